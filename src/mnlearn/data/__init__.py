@@ -1,0 +1,1 @@
+"""Datasets: reading, merging, splitting, fetching."""

@@ -1,0 +1,151 @@
+"""A binary dataset whose equal rows are stored once, with a weight."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.errors import InputError
+from mnlearn.files import atomic_path
+
+
+def read_only(array: NDArray) -> NDArray:
+    """Return a contiguous view of `array` that refuses writing."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Examples over binary variables.
+
+    rows : uint8, shape (n_rows, n_vars). The distinct rows, in lexicographic order.
+    weight : float64, shape (n_rows,). Total weight of the examples equal to each row.
+    row_of : int32, shape (n_given,). The row of each example, in the order of the source.
+    names : names of the variables, or None.
+    """
+
+    rows: NDArray[np.uint8]
+    weight: NDArray[np.float64]
+    row_of: NDArray[np.int32]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of distinct rows."""
+        return self.rows.shape[0]
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return self.rows.shape[1]
+
+    @cached_property
+    def n_examples(self) -> float:
+        """Total weight; the number of examples unless they carried weights."""
+        return float(self.weight.sum())
+
+    @cached_property
+    def columns(self) -> NDArray[np.uint64]:
+        """Packed columns, shape (n_vars, n_words): bit i % 64 of word i // 64 is row i."""
+        n_words = -(-self.n_rows // 64)
+        padded = np.zeros((self.n_vars, n_words * 64), np.uint8)
+        padded[:, : self.n_rows] = self.rows.T
+        return read_only(np.packbits(padded, axis=1, bitorder="little").view(np.uint64))
+
+    @cached_property
+    def frequency(self) -> NDArray[np.float64]:
+        """Share of ones of each variable, shape (n_vars,)."""
+        return read_only(self.weight @ self.rows / self.n_examples)
+
+    @cached_property
+    def density(self) -> float:
+        """Share of ones in the whole matrix."""
+        return float(self.frequency.mean())
+
+    def take(self, examples: NDArray[np.intp]) -> "Dataset":
+        """Return the dataset of the given examples (positions in the source, unit weights)."""
+        return merge_rows(self.rows[self.row_of[examples]], names=self.names)
+
+    def save(self, path: Path | str) -> None:
+        """Write the native form (`.npz`, no pickle)."""
+        arrays = {
+            "kind": np.array("dataset"),
+            "version": np.array(1),
+            "n_vars": np.array(self.n_vars),
+            "packed_rows": np.packbits(self.rows, axis=1),
+            "weight": self.weight,
+            "row_of": self.row_of,
+        }
+        if self.names is not None:
+            arrays["names"] = np.array(self.names)
+        with atomic_path(path) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def merge_rows(
+    rows: NDArray, weight: NDArray | None = None, names: tuple[str, ...] | None = None
+) -> Dataset:
+    """Return the dataset of a 0/1 matrix, equal rows merged.
+
+    rows : shape (n_given, n_vars), values 0 and 1 of any integer or boolean dtype.
+    weight : shape (n_given,), positive and finite; one each if not given.
+
+    Raises
+    ------
+    InputError
+        The matrix is empty or not binary, or a weight is not a positive number.
+    """
+    rows = np.asarray(rows)
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise InputError(f"data: expected a matrix with rows and columns, got shape {rows.shape}.")
+    wrong = np.argwhere((rows != 0) & (rows != 1))
+    if len(wrong):
+        i, v = wrong[0]
+        raise InputError(f"data, row {i + 1}, column {v + 1}: expected 0 or 1, got {rows[i, v]}.")
+    rows = np.ascontiguousarray(rows, np.uint8)
+    given = np.ones(len(rows)) if weight is None else np.asarray(weight, np.float64)
+    if not (np.isfinite(given).all() and (given > 0).all()):
+        bad = int(np.flatnonzero(~(np.isfinite(given) & (given > 0)))[0])
+        raise InputError(f"data, row {bad + 1}: expected a positive weight, got {given[bad]}.")
+    packed = np.packbits(rows, axis=1)
+    keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    _, first, row_of = np.unique(keys, return_index=True, return_inverse=True)
+    return Dataset(
+        rows=read_only(rows[first]),
+        weight=read_only(np.bincount(row_of, weights=given, minlength=len(first))),
+        row_of=read_only(row_of.astype(np.int32)),
+        names=names,
+    )
+
+
+def load_npz(path: Path | str) -> Dataset:
+    """Read the native form, or any `.npz` with a 0/1 matrix named `data` or alone in the file."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = dict(archive)
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file.") from error
+    except Exception as error:  # numpy and zipfile raise a dozen types for a damaged archive
+        raise InputError(f"{path}: is not a readable .npz file ({error}).") from error
+    if str(arrays.get("kind")) == "dataset":
+        n_vars = int(arrays["n_vars"])
+        names = tuple(str(name) for name in arrays["names"]) if "names" in arrays else None
+        return Dataset(
+            rows=read_only(np.unpackbits(arrays["packed_rows"], axis=1, count=n_vars)),
+            weight=read_only(arrays["weight"]),
+            row_of=read_only(arrays["row_of"]),
+            names=names,
+        )
+    if "kind" in arrays:
+        raise InputError(f"{path}: expected a dataset, this file holds a {arrays['kind']}.")
+    if "data" not in arrays and len(arrays) != 1:
+        raise InputError(f"{path}: expected one matrix or one named `data`, got {sorted(arrays)}.")
+    matrix = arrays["data"] if "data" in arrays else next(iter(arrays.values()))
+    try:
+        return merge_rows(matrix)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error

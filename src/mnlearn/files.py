@@ -1,0 +1,93 @@
+"""Files that are complete or absent: atomic writing, and reading through compression."""
+
+import gzip
+import json
+import lzma
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mnlearn.errors import InputError
+
+
+@contextmanager
+def atomic_path(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place when the block succeeds."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes private files; give the mode that a plain open() would have given.
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write `text` to `path` atomically, in UTF-8 with Unix line ends."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write `content` to `path` atomically."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write `value` as JSON: sorted keys, two-space indentation, no NaN."""
+    write_text(path, json.dumps(value, indent=2, sort_keys=True, allow_nan=False) + "\n")
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """Return the content of `path`, decompressed if it ends in `.xz` or `.gz`.
+
+    Raises
+    ------
+    InputError
+        The file is missing, unreadable or not in the compression its suffix names.
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file.") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+    try:
+        if path.suffix == ".xz":
+            return lzma.decompress(content)
+        if path.suffix == ".gz":
+            return gzip.decompress(content)
+    except (lzma.LZMAError, EOFError, OSError) as error:
+        raise InputError(f"{path}: is not a complete {path.suffix} file ({error}).") from error
+    return content
+
+
+def read_text(path: Path | str) -> str:
+    """Return the content of `path` as UTF-8 text; see `read_bytes`."""
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
+
+
+def read_json(path: Path | str) -> Any:
+    """Return the JSON value in `path`."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: is not JSON: {error.msg}.") from error

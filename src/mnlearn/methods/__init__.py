@@ -1,0 +1,1 @@
+"""Learners, one file each. The registry is the list of files."""

@@ -1,0 +1,132 @@
+"""Dependency networks: one conditional distribution per variable."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import read_only
+from mnlearn.models.features import FeatureSet, feature_set, features_of
+
+LEAF = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """One binary decision tree per variable, nodes of all trees in flat arrays.
+
+    start : int64, shape (n_vars + 1,). Nodes of tree v are start[v]:start[v + 1], root first,
+        every parent before its children.
+    split_var : int32, shape (n_nodes,). Variable tested, or LEAF.
+    child : int32, shape (n_nodes, 2). Node for value 0 and for value 1 of the tested variable.
+    log_prob : float64, shape (n_nodes, 2). Log-probability of either value of the target among
+        the examples that reach the node; inner nodes have theirs too.
+    """
+
+    start: NDArray[np.int64]
+    split_var: NDArray[np.int32]
+    child: NDArray[np.int32]
+    log_prob: NDArray[np.float64]
+
+    @property
+    def n_vars(self) -> int:
+        """Number of trees."""
+        return len(self.start) - 1
+
+    @cached_property
+    def target(self) -> NDArray[np.int64]:
+        """Variable whose tree each node belongs to, shape (n_nodes,)."""
+        return read_only(np.repeat(np.arange(self.n_vars), np.diff(self.start)))
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Whether each node is a leaf, shape (n_nodes,)."""
+        return read_only(self.split_var == LEAF)
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """Number of tests above each node, shape (n_nodes,)."""
+        depth = np.zeros(len(self.split_var), np.int64)
+        for node in np.flatnonzero(~self.is_leaf).tolist():
+            depth[self.child[node]] = depth[node] + 1
+        return read_only(depth)
+
+    def paths(self) -> FeatureSet:
+        """Return for each node the conjunction of the tests that lead to it, root first."""
+        parent = np.full(len(self.split_var), -1, np.int64)
+        inner = np.flatnonzero(~self.is_leaf)
+        parent[self.child[inner]] = inner[:, None]
+        branch = np.zeros(len(self.split_var), np.uint8)
+        branch[self.child[inner, 1]] = 1
+        start = np.concatenate([[0], np.cumsum(self.depth)])
+        var = np.empty(start[-1], np.int32)
+        value = np.empty(start[-1], np.uint8)
+        for node in np.flatnonzero(parent >= 0).tolist():
+            above = parent[node]
+            begin, end = start[node], start[node + 1] - 1
+            var[begin:end] = var[start[above] : start[above + 1]]
+            value[begin:end] = value[start[above] : start[above + 1]]
+            var[end] = self.split_var[above]
+            value[end] = branch[node]
+        return feature_set(start, var, value)
+
+
+@dataclass(frozen=True, eq=False)
+class DependencyNetwork:
+    """One CPD per variable: log-odds = leaf of its tree + weights of its satisfied features.
+
+    trees : a tree per variable; a variable without one has a single leaf of log-odds 0.
+    features : features of the log-linear CPDs; each contains its target.
+    target : int32, shape (n_features,). Variable whose CPD a feature belongs to.
+    weight : float64, shape (n_features,).
+    names : names of the variables, or None.
+    """
+
+    trees: Trees
+    features: FeatureSet
+    target: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return self.trees.n_vars
+
+
+def tree_network(trees: Trees, names: tuple[str, ...] | None = None) -> DependencyNetwork:
+    """Return the dependency network whose CPDs are all trees."""
+    return DependencyNetwork(
+        trees, features_of([]), read_only(np.zeros(0, np.int32)), read_only(np.zeros(0)), names
+    )
+
+
+def conditional_log_odds(
+    network: DependencyNetwork, rows: NDArray[np.uint8]
+) -> NDArray[np.float64]:
+    """Return log P(x_v = 1 | rest) - log P(x_v = 0 | rest), shape (n_rows, n_vars)."""
+    trees = network.trees
+    out = np.empty((len(rows), network.n_vars))
+    every = np.arange(len(rows))
+    for v in range(network.n_vars):
+        node = np.full(len(rows), trees.start[v])
+        while True:
+            moving = every[~trees.is_leaf[node]]
+            if not len(moving):
+                break
+            here = node[moving]
+            node[moving] = trees.child[here, rows[moving, trees.split_var[here]]]
+        log_prob = trees.log_prob[node]
+        out[:, v] = log_prob[:, 1] - log_prob[:, 0]
+    for f in range(len(network.features)):
+        v = network.target[f]
+        holds = np.ones(len(rows), bool)
+        sign = 0.0
+        for u, value in network.features.literals(f):
+            if u == v:
+                sign = 1.0 if value else -1.0
+            else:
+                holds &= rows[:, u] == value
+        out[holds, v] += sign * network.weight[f]
+    return out

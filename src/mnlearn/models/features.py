@@ -1,0 +1,139 @@
+"""Conjunctive features in flat arrays, and their algebra."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import read_only
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSet:
+    """Conjunctions of literals; a literal asks one binary variable for one value.
+
+    start : int64, shape (n_features + 1,). Literals of feature f are start[f]:start[f + 1].
+    var : int32, shape (n_literals,). Variable of each literal, ascending within a feature.
+    value : uint8, shape (n_literals,). The value it asks for.
+
+    Built by `canonical` the features are distinct and stand in order of length, then of their
+    literals, so that equal sets have equal arrays.
+    """
+
+    start: NDArray[np.int64]
+    var: NDArray[np.int32]
+    value: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @cached_property
+    def length(self) -> NDArray[np.int64]:
+        """Number of literals of each feature, shape (n_features,)."""
+        return read_only(np.diff(self.start))
+
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        """Feature of each literal, shape (n_literals,)."""
+        return read_only(np.repeat(np.arange(len(self)), self.length))
+
+    def literals(self, f: int) -> list[tuple[int, int]]:
+        """Return feature `f` as (variable, value) pairs."""
+        span = slice(self.start[f], self.start[f + 1])
+        return list(zip(self.var[span].tolist(), self.value[span].tolist(), strict=True))
+
+    def select(self, index: NDArray) -> "FeatureSet":
+        """Return the features at `index` (positions or a mask), in that order."""
+        index = np.arange(len(self))[index]
+        length = self.length[index]
+        start = np.concatenate([[0], np.cumsum(length)])
+        source = np.repeat(self.start[index] - start[:-1], length) + np.arange(start[-1])
+        return feature_set(start, self.var[source], self.value[source])
+
+    def satisfied(self, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Return which rows satisfy which features, shape (n_rows, n_features)."""
+        out = np.ones((len(rows), len(self)), bool)
+        for f in range(len(self)):
+            for v, value in self.literals(f):
+                out[:, f] &= rows[:, v] == value
+        return out
+
+
+def feature_set(start: NDArray, var: NDArray, value: NDArray) -> FeatureSet:
+    """Return a FeatureSet of the arrays as they are, with its dtypes and read-only."""
+    return FeatureSet(
+        read_only(np.asarray(start, np.int64)),
+        read_only(np.asarray(var, np.int32)),
+        read_only(np.asarray(value, np.uint8)),
+    )
+
+
+def features_of(conjunctions: Iterable[Sequence[tuple[int, int]]]) -> FeatureSet:
+    """Return a FeatureSet of lists of (variable, value) pairs, as given and in the given order."""
+    conjunctions = list(conjunctions)
+    start = np.concatenate([[0], np.cumsum([len(c) for c in conjunctions], dtype=np.int64)])
+    pairs = np.array([pair for c in conjunctions for pair in c], np.int64).reshape(-1, 2)
+    return feature_set(start, pairs[:, 0], pairs[:, 1])
+
+
+def atomic_features(n_vars: int) -> FeatureSet:
+    """Return the features X_v = 1, one for each variable."""
+    return feature_set(np.arange(n_vars + 1), np.arange(n_vars), np.ones(n_vars))
+
+
+def concatenate(sets: Sequence[FeatureSet]) -> FeatureSet:
+    """Return the features of all sets, one set after the other."""
+    length = np.concatenate([s.length for s in sets])
+    return feature_set(
+        np.concatenate([[0], np.cumsum(length)]),
+        np.concatenate([s.var for s in sets]),
+        np.concatenate([s.value for s in sets]),
+    )
+
+
+def canonical(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
+    """Return the distinct satisfiable features in canonical order, and where each one went.
+
+    Literals are sorted by variable and repeated literals dropped. The second value, int64 of
+    shape (len(features),), holds the new position of each feature, or -1 for one that asks a
+    variable for both values and so can never hold. Empty features stay (they always hold).
+    """
+    code = features.var.astype(np.int64) * 2 + features.value
+    order = np.lexsort((code, features.owner))
+    code, owner = code[order], features.owner[order]
+    same_feature = np.concatenate([[False], owner[1:] == owner[:-1]])
+    repeated = same_feature & np.concatenate([[False], code[1:] == code[:-1]])
+    clash = same_feature & np.concatenate([[False], code[1:] // 2 == code[:-1] // 2]) & ~repeated
+    code, kept_owner = code[~repeated], owner[~repeated]
+    length = np.bincount(kept_owner, minlength=len(features))
+    start = np.concatenate([[0], np.cumsum(length)])
+    possible = np.ones(len(features), bool)
+    possible[owner[clash]] = False
+
+    target = np.full(len(features), -1, np.int64)
+    blocks: list[NDArray] = []
+    n_seen = 0
+    for n_literals in np.unique(length[possible]).tolist():
+        members = np.flatnonzero(possible & (length == n_literals))
+        if n_literals == 0:
+            blocks.append(np.zeros((1, 0), np.int64))
+            target[members] = n_seen
+            n_seen += 1
+            continue
+        block, inverse = _distinct_rows(code[start[members][:, None] + np.arange(n_literals)])
+        target[members] = n_seen + inverse
+        n_seen += len(block)
+        blocks.append(block)
+    lengths = np.concatenate([[0], *(np.full(len(b), b.shape[1]) for b in blocks)])
+    codes = np.concatenate([np.zeros(0, np.int64), *(b.ravel() for b in blocks)])
+    return feature_set(np.cumsum(lengths), codes // 2, codes % 2), target
+
+
+def _distinct_rows(matrix: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+    """Return np.unique(axis=0) with its inverse; big-endian bytes sort like the numbers."""
+    keys = np.ascontiguousarray(matrix.astype(">u4"))
+    view = keys.view(np.dtype((np.void, keys.shape[1] * 4)))[:, 0]
+    _, first, inverse = np.unique(view, return_index=True, return_inverse=True)
+    return matrix[first], inverse

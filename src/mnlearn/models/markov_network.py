@@ -1,0 +1,82 @@
+"""Log-linear Markov networks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import read_only
+from mnlearn.errors import InputError
+from mnlearn.models.features import FeatureSet, canonical
+
+
+@dataclass(frozen=True, eq=False)
+class MarkovNetwork:
+    """P(x) proportional to exp(sum of the weights of the features that x satisfies).
+
+    n_vars : number of binary variables.
+    features : distinct features in canonical order.
+    weight : float64, shape (n_features,). May be infinite: minus infinity forbids a feature.
+    names : names of the variables, or None.
+    """
+
+    n_vars: int
+    features: FeatureSet
+    weight: NDArray[np.float64]
+    names: tuple[str, ...] | None = None
+
+    def log_potential(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the unnormalised log-probability of each row, shape (n_rows,)."""
+        satisfied = self.features.satisfied(rows)
+        return np.where(satisfied, self.weight, 0.0).sum(axis=1)
+
+    def edges(self) -> dict[tuple[int, int], float]:
+        """Return the pairs of variables that share a feature, with their pairwise interaction.
+
+        The interaction of (u, v) is the weight of the monomial x_u x_v when the energy is
+        written in the monomials of {0, 1} variables; for a network of pairwise features it is
+        the log odds ratio of u and v given all others.
+        """
+        out: dict[tuple[int, int], float] = {}
+        for f in range(len(self.features)):
+            literals = self.features.literals(f)
+            # x_u x_v appears in prod(x or 1 - x) only if every other literal is negative.
+            n_positive = sum(value for _, value in literals)
+            for a, (u, u_value) in enumerate(literals):
+                for v, v_value in literals[a + 1 :]:
+                    sign = 0.0
+                    if n_positive == u_value + v_value:
+                        sign = 1.0 if u_value == v_value else -1.0
+                    out[u, v] = out.get((u, v), 0.0) + sign * float(self.weight[f])
+        return out
+
+
+def markov_network(
+    n_vars: int,
+    features: FeatureSet,
+    weight: NDArray | Sequence[float],
+    names: tuple[str, ...] | None = None,
+) -> MarkovNetwork:
+    """Return the network of the given features; weights of equal features are added up.
+
+    Features that cannot hold, and empty ones (constants), are dropped.
+
+    Raises
+    ------
+    InputError
+        A variable is out of range, or a weight is not a number.
+    """
+    weight = np.asarray(weight, np.float64)
+    if len(features.var) and not (0 <= features.var.min() and features.var.max() < n_vars):
+        raise InputError(f"features: expected variables 0 to {n_vars - 1}.")
+    if np.isnan(weight).any():
+        raise InputError("features: a weight is not a number.")
+    distinct, target = canonical(features)
+    kept = target >= 0
+    total = np.zeros(len(distinct))
+    np.add.at(total, target[kept], weight[kept])
+    if np.isnan(total).any():
+        raise InputError("features: one feature has weights of both infinities.")
+    proper = distinct.length > 0
+    return MarkovNetwork(n_vars, distinct.select(proper), read_only(total[proper]), names)

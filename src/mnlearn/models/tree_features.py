@@ -1,0 +1,47 @@
+"""The five feature sets that DTSL reads off probability trees (Lowd & Davis 2010, Section III)."""
+
+import numpy as np
+
+from mnlearn.models.dependency_network import Trees
+from mnlearn.models.features import FeatureSet, canonical, concatenate, feature_set
+
+FEATURE_MODES = ("default", "prune", "prune-10", "prune-5", "nonzero")
+
+
+def tree_features(trees: Trees, feature_mode: str) -> FeatureSet:
+    """Return the distinct features of all trees, in canonical order.
+
+    feature_mode :
+        default : the path to each leaf, with each value of the tree's target;
+        prune : the same for every node, as if each tree were cut there in turn (the roots give
+            the atomic features);
+        prune-10, prune-5 : only the nodes with at most 10, 5 tests above them;
+        nonzero : `default` without the literals that ask for 0; features left empty are dropped.
+    """
+    if feature_mode not in FEATURE_MODES:
+        raise ValueError(f"feature_mode: expected one of {FEATURE_MODES}, got {feature_mode!r}")
+    if feature_mode in ("default", "nonzero"):
+        nodes = np.flatnonzero(trees.is_leaf)
+    else:
+        limit = {"prune": np.inf, "prune-10": 10, "prune-5": 5}[feature_mode]
+        nodes = np.flatnonzero(trees.depth <= limit)
+    paths = trees.paths().select(nodes)
+    target = trees.target[nodes]
+    both = concatenate([_with_literal(paths, target, value) for value in (0, 1)])
+    if feature_mode == "nonzero":
+        positive = both.value == 1
+        length = np.bincount(both.owner[positive], minlength=len(both))
+        start = np.concatenate([[0], np.cumsum(length)])
+        both = feature_set(start, both.var[positive], both.value[positive])
+    features, _ = canonical(both)
+    return features.select(features.length > 0)
+
+
+def _with_literal(paths: FeatureSet, target: np.ndarray, value: int) -> FeatureSet:
+    """Return each path with the literal target = value added at its end."""
+    ends = paths.start[1:]
+    return feature_set(
+        paths.start + np.arange(len(paths.start)),
+        np.insert(paths.var, ends, target),
+        np.insert(paths.value, ends, value),
+    )

@@ -1,0 +1,32 @@
+"""Threads over ranges of independent work; results do not depend on their number."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+# Several ranges per thread even out their cost; more would only add overhead.
+RANGES_PER_THREAD = 8
+
+
+def available_threads() -> int:
+    """Return the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def map_ranges(work: Callable[[int, int], T], n: int, threads: int = 1) -> list[T]:
+    """Return work(begin, end) for consecutive ranges that cover 0 … n, in order.
+
+    `work` must release the GIL where it spends its time, and a range's result must not depend
+    on how the whole was divided.
+    """
+    if threads <= 1 or n <= 1:
+        return [work(0, n)]
+    n_ranges = min(n, threads * RANGES_PER_THREAD)
+    bounds = [n * k // n_ranges for k in range(n_ranges + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, bounds[:-1], bounds[1:]))
