@@ -59,6 +59,7 @@ def read_bytes(path: Path | str) -> bytes:
     ------
     InputError
         The file is missing, unreadable or not in the compression its suffix names.
+
     """
     path = Path(path)
     try:

@@ -41,4 +41,7 @@ def _use_cache() -> bool:
 
 # `nogil` lets threads run kernels side by side. `error_model="numpy"` removes the test for a
 # zero divisor from inner loops, which would otherwise keep them from being vectorised.
-kernel = njit(nogil=True, error_model="numpy", cache=_use_cache())
+_CACHE = _use_cache()
+kernel = njit(nogil=True, error_model="numpy", cache=_CACHE)
+# Lets a product and a sum become one instruction; halves the time of polynomials.
+fused_kernel = njit(nogil=True, error_model="numpy", cache=_CACHE, fastmath={"contract"})

@@ -1,0 +1,159 @@
+"""Scores of a model on a dataset: PLL, CMLL, CLL and LL, in nats per example."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError
+from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.inference.exact import conditional_log_likelihood
+from mnlearn.inference.marginals import Inference, Marginals, conditional_marginals
+from mnlearn.inference.terms import HARD_WEIGHT, terms_of
+from mnlearn.kernels.pseudo_likelihood import sum_log_probabilities
+from mnlearn.models.files import Model
+from mnlearn.models.markov_network import MarkovNetwork
+
+Groups = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A score of every distinct row, with the errors of its mean.
+
+    per_row : float64, shape (n_rows,), of the rows of the dataset.
+    mean : mean over examples. standard_error : of that mean over the draw of examples.
+    monte_carlo_error : standard error due to sampling in inference; 0 if exact.
+    """
+
+    per_row: NDArray[np.float64]
+    mean: float
+    standard_error: float
+    monte_carlo_error: float = 0.0
+
+
+def _score(per_row: NDArray[np.float64], data: Dataset, monte_carlo_error: float = 0.0) -> Score:
+    # A sum over a forbidden state is about minus HARD_WEIGHT; say what it stands for.
+    per_row = np.where(per_row < -HARD_WEIGHT / 2, -np.inf, per_row)
+    mean = float(data.weight @ per_row / data.n_examples)
+    if not np.isfinite(mean) or data.n_examples <= 1:
+        return Score(per_row, mean, 0.0, monte_carlo_error)
+    variance = float(data.weight @ (per_row - mean) ** 2 / (data.n_examples - 1))
+    return Score(per_row, mean, float(np.sqrt(variance / data.n_examples)), monte_carlo_error)
+
+
+def check_variables(model: Model, data: Dataset) -> None:
+    """Refuse data with other variables than the model's."""
+    if model.n_vars != data.n_vars:
+        raise InputError(
+            f"data: expected {model.n_vars} variables as in the model, got {data.n_vars}."
+        )
+    if model.names and data.names and model.names != data.names:
+        raise InputError("data: the columns have other names, or another order, than the model's.")
+
+
+def pll(model: Model, data: Dataset, threads: int = 1) -> Score:
+    """Log-pseudo-likelihood: sum over variables of log P(x_v | all others)."""
+    check_variables(model, data)
+    odds = conditional_log_odds(model, data, threads)
+    per_row = np.empty(data.n_rows)
+    sum_log_probabilities(odds, data.rows, per_row)
+    return _score(per_row, data)
+
+
+def cmll(
+    model: Model,
+    data: Dataset,
+    groups: Groups,
+    inference: Inference,
+    seed: int,
+    threads: int = 1,
+) -> Score:
+    """Conditional marginal log-likelihood (Lowd & Davis 2010, Section IV).
+
+    groups : disjoint groups of variables; each is queried once given all others, and the score
+        is the sum over all query variables of log P(x_v | evidence).
+    """
+    check_variables(model, data)
+    check_groups(groups, data.n_vars)
+    terms = terms_of(model)
+    per_row = np.zeros(data.n_rows)
+    variance = 0.0
+    for group in groups:
+        query = np.array(group, np.int64)
+        marginals = conditional_marginals(terms, data.rows, query, inference, seed, threads)
+        values = data.rows[:, marginals.query]
+        p_one = marginals.probability[marginals.row_of]
+        p_own = np.where(values, p_one, 1.0 - p_one)
+        with np.errstate(divide="ignore"):
+            per_row += np.log(p_own).sum(axis=1)
+        if marginals.batches is not None:
+            variance += _sampling_variance(marginals, data, values, p_own)
+    return _score(per_row, data, float(np.sqrt(variance)) / data.n_examples)
+
+
+def _sampling_variance(
+    marginals: Marginals, data: Dataset, values: NDArray, p_own: NDArray
+) -> float:
+    """Return the variance of the summed score due to sampling, by batch means.
+
+    To first order the score is linear in the estimates; examples with equal evidence share a
+    chain and so their errors add up before squaring.
+    """
+    assert marginals.batches is not None
+    n_batches = marginals.batches.shape[1]
+    if n_batches < 2:
+        return 0.0
+    slope = np.where(values, 1.0, -1.0) / p_own * data.weight[:, None]
+    total = np.zeros(marginals.probability.shape)
+    np.add.at(total, marginals.row_of, slope)
+    per_batch = np.einsum("ebq,eq->eb", marginals.batches, total)
+    return float(per_batch.var(axis=1, ddof=1).sum() / n_batches)
+
+
+def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
+    """Conditional log-likelihood: sum over groups of log P(x_group | all others), exact."""
+    check_variables(model, data)
+    check_groups(groups, data.n_vars)
+    terms = terms_of(_with_joint(model, "cll"))
+    per_row = np.zeros(data.n_rows)
+    for group in groups:
+        per_row += conditional_log_likelihood(terms, data.rows, np.array(group), threads)
+    return _score(per_row, data)
+
+
+def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
+    """Log-likelihood, exact by enumeration of up to 2^20 states."""
+    check_variables(model, data)
+    terms = terms_of(_with_joint(model, "ll"))
+    every = np.arange(data.n_vars)
+    return _score(conditional_log_likelihood(terms, data.rows, every, threads), data)
+
+
+def _with_joint(model: Model, metric: str) -> MarkovNetwork:
+    if not isinstance(model, MarkovNetwork):
+        raise InputError(
+            f"metric {metric}: expected a Markov network; a dependency network has no joint "
+            "distribution, use pll or cmll."
+        )
+    return model
+
+
+def check_groups(groups: Groups, n_vars: int) -> None:
+    """Refuse query groups that overlap or name variables that do not exist."""
+    seen: set[int] = set()
+    for group in groups:
+        for v in group:
+            if not 0 <= v < n_vars:
+                raise InputError(f"query groups: expected variables 0 to {n_vars - 1}, got {v}.")
+            if v in seen:
+                raise InputError(f"query groups: variable {v} is in two groups.")
+            seen.add(v)
+
+
+def random_partition(n_vars: int, n_groups: int, rng: np.random.Generator) -> list[list[int]]:
+    """Return a random partition of the variables in groups whose sizes differ by at most one."""
+    order = rng.permutation(n_vars)
+    return [sorted(part.tolist()) for part in np.array_split(order, n_groups) if len(part)]

@@ -56,6 +56,12 @@ class Dataset:
         padded[:, : self.n_rows] = self.rows.T
         return read_only(np.packbits(padded, axis=1, bitorder="little").view(np.uint64))
 
+    @property
+    def last_word(self) -> np.uint64:
+        """Bits in use of the last word of a packed column."""
+        used = self.n_rows % 64
+        return np.uint64((1 << used) - 1 if used else 0xFFFFFFFFFFFFFFFF)
+
     @cached_property
     def frequency(self) -> NDArray[np.float64]:
         """Share of ones of each variable, shape (n_vars,)."""
@@ -98,6 +104,7 @@ def merge_rows(
     ------
     InputError
         The matrix is empty or not binary, or a weight is not a positive number.
+
     """
     rows = np.asarray(rows)
     if rows.ndim != 2 or 0 in rows.shape:

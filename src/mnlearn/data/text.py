@@ -23,6 +23,7 @@ def load_dataset(path: Path | str) -> Dataset:
     ------
     InputError
         The file is missing, truncated, ragged, empty or not binary; the sentence names the line.
+
     """
     path = Path(path)
     if path.suffix == ".npz":

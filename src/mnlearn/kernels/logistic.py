@@ -1,10 +1,11 @@
 """Exponential and logarithm without branches, so that loops over them use vector instructions.
 
 The calls of the C library would be made one number at a time and take most of an evaluation of
-the pseudo-likelihood. Both functions are accurate to a few units in the last place.
+the pseudo-likelihood. Both functions are accurate to a few units in the last place. Products may
+be fused with sums, which needs no assumption about infinities.
 """
 
-from mnlearn.jit import kernel
+from mnlearn.jit import fused_kernel
 from mnlearn.kernels.bits import bits_float, float_bits
 
 _LOG2_E = 1.4426950408889634
@@ -14,18 +15,19 @@ _LN2_LOW = 1.90821492927058770002e-10
 # Adding this rounds to a whole number and leaves it in the lowest bits of the sum.
 _ROUND = 6755399441055744.0
 _SMALLEST = -708.0
+_SQRT2_MINUS_1 = 0.41421356237309503
+_LN2 = 0.6931471805599453
 
 
-@kernel
+@fused_kernel
 def exp_nonpositive(x):
     """Return exp(x) for x <= 0; below -708 the value at -708 (3e-308)."""
-    x = max(x, _SMALLEST)
+    x = x if x > _SMALLEST else _SMALLEST
     shifted = x * _LOG2_E + _ROUND
     k = shifted - _ROUND
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-    # Taylor series on |r| <= ln(2) / 2: the first term left out is below 2^-54.
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
+    # Taylor series on |r| <= ln(2) / 2: the first term left out is below 2^-52.
+    p = 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
     p = p * r + 1.0 / 3628800.0
     p = p * r + 1.0 / 362880.0
@@ -41,18 +43,13 @@ def exp_nonpositive(x):
     return p * bits_float((float_bits(shifted) + 1023) << 52)
 
 
-@kernel
+@fused_kernel
 def log1p_unit(e):
-    """Return log(1 + e) for 0 <= e <= 1, as 2 artanh(e / (2 + e))."""
-    s = e / (2.0 + e)
+    """Return log(1 + e) for 0 <= e <= 1, as 2 artanh(e / (2 + e)), or from half of 1 + e."""
+    upper = e > _SQRT2_MINUS_1
+    s = (e - 1.0 if upper else e) / (e + (3.0 if upper else 2.0))
     t = s * s
-    p = 1.0 / 33.0
-    p = p * t + 1.0 / 31.0
-    p = p * t + 1.0 / 29.0
-    p = p * t + 1.0 / 27.0
-    p = p * t + 1.0 / 25.0
-    p = p * t + 1.0 / 23.0
-    p = p * t + 1.0 / 21.0
+    p = 1.0 / 21.0
     p = p * t + 1.0 / 19.0
     p = p * t + 1.0 / 17.0
     p = p * t + 1.0 / 15.0
@@ -62,18 +59,17 @@ def log1p_unit(e):
     p = p * t + 1.0 / 7.0
     p = p * t + 1.0 / 5.0
     p = p * t + 1.0 / 3.0
-    p = p * t + 1.0
-    return 2.0 * s * p
+    return 2.0 * (s * t * p + s) + (_LN2 if upper else 0.0)
 
 
-@kernel
+@fused_kernel
 def sigmoid(x):
     """Return 1 / (1 + exp(-x))."""
     e = exp_nonpositive(-abs(x))
     return (1.0 if x >= 0.0 else e) / (1.0 + e)
 
 
-@kernel
+@fused_kernel
 def log_sigmoid(x):
     """Return log(1 / (1 + exp(-x)))."""
-    return min(x, 0.0) - log1p_unit(exp_nonpositive(-abs(x)))
+    return (x if x < 0.0 else 0.0) - log1p_unit(exp_nonpositive(-abs(x)))

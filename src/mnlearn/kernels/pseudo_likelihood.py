@@ -1,179 +1,115 @@
-"""Pseudo-likelihood of conjunctive features: which examples a feature touches, and by how much.
-
-The log-odds of variable v in an example is a sum over the features with a literal on v whose
-other literals all hold: plus the weight if the literal asks for 1, minus if it asks for 0. For
-each (feature, literal) the examples where the others hold are found 64 at a time.
-"""
+"""Value and gradient of the pseudo-likelihood, and log-odds of the variables of new rows."""
 
 import numpy as np
 
-from mnlearn.jit import kernel
-from mnlearn.kernels.bits import lowest_bit, popcount
+from mnlearn.jit import fused_kernel, kernel
+from mnlearn.kernels.bits import lowest_bit
 from mnlearn.kernels.logistic import exp_nonpositive, log1p_unit, log_sigmoid
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @kernel
-def _violations(columns, var, value, begin, end, none, one):
-    """Set `none` and `one` to the examples that violate no, exactly one literal of a feature."""
-    none[:] = _ALL
-    one[:] = np.uint64(0)
-    for k in range(begin, end):
-        column = columns[var[k]]
-        flip = np.uint64(0) if value[k] else _ALL
-        for t in range(len(none)):
-            holds = column[t] ^ flip
-            one[t] = (one[t] & holds) | (none[t] & ~holds)
-            none[t] &= holds
-
-
-@kernel
-def _others_hold(column, flip, none, one, t):
-    """Return the examples of word `t` where all literals but the one of `column` hold."""
-    return none[t] | (one[t] & ~(column[t] ^ flip))
-
-
-@kernel
-def count_touched(columns, last_word, start, var, value, wanted, first, last, out):
-    """Count for each wanted literal the examples where the other literals of its feature hold.
-
-    columns : uint64, shape (n_vars, n_words). last_word : uint64, bits in use of the last word.
-    start, var, value : features, as in `FeatureSet`; those from `first` to `last` are counted.
-    wanted : bool, shape (n_literals,). out : int64, shape (n_literals,).
-    """
-    n_words = columns.shape[1]
-    none = np.empty(n_words, np.uint64)
-    one = np.empty(n_words, np.uint64)
-    for f in range(first, last):
-        _violations(columns, var, value, start[f], start[f + 1], none, one)
-        none[n_words - 1] &= last_word
-        one[n_words - 1] &= last_word
-        for k in range(start[f], start[f + 1]):
-            if wanted[k]:
-                column = columns[var[k]]
-                flip = np.uint64(0) if value[k] else _ALL
-                total = np.uint64(0)
-                for t in range(n_words):
-                    total += popcount(_others_hold(column, flip, none, one, t))
-                out[k] = np.int64(total)
-
-
-@kernel
-def list_touched(
-    columns, last_word, start, var, value, wanted, complement, offset, first, last, out
-):
-    """List for each wanted literal the examples that `count_touched` counts, or all others.
-
-    complement : bool, shape (n_literals,). Whether to list the examples not touched.
-    offset : int64, shape (n_literals,). Where the list of each literal begins in `out`.
-    out : unsigned integers, all lists.
-    """
-    n_words = columns.shape[1]
-    none = np.empty(n_words, np.uint64)
-    one = np.empty(n_words, np.uint64)
-    for f in range(first, last):
-        _violations(columns, var, value, start[f], start[f + 1], none, one)
-        for k in range(start[f], start[f + 1]):
-            if not wanted[k]:
-                continue
-            column = columns[var[k]]
-            flip = np.uint64(0) if value[k] else _ALL
-            opposite = _ALL if complement[k] else np.uint64(0)
-            place = offset[k]
-            for t in range(n_words):
-                word = _others_hold(column, flip, none, one, t) ^ opposite
-                if t == n_words - 1:
-                    word &= last_word
-                while word:
-                    out[place] = np.uint64(64 * t) + lowest_bit(word)
-                    place += 1
-                    word &= word - np.uint64(1)
-
-
-@kernel
 def _add_columns(v, design, coefficient, theta):
-    """Set `theta` to the log-odds of variable `v` in every row."""
-    var_start, offset, complement, touched = design
+    """Set `theta` to the log-odds of variable `v` in every one of its merged rows."""
+    var_start, offset, complement, touched = design[:4]
     constant = 0.0
-    theta[:] = 0.0
     for c in range(var_start[v], var_start[v + 1]):
-        w = coefficient[c]
-        if w == 0.0:
-            continue
         if complement[c]:
-            constant += w
-            w = -w
-        for k in range(offset[c], offset[c + 1]):
-            theta[touched[k]] += w
-    for i in range(len(theta)):
-        theta[i] += constant
+            constant += coefficient[c]
+    theta[:] = constant
+    for c in range(var_start[v], var_start[v + 1]):
+        w = -coefficient[c] if complement[c] else coefficient[c]
+        if w != 0.0:
+            for k in range(offset[c], offset[c + 1]):
+                theta[touched[k]] += w
 
 
 @kernel
-def value_and_gradient(design, values, weight, coefficient, first, last, loss, gradient):
+def _sum_listed(x, touched, begin, end):
+    """Return the sum of x over a list of positions; four sums keep the adder busy."""
+    a = b = c = d = 0.0
+    k = begin
+    while k + 4 <= end:
+        a += x[touched[k]]
+        b += x[touched[k + 1]]
+        c += x[touched[k + 2]]
+        d += x[touched[k + 3]]
+        k += 4
+    while k < end:
+        a += x[touched[k]]
+        k += 1
+    return (a + b) + (c + d)
+
+
+@fused_kernel
+def _losses(weight, value, theta, loss):
+    """Write the loss of each row to `loss`, and replace `theta` by its derivative."""
+    for i in range(len(theta)):
+        # s is the log-odds of the observed value.
+        s = theta[i] if value[i] else -theta[i]
+        e = exp_nonpositive(-abs(s))
+        loss[i] = weight[i] * (log1p_unit(e) - (s if s < 0.0 else 0.0))
+        wrong = weight[i] * ((e if s >= 0.0 else 1.0) / (1.0 + e))
+        theta[i] = -wrong if value[i] else wrong
+
+
+@kernel
+def value_and_gradient(design, coefficient, first, last, loss, gradient):
     """Negative log-pseudo-likelihood of variables `first` to `last`, and its derivatives.
 
-    design : (var_start, offset, complement, touched). Columns var_start[v]:var_start[v + 1]
-        belong to variable v; column c touches the rows touched[offset[c]:offset[c + 1]], or all
-        others if complement[c].
-    values : uint8, shape (n_vars, n_rows). weight : float64, shape (n_rows,).
+    design : (var_start, offset, complement, touched, row_start, weight, value). Variable v has
+        the merged rows row_start[v]:row_start[v + 1], numbered from 0, and the columns
+        var_start[v]:var_start[v + 1]; column c touches its rows
+        touched[offset[c]:offset[c + 1]], or all others if complement[c].
     coefficient : float64, shape (n_columns,). What a column adds to the log-odds.
     loss : float64, shape (n_vars,). gradient : float64, shape (n_columns,).
     """
-    var_start, offset, complement, touched = design
-    n_rows = len(weight)
-    theta = np.empty(n_rows)
-    lost = np.empty(n_rows)
+    var_start, offset, complement, touched, row_start, weight, value = design
     for v in range(first, last):
+        begin, end = row_start[v], row_start[v + 1]
+        theta = np.empty(end - begin)
+        lost = np.empty(end - begin)
         _add_columns(v, design, coefficient, theta)
-        column = values[v]
-        for i in range(n_rows):
-            # s is the log-odds of the observed value.
-            s = theta[i] if column[i] else -theta[i]
-            e = exp_nonpositive(-abs(s))
-            lost[i] = weight[i] * (log1p_unit(e) - min(s, 0.0))
-            wrong = weight[i] * ((e if s >= 0.0 else 1.0) / (1.0 + e))
-            theta[i] = -wrong if column[i] else wrong
+        _losses(weight[begin:end], value[begin:end], theta, lost)
         loss[v] = lost.sum()
         whole = theta.sum()
         for c in range(var_start[v], var_start[v + 1]):
-            total = 0.0
-            for k in range(offset[c], offset[c + 1]):
-                total += theta[touched[k]]
+            total = _sum_listed(theta, touched, offset[c], offset[c + 1])
             gradient[c] = whole - total if complement[c] else total
 
 
 @kernel
-def column_weights(design, weight, out):
+def column_weights(design, out):
     """Write the total weight of the rows each column touches to `out`, shape (n_columns,)."""
-    _, offset, complement, touched = design
-    whole = weight.sum()
-    for c in range(len(out)):
-        total = 0.0
-        for k in range(offset[c], offset[c + 1]):
-            total += weight[touched[k]]
-        out[c] = whole - total if complement[c] else total
+    var_start, offset, complement, touched, row_start, weight, _ = design
+    for v in range(len(var_start) - 1):
+        own = weight[row_start[v] : row_start[v + 1]]
+        whole = own.sum()
+        for c in range(var_start[v], var_start[v + 1]):
+            total = _sum_listed(own, touched, offset[c], offset[c + 1])
+            out[c] = whole - total if complement[c] else total
 
 
 @kernel
-def scaled_entropy(design, values, weight, coefficient, scale, first, last, out):
+def scaled_entropy(design, coefficient, scale, first, last, out):
     """Write the entropy of the residuals times `scale` to out[v]: the dual of the loss.
 
     With q the probability of the value not observed, the entropy of a Bernoulli variable of
     parameter scale * q is summed over the rows with their weights.
     """
-    n_rows = len(weight)
-    theta = np.empty(n_rows)
+    row_start, weight, value = design[4:]
     for v in range(first, last):
+        begin, end = row_start[v], row_start[v + 1]
+        theta = np.empty(end - begin)
         _add_columns(v, design, coefficient, theta)
         total = 0.0
-        for i in range(n_rows):
-            s = theta[i] if values[v, i] else -theta[i]
+        for i in range(end - begin):
+            s = theta[i] if value[begin + i] else -theta[i]
             e = exp_nonpositive(-abs(s))
             q = scale * (e if s >= 0.0 else 1.0) / (1.0 + e)
             if 0.0 < q < 1.0:
-                total -= weight[i] * (q * np.log(q) + (1.0 - q) * np.log1p(-q))
+                total -= weight[begin + i] * (q * np.log(q) + (1.0 - q) * np.log1p(-q))
         out[v] = total
 
 

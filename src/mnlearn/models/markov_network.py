@@ -66,9 +66,10 @@ def markov_network(
     ------
     InputError
         A variable is out of range, or a weight is not a number.
+
     """
     weight = np.asarray(weight, np.float64)
-    if len(features.var) and not (0 <= features.var.min() and features.var.max() < n_vars):
+    if len(features.var) and not (features.var.min() >= 0 and features.var.max() < n_vars):
         raise InputError(f"features: expected variables 0 to {n_vars - 1}.")
     if np.isnan(weight).any():
         raise InputError("features: a weight is not a number.")

@@ -1,0 +1,56 @@
+"""Results of finished steps kept on disk, so that a killed run repeats at most one step."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mnlearn.errors import InputError
+from mnlearn.files import read_json, write_json
+from mnlearn.method import Fitted
+from mnlearn.models.files import load_model, save_model
+
+
+class Checkpoints:
+    """A folder of finished steps, each under a digest of everything it depends on.
+
+    Without a folder every step is simply done.
+    """
+
+    def __init__(self, folder: Path | None, *context: Any) -> None:
+        self.folder = folder
+        self.context = [str(item) for item in context]
+
+    def _path(self, key: dict[str, Any], suffix: str) -> Path | None:
+        if self.folder is None:
+            return None
+        text = json.dumps([self.context, key], sort_keys=True)
+        return self.folder / (hashlib.sha256(text.encode()).hexdigest()[:24] + suffix)
+
+    def record(self, key: dict[str, Any], work: Callable[[], Any]) -> Any:
+        """Return the JSON value of a step, from disk if it was finished before."""
+        path = self._path(key, ".json")
+        if path is not None and path.exists():
+            return read_json(path)
+        value = work()
+        if path is not None:
+            write_json(path, value)
+        return value
+
+    def fitted(self, key: dict[str, Any], work: Callable[[], Fitted]) -> Fitted:
+        """Return a learned model, from disk if it was finished before."""
+        path = self._path(key, ".npz")
+        if path is None:
+            return work()
+        record_path = path.with_suffix(".fit.json")
+        if path.exists() and record_path.exists():
+            try:
+                record = read_json(record_path)
+                return Fitted(load_model(path), record["seconds"], record["details"])
+            except InputError:
+                path.unlink()  # damaged by something other than a kill; do it again
+        fitted = work()
+        save_model(fitted.model, path)
+        write_json(record_path, {"seconds": fitted.seconds, "details": fitted.details})
+        return fitted

@@ -1,0 +1,1 @@
+"""Conditional marginals: Gibbs sampling and enumeration."""

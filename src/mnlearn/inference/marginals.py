@@ -1,0 +1,125 @@
+"""Conditional marginals of query variables given evidence rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.errors import InputError
+from mnlearn.inference.terms import Query, Terms, query_of
+from mnlearn.kernels.enumeration import enumerate_marginals
+from mnlearn.kernels.gibbs import sample_marginals
+from mnlearn.threads import map_ranges
+
+N_BATCHES = 20
+MAX_ENUMERATED = 20
+TABLE_SHARE = 0.5
+_STATIONARY_TOLERANCE = 1e-13
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How marginals are computed.
+
+    method : "gibbs", or "exact" for enumeration of up to 2^20 query states.
+    burn_in, samples : sweeps of one Gibbs chain per evidence, not counted and counted.
+    """
+
+    method: str = "gibbs"
+    burn_in: int = 100
+    samples: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.method not in ("gibbs", "exact"):
+            raise InputError(f"inference: expected gibbs or exact, got {self.method!r}.")
+        if self.burn_in < 0 or self.samples < 1:
+            raise InputError("inference: expected burn_in of at least 0 and samples of at least 1.")
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """P(query variable = 1 | evidence).
+
+    query : int64, (n_query,). probability : float64, (n_distinct, n_query).
+    row_of : int64, (n_rows,). Which distinct evidence each given row has.
+    batches : float32, (n_distinct, n_batches, n_query). Estimates from parts of a chain; one
+        batch equal to `probability` where that is exact.
+    """
+
+    query: NDArray[np.int64]
+    probability: NDArray[np.float64]
+    row_of: NDArray[np.int64]
+    batches: NDArray[np.float32] | None
+
+
+def conditional_marginals(
+    terms: Terms,
+    rows: NDArray[np.uint8],
+    query: NDArray[np.int64],
+    inference: Inference,
+    seed: int,
+    threads: int = 1,
+) -> Marginals:
+    """Return the marginals of `query` given the values of all other variables in each row.
+
+    rows : uint8, (n_rows, n_vars); query columns are not read. Equal evidence is computed once.
+    seed : 64-bit seed; the chain of a row depends on it and on the row's evidence only.
+
+    Gibbs estimates are Rao-Blackwellised, with half a count added per value, so that none is 0
+    or 1 (Lowd 2012, Section 6.2). For CPDs "exact" means the distribution to which ordered
+    Gibbs sampling converges.
+    """
+    asked = query_of(terms, query)
+    keys = np.packbits(rows[:, asked.evidence], axis=1)
+    if keys.shape[1] == 0:
+        first, row_of = np.zeros(1, np.int64), np.zeros(len(rows), np.int64)
+    else:
+        view = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1])))[:, 0]
+        _, first, row_of = np.unique(view, return_index=True, return_inverse=True)
+    evidence = np.ascontiguousarray(rows[np.ix_(first, asked.evidence)])
+    if inference.method == "exact":
+        return Marginals(asked.query, _enumerate(asked, evidence, threads), row_of, None)
+    batches = _sample(asked, evidence, inference, seed, threads)
+    n_batches = batches.shape[1]
+    sweeps = np.full(n_batches, inference.samples // n_batches)
+    sweeps[: inference.samples % n_batches] += 1
+    total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
+    probability = (total + 0.5) / (inference.samples + 1)
+    return Marginals(asked.query, probability, row_of, batches)
+
+
+def _sample(
+    asked: Query, evidence: NDArray[np.uint8], inference: Inference, seed: int, threads: int
+) -> NDArray[np.float32]:
+    n_batches = min(N_BATCHES, inference.samples)
+    out = np.empty((len(evidence), n_batches, len(asked.query)), np.float32)
+    base = np.zeros(len(asked.query))
+
+    def sample(first: int, last: int) -> None:
+        sample_marginals(
+            asked.terms, evidence, base, len(asked.query), np.uint64(seed),
+            inference.burn_in, inference.samples, n_batches, TABLE_SHARE, first, last, out,
+        )  # fmt: skip
+
+    map_ranges(sample, len(evidence), threads)
+    return out
+
+
+def _enumerate(asked: Query, evidence: NDArray[np.uint8], threads: int) -> NDArray[np.float64]:
+    n_query = len(asked.query)
+    if n_query > MAX_ENUMERATED:
+        raise InputError(
+            f"inference exact: {n_query} query variables are too many to enumerate "
+            f"(at most {MAX_ENUMERATED}); use --inference gibbs."
+        )
+    out = np.empty((len(evidence), n_query))
+    base = np.zeros(n_query)
+
+    def enumerate_range(first: int, last: int) -> None:
+        enumerate_marginals(
+            asked.terms, evidence, base, n_query, asked.owned, _STATIONARY_TOLERANCE,
+            first, last, out,
+        )  # fmt: skip
+
+    map_ranges(enumerate_range, len(evidence), threads)
+    return out

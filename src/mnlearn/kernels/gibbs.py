@@ -1,0 +1,192 @@
+"""Rao-Blackwellised Gibbs sampling of the query variables, one chain per evidence."""
+
+import numpy as np
+
+from mnlearn.jit import kernel
+from mnlearn.kernels.conditioning import (
+    SYMMETRIC,
+    condition,
+    log_odds_table,
+    room_for,
+    table_cost,
+)
+from mnlearn.kernels.logistic import sigmoid
+from mnlearn.kernels.random import advance, chain_seed, uniform
+
+
+@kernel
+def sample_marginals(
+    terms, evidence, base, n_query, seed, burn_in, n_samples, n_batches, table_share,
+    first, last, out,
+):
+    """Estimate P(query variable = 1 | evidence) for evidence rows `first` to `last`.
+
+    Query variables are updated in order, `burn_in` sweeps uncounted and `n_samples` counted;
+    counted sweeps add the probability from which a value is drawn, not the value.
+
+    terms : see `condition`. base : float64, (n_query,), log-odds before any term.
+    evidence : uint8, (n_evidence, n_evidence_vars). seed : uint64.
+    table_share : the probabilities in all query states are tabled if that takes at most this
+        share of the number of updates.
+    out : float32, (n_evidence, n_batches, n_query). Mean over each of n_batches equal runs of
+        consecutive sweeps (the first n_samples % n_batches runs have one sweep more).
+    """
+    left = room_for(terms)
+    batch_end = np.empty(n_batches, np.int64)
+    for b in range(n_batches):
+        batch_end[b] = (b + 1) * (n_samples // n_batches) + min(b + 1, n_samples % n_batches)
+    log_odds = np.empty(n_query)
+    x = np.empty(n_query, np.uint8)
+    for i in range(first, last):
+        log_odds[:] = base
+        n_left = condition(terms, evidence[i], log_odds, left)
+        state = chain_seed(seed, evidence[i])
+        for v in range(n_query):
+            state = advance(state)
+            x[v] = uniform(state) < 0.5
+        n_updates = n_query * (burn_in + n_samples)
+        if table_cost(left, n_left, n_query) <= table_share * n_updates:
+            _sample_from_table(log_odds, left, n_left, x, state, burn_in, batch_end, out[i])
+        else:
+            _sample_by_flips(log_odds, left, n_left, x, state, burn_in, batch_end, out[i])
+
+
+@kernel
+def _sample_from_table(log_odds, left, n_left, x, stream, burn_in, batch_end, out):
+    """Run a chain by looking up the probability of each variable in each query state."""
+    n_query = len(x)
+    table = np.empty((n_query, 1 << n_query))
+    log_odds_table(log_odds, left, n_left, np.empty(1 << n_query), table)
+    for v in range(n_query):
+        for s in range(1 << n_query):
+            table[v, s] = sigmoid(table[v, s])
+    state = 0
+    for v in range(n_query):
+        state |= np.int64(x[v]) << v
+    total = np.empty(n_query)
+    sweep = -burn_in
+    for b in range(len(batch_end)):
+        total[:] = 0.0
+        n_sweeps = batch_end[b] - max(sweep, 0)
+        while sweep < batch_end[b]:
+            if sweep == 0:
+                total[:] = 0.0
+            for v in range(n_query):
+                p = table[v, state]
+                total[v] += p
+                stream = advance(stream)
+                state = (state & ~(1 << v)) | (np.int64(uniform(stream) < p) << v)
+            sweep += 1
+        for v in range(n_query):
+            out[b, v] = total[v] / n_sweeps
+
+
+@kernel
+def _sample_by_flips(log_odds, left, n_left, x, stream, burn_in, batch_end, out):
+    """Run a chain that keeps every log-odds up to date; only a changed value costs work."""
+    n_query = len(x)
+    by_var, violated = _index_terms(left, n_left, n_query, x, log_odds)
+    probability = np.empty(n_query)
+    stale = np.ones(n_query, np.bool_)
+    total = np.empty(n_query)
+    sweep = -burn_in
+    for b in range(len(batch_end)):
+        total[:] = 0.0
+        n_sweeps = batch_end[b] - max(sweep, 0)
+        while sweep < batch_end[b]:
+            if sweep == 0:
+                total[:] = 0.0
+            for v in range(n_query):
+                if stale[v]:
+                    probability[v] = sigmoid(log_odds[v])
+                    stale[v] = False
+                p = probability[v]
+                total[v] += p
+                stream = advance(stream)
+                drawn = uniform(stream) < p
+                if drawn != x[v]:
+                    x[v] = drawn
+                    _update_terms(v, x, left, by_var, violated, log_odds, stale)
+            sweep += 1
+        for v in range(n_query):
+            out[b, v] = total[v] / n_sweeps
+
+
+@kernel
+def _index_terms(left, n_left, n_query, x, log_odds):
+    """Return the terms of each variable and the violated literals of each term.
+
+    log_odds : added to, so as to hold every variable's log-odds in state `x`.
+    Returned: (var_start, term, asked) and (count, sum of the violated variables).
+    """
+    start, var, value, weight, owner = left
+    n_literals = start[n_left]
+    var_start = np.zeros(n_query + 1, np.int64)
+    for k in range(n_literals):
+        var_start[var[k] + 1] += 1
+    for v in range(n_query):
+        var_start[v + 1] += var_start[v]
+    place = var_start[:-1].copy()
+    term = np.empty(n_literals, np.int32)
+    asked = np.empty(n_literals, np.uint8)
+    count = np.zeros(n_left, np.int32)
+    where = np.zeros(n_left, np.int32)
+    for t in range(n_left):
+        for k in range(start[t], start[t + 1]):
+            v = var[k]
+            term[place[v]] = t
+            asked[place[v]] = value[k]
+            place[v] += 1
+            if x[v] != value[k]:
+                count[t] += 1
+                where[t] += v
+        if owner[t] != SYMMETRIC:
+            if count[t] == 0:
+                log_odds[owner[t]] += weight[t]
+        elif count[t] == 0:
+            for k in range(start[t], start[t + 1]):
+                log_odds[var[k]] += weight[t] if x[var[k]] else -weight[t]
+        elif count[t] == 1:
+            # The violated literal asks for the value its variable does not have.
+            v = where[t]
+            log_odds[v] += -weight[t] if x[v] else weight[t]
+    return (var_start, term, asked), (count, where)
+
+
+@kernel
+def _update_terms(v, x, left, by_var, violated, log_odds, stale):
+    """Bring log-odds up to date after x[v] has changed.
+
+    A symmetric term matters to the log-odds of a variable if its other literals hold: with no
+    violated literal to all its variables, with one to that literal's variable alone.
+    """
+    start, var, _, weight, owner = left
+    var_start, term, asked = by_var
+    count, where = violated
+    for k in range(var_start[v], var_start[v + 1]):
+        t = term[k]
+        w = weight[t]
+        now_holds = x[v] == asked[k]
+        if now_holds:
+            count[t] -= 1
+            where[t] -= v
+        n_violated = count[t]  # without the literal on v
+        if n_violated == 0:
+            if owner[t] != SYMMETRIC:
+                log_odds[owner[t]] += w if now_holds else -w
+                stale[owner[t]] = True
+            else:
+                change = w if now_holds else -w
+                for j in range(start[t], start[t + 1]):
+                    u = var[j]
+                    if u != v:
+                        log_odds[u] += change if x[u] else -change
+                        stale[u] = True
+        elif n_violated == 1 and owner[t] == SYMMETRIC:
+            u = where[t]
+            change = w if now_holds else -w
+            log_odds[u] += -change if x[u] else change
+            stale[u] = True
+        if not now_holds:
+            count[t] += 1
+            where[t] += v

@@ -1,0 +1,164 @@
+"""Which rows a feature touches, and which rows a variable cannot tell apart.
+
+The log-odds of variable v in a row is a sum over the features with a literal on v whose other
+literals all hold: plus the weight if the literal asks for 1, minus if it asks for 0. The rows
+where the others hold, those a (feature, literal) touches, are found 64 at a time.
+"""
+
+import numpy as np
+
+from mnlearn.jit import kernel
+from mnlearn.kernels.bits import lowest_bit, popcount
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@kernel
+def _violations(columns, var, value, begin, end, none, one):
+    """Set `none` and `one` to the rows that violate no, exactly one literal of a feature."""
+    none[:] = _ALL
+    one[:] = np.uint64(0)
+    for k in range(begin, end):
+        column = columns[var[k]]
+        flip = np.uint64(0) if value[k] else _ALL
+        for t in range(len(none)):
+            holds = column[t] ^ flip
+            one[t] = (one[t] & holds) | (none[t] & ~holds)
+            none[t] &= holds
+
+
+@kernel
+def _others_hold(column, flip, none, one, t):
+    """Return the rows of word `t` where all literals but the one of `column` hold."""
+    return none[t] | (one[t] & ~(column[t] ^ flip))
+
+
+@kernel
+def count_touched(columns, last_word, start, var, value, wanted, first, last, out):
+    """Count for each wanted literal the rows where the other literals of its feature hold.
+
+    columns : uint64, shape (n_vars, n_words). last_word : uint64, bits in use of the last word.
+    start, var, value : features, as in `FeatureSet`; those from `first` to `last` are counted.
+    wanted : bool, shape (n_literals,). out : int64, shape (n_literals,).
+    """
+    n_words = columns.shape[1]
+    none = np.empty(n_words, np.uint64)
+    one = np.empty(n_words, np.uint64)
+    for f in range(first, last):
+        _violations(columns, var, value, start[f], start[f + 1], none, one)
+        none[n_words - 1] &= last_word
+        one[n_words - 1] &= last_word
+        for k in range(start[f], start[f + 1]):
+            if wanted[k]:
+                column = columns[var[k]]
+                flip = np.uint64(0) if value[k] else _ALL
+                total = np.uint64(0)
+                for t in range(n_words):
+                    total += popcount(_others_hold(column, flip, none, one, t))
+                out[k] = np.int64(total)
+
+
+@kernel
+def list_touched(
+    columns, last_word, start, var, value, wanted, complement, offset, first, last, out
+):
+    """List for each wanted literal the rows that `count_touched` counts, or all others.
+
+    complement : bool, shape (n_literals,). Whether to list the rows not touched.
+    offset : int64, shape (n_literals,). Where the list of each literal begins in `out`.
+    out : unsigned integers, all lists.
+    """
+    n_words = columns.shape[1]
+    none = np.empty(n_words, np.uint64)
+    one = np.empty(n_words, np.uint64)
+    for f in range(first, last):
+        _violations(columns, var, value, start[f], start[f + 1], none, one)
+        for k in range(start[f], start[f + 1]):
+            if not wanted[k]:
+                continue
+            column = columns[var[k]]
+            flip = np.uint64(0) if value[k] else _ALL
+            opposite = _ALL if complement[k] else np.uint64(0)
+            place = offset[k]
+            for t in range(n_words):
+                word = _others_hold(column, flip, none, one, t) ^ opposite
+                if t == n_words - 1:
+                    word &= last_word
+                while word:
+                    out[place] = np.uint64(64 * t) + lowest_bit(word)
+                    place += 1
+                    word &= word - np.uint64(1)
+
+
+@kernel
+def merge_rows(
+    var_start, offset, complement, touched, mark, values, weight, first, last,
+    row_of, n_merged, merged_offset, merged_complement,
+):
+    """Merge for each variable the rows with equal values that all its columns treat alike.
+
+    Rows are told apart by sums of 64-bit random marks of the columns that list them, so that
+    two different rows are merged with probability 2^-64.
+
+    var_start, offset, complement, touched : lists of rows, by column, by variable.
+    mark : uint64, (n_columns + 1,), random. values : uint8, (n_vars, n_rows).
+    Written for variables `first` to `last`: row_of uint32, (n_vars, n_rows), place of each row
+    among the merged; n_merged int64, (n_vars,); and for each column its number of merged rows
+    (in merged_offset[c + 1]) and whether those are the ones it does not touch.
+    """
+    n_rows = len(weight)
+    key = np.empty(n_rows, np.uint64)
+    seen = np.empty(n_rows, np.bool_)
+    for v in range(first, last):
+        for i in range(n_rows):
+            key[i] = mark[-1] if values[v, i] else np.uint64(0)
+        for c in range(var_start[v], var_start[v + 1]):
+            for k in range(offset[c], offset[c + 1]):
+                key[touched[k]] += mark[c]
+        order = np.argsort(key, kind="mergesort")
+        # A stable sort puts the first of equal rows first; it stands for all of them.
+        seen[:] = False
+        for k in range(n_rows):
+            seen[order[k]] = k == 0 or key[order[k]] != key[order[k - 1]]
+        n = 0
+        for i in range(n_rows):
+            if seen[i]:
+                row_of[v, i] = n
+                n += 1
+        for k in range(1, n_rows):
+            if not seen[order[k]]:
+                row_of[v, order[k]] = row_of[v, order[k - 1]]
+        n_merged[v] = n
+        for c in range(var_start[v], var_start[v + 1]):
+            n_listed = 0
+            for k in range(offset[c], offset[c + 1]):
+                n_listed += seen[touched[k]]
+            swap = n_listed > n // 2
+            merged_complement[c] = complement[c] != swap
+            merged_offset[c + 1] = n - n_listed if swap else n_listed
+
+
+@kernel
+def list_merged(
+    var_start, offset, complement, touched, values, weight, row_of, n_merged, first, last,
+    row_start, merged_offset, merged_complement, out, merged_weight, merged_value,
+):
+    """Write the lists, weights and values of the merged rows that `merge_rows` counted."""
+    n_rows = len(weight)
+    listed = np.empty(n_rows, np.bool_)
+    for v in range(first, last):
+        begin = row_start[v]
+        merged_weight[begin : begin + n_merged[v]] = 0.0
+        for i in range(n_rows):
+            merged_weight[begin + row_of[v, i]] += weight[i]
+            merged_value[begin + row_of[v, i]] = values[v, i]
+        for c in range(var_start[v], var_start[v + 1]):
+            swap = merged_complement[c] != complement[c]
+            listed[: n_merged[v]] = False
+            for k in range(offset[c], offset[c + 1]):
+                listed[row_of[v, touched[k]]] = True
+            place = merged_offset[c]
+            for i in range(n_merged[v]):
+                if listed[i] != swap:
+                    out[place] = i
+                    place += 1

@@ -1,0 +1,118 @@
+"""What a learner is to the rest of the package."""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError
+from mnlearn.models.files import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A learned model with its record.
+
+    seconds : wall-clock seconds of one part of the learning each, such as "structure".
+    details : counts and diagnostics worth keeping, such as the stopping rule that applied.
+    """
+
+    model: Model
+    seconds: dict[str, float]
+    details: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Parameters chosen together on validation data, and how to learn at one choice.
+
+    learn : called with the workspace, the parameters and, where only the last of `parameters`
+        differs from the previous call, that call's result as a warm start, else None.
+    """
+
+    parameters: tuple[str, ...]
+    learn: Callable[[Any, Any, Fitted | None], Fitted]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A learner: its parameters, and the stages in which a grid over them is searched.
+
+    parameters : frozen dataclass; defaults are used where nothing is chosen, the `help` of each
+        field's metadata says what it is.
+    prepare : called once with the training data, the grid and the number of threads; returns
+        the workspace in which stages share what they have in common.
+    variant : parameter of which a study reports every value beside the chosen one, or None.
+    source : paper and section that the method follows.
+    """
+
+    title: str
+    source: str
+    parameters: type
+    prepare: Callable[[Dataset, Mapping[str, list[Any]], int], Any]
+    stages: tuple[Stage, ...]
+    variant: str | None = None
+
+    def defaults(self) -> dict[str, Any]:
+        """Return the default of every parameter."""
+        return {f.name: f.default for f in dataclasses.fields(self.parameters)}
+
+    def grid(self, chosen: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Return a list of values for every parameter, defaults where `chosen` has none.
+
+        Raises
+        ------
+        InputError
+            A parameter is unknown, has no values, or values that it does not take; or several
+            values are given for one that is in no stage.
+        """
+        grid = {name: [value] for name, value in self.defaults().items()}
+        tunable = {name for stage in self.stages for name in stage.parameters}
+        types_of = typing.get_type_hints(self.parameters)
+        for name, values in chosen.items():
+            if name not in grid:
+                raise InputError(f"parameter {name}: expected one of {', '.join(grid)}.")
+            listed = list(values) if isinstance(values, list | tuple) else [values]
+            if not listed:
+                raise InputError(f"parameter {name}: expected at least one value.")
+            if len(listed) > 1 and name not in tunable:
+                raise InputError(f"parameter {name}: expected one value, it is not tuned.")
+            grid[name] = [_convert(name, value, types_of[name]) for value in listed]
+        for name, values in grid.items():
+            for value in values:
+                self.parameters(**{**self.defaults(), name: value})
+        return grid
+
+
+def _convert(name: str, value: Any, kind: Any) -> Any:
+    """Return `value`, perhaps text from a command line, as the annotated type."""
+    options = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    if value is None or (isinstance(value, str) and value.lower() in ("none", "null")):
+        if type(None) in options:
+            return None
+        raise InputError(f"parameter {name}: expected a value, got {value}.")
+    wanted = next(option for option in options if option is not type(None))
+    if isinstance(value, bool) or (wanted is str and not isinstance(value, str)):
+        raise InputError(f"parameter {name}: expected {wanted.__name__}, got {value!r}.")
+    try:
+        converted = wanted(value)
+    except (TypeError, ValueError) as error:
+        article = {"int": "a whole number", "float": "a number"}.get(wanted.__name__, "text")
+        raise InputError(f"parameter {name}: expected {article}, got {value!r}.") from error
+    if wanted is int and float(value) != converted:
+        raise InputError(f"parameter {name}: expected a whole number, got {value!r}.")
+    return converted
+
+
+def parameter(default: Any, help_text: str) -> Any:
+    """Return a dataclass field with a default and its one-line description."""
+    return dataclasses.field(default=default, metadata={"help": help_text})
+
+
+def check_range(name: str, value: float, low: float, high: float) -> None:
+    """Refuse a parameter outside [low, high]."""
+    if not low <= value <= high:
+        raise InputError(f"parameter {name}: expected {low:g} to {high:g}, got {value:g}.")

@@ -1,0 +1,140 @@
+"""Choosing hyperparameters on validation data, stage by stage."""
+
+import itertools
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mnlearn.checkpoints import Checkpoints
+from mnlearn.data.dataset import Dataset
+from mnlearn.method import Fitted, Method, Stage
+from mnlearn.models.files import Model
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.progress import say
+from mnlearn.scores import pll
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One grid point: its parameters, model, validation score and what learning it took."""
+
+    parameters: dict[str, Any]
+    fitted: Fitted
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """The outcome of a grid search.
+
+    best : the candidate chosen. variants : the best candidate of each value of the method's
+    variant parameter. trace : one row per grid point visited, in order.
+    tuning_seconds : time spent on all grid points, those restored from checkpoints included.
+    """
+
+    best: Candidate
+    variants: dict[str, Candidate]
+    trace: list[dict[str, Any]]
+    tuning_seconds: float
+
+
+Criterion = Callable[[Model], float]
+
+
+def validation_pll(valid: Dataset, threads: int = 1) -> Criterion:
+    """Return the mean log-pseudo-likelihood on validation data as a criterion."""
+    return lambda model: pll(model, valid, threads).mean
+
+
+def tune(
+    method: Method,
+    train: Dataset,
+    grid: Mapping[str, list[Any]],
+    criterion: Criterion | None,
+    threads: int = 1,
+    checkpoints: Checkpoints | None = None,
+) -> Tuned:
+    """Learn at every point of the grid and choose by the criterion; the first of equals wins.
+
+    grid : values of every parameter, as from `Method.grid`. Stages are searched in order, with
+        the values chosen in one stage fixed in the next.
+    criterion : higher is better. May be None if the grid has a single point.
+    """
+    kept = checkpoints or Checkpoints(None)
+    workspace = method.prepare(train, grid, threads)
+    chosen = {name: values[0] for name, values in grid.items()}
+    trace: list[dict[str, Any]] = []
+    candidates: list[Candidate] = []
+    seconds = 0.0
+    for number, stage in enumerate(method.stages):
+        last = number == len(method.stages) - 1
+        if not last and all(len(grid[name]) == 1 for name in stage.parameters):
+            continue
+        candidates = []
+        previous: Fitted | None = None
+        for values, warm in _points(stage, grid):
+            parameters = {**chosen, **dict(zip(stage.parameters, values, strict=True))}
+            key = {"stage": number, **parameters}
+            previous = kept.fitted(
+                key, _work(method, stage, workspace, parameters, previous if warm else None)
+            )
+            began = time.perf_counter()
+            score = criterion(previous.model) if criterion else 0.0
+            seconds += previous.seconds.get("weights", 0.0) + time.perf_counter() - began
+            candidates.append(Candidate(parameters, previous, score))
+            trace.append(_trace_row(number, parameters, previous, score))
+            say(f"{_text(parameters, stage)}: validation {score:.4f}")
+        chosen = max(candidates, key=lambda c: c.score).parameters
+    best = max(candidates, key=lambda c: c.score)
+    seconds += best.fitted.seconds.get("structure", 0.0)
+    variants: dict[str, Candidate] = {}
+    if method.variant is not None:
+        for candidate in candidates:
+            name = str(candidate.parameters[method.variant])
+            if name not in variants or candidate.score > variants[name].score:
+                variants[name] = candidate
+    return Tuned(best, variants, trace, seconds)
+
+
+def _points(stage: Stage, grid: Mapping[str, list[Any]]) -> list[tuple[tuple[Any, ...], bool]]:
+    """Return the grid points of a stage, and whether each differs only in the last parameter."""
+    points = list(itertools.product(*(grid[name] for name in stage.parameters)))
+    return [
+        (point, i > 0 and point[:-1] == points[i - 1][:-1]) for i, point in enumerate(points)
+    ]
+
+
+def _work(
+    method: Method, stage: Stage, workspace: Any, parameters: dict[str, Any], warm: Fitted | None
+) -> Callable[[], Fitted]:
+    return lambda: stage.learn(workspace, method.parameters(**parameters), warm)
+
+
+def _text(parameters: dict[str, Any], stage: Stage) -> str:
+    return ", ".join(f"{name} {parameters[name]}" for name in stage.parameters)
+
+
+def _trace_row(
+    stage: int, parameters: dict[str, Any], fitted: Fitted, score: float
+) -> dict[str, Any]:
+    return {
+        "stage": stage,
+        **parameters,
+        **size(fitted.model),
+        **fitted.details,
+        "validation": score,
+    }
+
+
+def size(model: Model) -> dict[str, float]:
+    """Return the number and mean length of a model's features with weights other than 0."""
+    if not isinstance(model, MarkovNetwork):
+        return {"n_features": int(model.trees.is_leaf.sum()) + len(model.features)}
+    length = model.features.length[model.weight != 0]
+    return {
+        "n_features": len(length),
+        "mean_length": float(np.round(length.mean(), 6)) if len(length) else 0.0,
+    }
