@@ -15,11 +15,7 @@ def holds(literals, x):
 
 
 def log_potential(network, x):
-    return sum(
-        w
-        for f, w in enumerate(network.weight)
-        if holds(network.features.literals(f), x)
-    )
+    return sum(w for f, w in enumerate(network.weight) if holds(network.features.literals(f), x))
 
 
 def joint(network):

@@ -176,7 +176,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *args: object) -> None:
         pass
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         path = self.path.strip("/")
         with self.server.busy:
             self.server.requests[path] += 1
@@ -428,7 +428,7 @@ def test_mirror_without_the_file_is_reported_and_the_source_left_alone(server, t
     ("mirror", "message"),
     [
         ("ftp://example.org/data", "expected a folder or an http, https or file URL"),
-        ("http://[bad", "mirror|cannot be"),
+        ("http://[bad", "cannot be fetched"),
     ],
 )
 def test_mirror_that_is_no_place(server, toy, tmp_path, mirror, message):
@@ -541,11 +541,16 @@ print(results["toy"].n_fetched)
 
 def test_processes_that_want_one_dataset_fetch_it_once(server, toy, tmp_path):
     row = {
-        **{"name": "toy", "label": "Toy", "n_vars": toy.n_vars, "density": 0.5},
+        "name": "toy",
+        "label": "Toy",
+        "n_vars": toy.n_vars,
+        "density": 0.5,
+        "source": toy.source,
+        "domain": "",
+        "citation": "",
         **{f"n_{split}": toy.n_rows(split) for split in SPLITS},
         **{f"{split}_blob": toy.file(split).blob_id for split in SPLITS},
         **{f"{split}_bytes": toy.file(split).n_bytes for split in SPLITS},
-        **{"source": toy.source, "domain": "", "citation": ""},
     }
     table = tmp_path / "datasets.tsv"
     table.write_text("\t".join(COLUMNS) + "\n" + "\t".join(str(row[c]) for c in COLUMNS) + "\n")

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from conftest import random_data, random_dependency_network, random_network
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
+from conftest import random_data, random_dependency_network, random_network
 from mnlearn.errors import InputError
 from mnlearn.inference import marginals
 from mnlearn.inference.conditionals import conditional_log_odds

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnlearn.data.dataset import merge_rows
+import oracles
 from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import (
     LEAF,
     DependencyNetwork,
     Trees,
-    conditional_log_odds,
     tree_network,
 )
 from mnlearn.models.features import features_of
@@ -295,7 +295,7 @@ def test_dn_has_libras_semantics(tmp_path, data):
     path = tmp_path / "a.dn"
     path.write_text(text + "}\n")
     rows = states(n_vars)
-    got = conditional_log_odds(read_dn(path), rows)
+    got = oracles.log_odds_matrix(read_dn(path), rows)
     for i, row in enumerate(rows.tolist()):
         for v in range(n_vars):
             zero, one = [*row[:v], 0, *row[v + 1 :]], [*row[:v], 1, *row[v + 1 :]]
@@ -343,7 +343,7 @@ def test_dn_round_trip(tmp_path, network):
     loaded = load_model(path)
     rows = states(network.n_vars)
     np.testing.assert_array_equal(
-        conditional_log_odds(loaded, rows), conditional_log_odds(network, rows)
+        oracles.log_odds_matrix(loaded, rows), oracles.log_odds_matrix(network, rows)
     )
     assert np.all(np.abs(np.logaddexp(*loaded.trees.log_prob.T)) < 1e-12)
     # Branches out of reach are gone now, so that the second writing is the first again.
@@ -470,7 +470,7 @@ tree {
 }
 """))  # fmt: skip
     rows = states(3)
-    p = 1 / (1 + np.exp(-conditional_log_odds(network, rows)))
+    p = 1 / (1 + np.exp(-oracles.log_odds_matrix(network, rows)))
     x0, x1, x2 = rows.T
     np.testing.assert_allclose(p[x2 == 1, 0], 0.1, atol=1e-6)
     np.testing.assert_allclose(p[(x2 == 0) & (x1 == 0), 0], 0.5, rtol=1e-12)
@@ -517,7 +517,7 @@ features {
 }
 }
 """))  # fmt: skip
-    log_odds = conditional_log_odds(network, states(3)).reshape(2, 2, 2, 3)
+    log_odds = oracles.log_odds_matrix(network, states(3)).reshape(2, 2, 2, 3)
     np.testing.assert_allclose(log_odds[..., 0], np.log(0.3 / 0.7), atol=1e-6)
     np.testing.assert_allclose(log_odds[1, ..., 1], np.log(0.9 / 0.1), atol=1e-6)
     assert np.all(log_odds[0, ..., 1] == -np.inf)
@@ -540,7 +540,7 @@ dn
   v0 {
   }
 } """))  # fmt: skip
-    log_odds = conditional_log_odds(network, states(2))
+    log_odds = oracles.log_odds_matrix(network, states(2))
     p = np.exp(-0.25) / (1 + np.exp(-0.25))
     np.testing.assert_allclose(log_odds[:, 0], 0)
     np.testing.assert_allclose(1 / (1 + np.exp(-log_odds[:, 1])), [0.5, 0.5, 1 - p, 1 - p])
@@ -574,7 +574,7 @@ def test_a_tree_may_test_the_target_above_other_variables(tmp_path):
     tree = "(v1_1 (v0_1 -1 -2) (v2_0 -3 (v1_0 -4 99)))"
     text = f"2,2,2\nDN {{\nv0 {{ }}\nv1 {{ tree {{ {tree} }} }}\nv2 {{ }}\n}}"
     network = read_dn(written(tmp_path, "a.dn", text))
-    log_odds = conditional_log_odds(network, states(3))[:, 1]
+    log_odds = oracles.log_odds_matrix(network, states(3))[:, 1]
     expected = [(-1 if x0 else -2) - (-3 if x2 == 0 else -4) for x0, _, x2 in states(3).tolist()]
     np.testing.assert_allclose(log_odds, expected, atol=1e-14)
     # Merged: v2 as the value-0 side tests it, then v0 as the value-1 side does.
@@ -609,7 +609,7 @@ def test_deep_trees(tmp_path):
 
     dn = read_dn(written(tmp_path, "a.dn", chain_dn(depth)))
     assert dn.trees.depth.max() == depth
-    assert conditional_log_odds(dn, state)[0, 0] == depth
+    assert oracles.log_odds_matrix(dn, state)[0, 0] == depth
     write_dn(dn, tmp_path / "b.dn")
     assert_equal_models(read_dn(tmp_path / "b.dn"), dn)
 
@@ -701,6 +701,8 @@ MALFORMED_MN = {
     "text after the end": ("2,2\nMN {\n}\n}\n", 4, "expected nothing after the closing }, got '}'"),
     "CRLF": ("2,2\r\nMN {\r\n\r\n0.5 +v0_1\r\nfoo\r\n}\r\n", 5,
              "expected a feature, features, table, tree or }, got 'foo'"),
+    "foreign blank": ("2,2\nMN {\n\xa00.5 +v0_1\n}\n", 3,
+                      "expected a feature, features, table, tree or }, got '\\xa0'"),
     "long token": ("2,2\nMN {\n" + "x" * 90 + "\n}\n", 3,
                    "expected a feature, features, table, tree or }, got '" + "x" * 40 + "…'"),
 }  # fmt: skip

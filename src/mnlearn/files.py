@@ -5,12 +5,17 @@ import json
 import lzma
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mnlearn.errors import InputError
+
+# Read once: a process cannot ask for its mask without changing it, which threads would see.
+_UMASK = os.umask(0)
+os.umask(_UMASK)
 
 
 @contextmanager
@@ -27,22 +32,24 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     try:
         yield temporary
         # mkstemp makes private files; give the mode that a plain open() would have given.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        temporary.chmod(0o666 & ~_UMASK)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path | str, text: str) -> None:
-    """Write `text` to `path` atomically, in UTF-8 with Unix line ends."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+    """Write `text` to `path` atomically, in UTF-8; compressed as in `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
-    """Write `content` to `path` atomically."""
+    """Write `content` to `path` atomically, compressed if it ends in `.xz` or `.gz`."""
+    suffix = Path(path).suffix
+    if suffix == ".xz":
+        content = lzma.compress(content)
+    elif suffix == ".gz":
+        content = gzip.compress(content, mtime=0)
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
 
@@ -73,7 +80,7 @@ def read_bytes(path: Path | str) -> bytes:
             return lzma.decompress(content)
         if path.suffix == ".gz":
             return gzip.decompress(content)
-    except (lzma.LZMAError, EOFError, OSError) as error:
+    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
         raise InputError(f"{path}: is not a complete {path.suffix} file ({error}).") from error
     return content
 

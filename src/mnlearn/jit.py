@@ -35,7 +35,7 @@ def _use_cache() -> bool:
         return False
     if not os.access(folder, os.W_OK):
         return False
-    numba.config.CACHE_DIR = str(folder)
+    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     return True
 
 

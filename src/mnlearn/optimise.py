@@ -20,7 +20,7 @@ _MIN_CURVATURE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """State after one iteration: the point, the penalised objective, gradient of the smooth part."""
+    """State after one iteration: point, penalised objective, gradient of the smooth part."""
 
     iteration: int
     x: Vector

@@ -151,9 +151,3 @@ def check_groups(groups: Groups, n_vars: int) -> None:
             if v in seen:
                 raise InputError(f"query groups: variable {v} is in two groups.")
             seen.add(v)
-
-
-def random_partition(n_vars: int, n_groups: int, rng: np.random.Generator) -> list[list[int]]:
-    """Return a random partition of the variables in groups whose sizes differ by at most one."""
-    order = rng.permutation(n_vars)
-    return [sorted(part.tolist()) for part in np.array_split(order, n_groups) if len(part)]

@@ -74,7 +74,7 @@ def learn_tree_path(
         log_table = np.log(np.maximum(np.arange(data.n_examples + 3), 1))
     min_gain = -np.log(kappa)
 
-    def grow(begin: int, end: int) -> list[tuple[NDArray, NDArray, NDArray, NDArray]]:
+    def grow(begin: int, end: int) -> list[tuple[NDArray, ...]]:
         n_levels = int(np.log2(data.n_rows)) + 4
         counts = np.empty((n_levels, 2, data.n_vars))
         active = np.empty((n_levels, data.n_vars), np.int32)

@@ -10,11 +10,12 @@ import numpy as np
 
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset
+from mnlearn.inference.marginals import Inference
 from mnlearn.method import Fitted, Method, Stage
 from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.progress import say
-from mnlearn.scores import pll
+from mnlearn.scores import Groups, cmll, pll
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,13 @@ def validation_pll(valid: Dataset, threads: int = 1) -> Criterion:
     return lambda model: pll(model, valid, threads).mean
 
 
+def validation_cmll(
+    valid: Dataset, groups: Groups, inference: Inference, seed: int, threads: int = 1
+) -> Criterion:
+    """Return the conditional marginal log-likelihood on validation data as a criterion."""
+    return lambda model: cmll(model, valid, groups, inference, seed, threads).mean
+
+
 def tune(
     method: Method,
     train: Dataset,
@@ -56,12 +64,14 @@ def tune(
     criterion: Criterion | None,
     threads: int = 1,
     checkpoints: Checkpoints | None = None,
+    last_criterion: Criterion | None = None,
 ) -> Tuned:
     """Learn at every point of the grid and choose by the criterion; the first of equals wins.
 
     grid : values of every parameter, as from `Method.grid`. Stages are searched in order, with
         the values chosen in one stage fixed in the next.
     criterion : higher is better. May be None if the grid has a single point.
+    last_criterion : used instead in the last stage, the one that yields the model.
     """
     kept = checkpoints or Checkpoints(None)
     workspace = method.prepare(train, grid, threads)
@@ -74,6 +84,7 @@ def tune(
         if not last and all(len(grid[name]) == 1 for name in stage.parameters):
             continue
         candidates = []
+        measure = (last_criterion or criterion) if last else criterion
         previous: Fitted | None = None
         for values, warm in _points(stage, grid):
             parameters = {**chosen, **dict(zip(stage.parameters, values, strict=True))}
@@ -82,7 +93,7 @@ def tune(
                 key, _work(method, stage, workspace, parameters, previous if warm else None)
             )
             began = time.perf_counter()
-            score = criterion(previous.model) if criterion else 0.0
+            score = measure(previous.model) if measure else 0.0
             seconds += previous.seconds.get("weights", 0.0) + time.perf_counter() - began
             candidates.append(Candidate(parameters, previous, score))
             trace.append(_trace_row(number, parameters, previous, score))
@@ -102,9 +113,7 @@ def tune(
 def _points(stage: Stage, grid: Mapping[str, list[Any]]) -> list[tuple[tuple[Any, ...], bool]]:
     """Return the grid points of a stage, and whether each differs only in the last parameter."""
     points = list(itertools.product(*(grid[name] for name in stage.parameters)))
-    return [
-        (point, i > 0 and point[:-1] == points[i - 1][:-1]) for i, point in enumerate(points)
-    ]
+    return [(point, i > 0 and point[:-1] == points[i - 1][:-1]) for i, point in enumerate(points)]
 
 
 def _work(

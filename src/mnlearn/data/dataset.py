@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from mnlearn.errors import InputError
 from mnlearn.files import atomic_path
 
+VERSION = 1
+
 
 def read_only(array: NDArray) -> NDArray:
     """Return a contiguous view of `array` that refuses writing."""
@@ -80,7 +82,7 @@ class Dataset:
         """Write the native form (`.npz`, no pickle)."""
         arrays = {
             "kind": np.array("dataset"),
-            "version": np.array(1),
+            "version": np.array(VERSION),
             "n_vars": np.array(self.n_vars),
             "packed_rows": np.packbits(self.rows, axis=1),
             "weight": self.weight,
@@ -115,6 +117,10 @@ def merge_rows(
         raise InputError(f"data, row {i + 1}, column {v + 1}: expected 0 or 1, got {rows[i, v]}.")
     rows = np.ascontiguousarray(rows, np.uint8)
     given = np.ones(len(rows)) if weight is None else np.asarray(weight, np.float64)
+    if given.shape != (len(rows),):
+        raise InputError(f"data: expected {len(rows)} weights, got shape {given.shape}.")
+    if names is not None and len(names) != rows.shape[1]:
+        raise InputError(f"data: expected {rows.shape[1]} names, got {len(names)}.")
     if not (np.isfinite(given).all() and (given > 0).all()):
         bad = int(np.flatnonzero(~(np.isfinite(given) & (given > 0)))[0])
         raise InputError(f"data, row {bad + 1}: expected a positive weight, got {given[bad]}.")
@@ -139,20 +145,40 @@ def load_npz(path: Path | str) -> Dataset:
     except Exception as error:  # numpy and zipfile raise a dozen types for a damaged archive
         raise InputError(f"{path}: is not a readable .npz file ({error}).") from error
     if str(arrays.get("kind")) == "dataset":
-        n_vars = int(arrays["n_vars"])
-        names = tuple(str(name) for name in arrays["names"]) if "names" in arrays else None
-        return Dataset(
-            rows=read_only(np.unpackbits(arrays["packed_rows"], axis=1, count=n_vars)),
-            weight=read_only(arrays["weight"]),
-            row_of=read_only(arrays["row_of"]),
-            names=names,
-        )
+        return _native(path, arrays)
     if "kind" in arrays:
         raise InputError(f"{path}: expected a dataset, this file holds a {arrays['kind']}.")
     if "data" not in arrays and len(arrays) != 1:
         raise InputError(f"{path}: expected one matrix or one named `data`, got {sorted(arrays)}.")
     matrix = arrays["data"] if "data" in arrays else next(iter(arrays.values()))
+    if matrix.dtype.kind not in "buif":
+        raise InputError(f"{path}: expected a matrix of 0 and 1, got entries of {matrix.dtype}.")
     try:
         return merge_rows(matrix)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+
+
+def _native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
+    """Return the dataset in the arrays of a native file, refusing what does not fit together."""
+    missing = {"version", "n_vars", "packed_rows", "weight", "row_of"} - set(arrays)
+    if missing:
+        raise InputError(f"{path}: is not a complete dataset, lacks {', '.join(sorted(missing))}.")
+    if int(arrays["version"]) > VERSION:
+        raise InputError(
+            f"{path}: was written by a newer mnlearn (format {arrays['version']}, this reads "
+            f"up to {VERSION})."
+        )
+    n_vars, packed = int(arrays["n_vars"]), arrays["packed_rows"]
+    weight, row_of = arrays["weight"], arrays["row_of"]
+    names = tuple(str(name) for name in arrays["names"]) if "names" in arrays else None
+    if (
+        packed.ndim != 2
+        or packed.dtype != np.uint8
+        or packed.shape != (len(weight), -(-n_vars // 8))
+        or not (len(row_of) and row_of.min() >= 0 and row_of.max() < len(weight))
+        or (names is not None and len(names) != n_vars)
+    ):
+        raise InputError(f"{path}: is damaged: its arrays do not fit together.")
+    rows = np.unpackbits(packed, axis=1, count=n_vars)
+    return Dataset(read_only(rows), read_only(weight), read_only(row_of), names)

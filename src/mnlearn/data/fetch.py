@@ -41,9 +41,6 @@ LOCK_TIMEOUT_SECONDS = 900.0
 CHUNK_BYTES = 1 << 16
 BUSY_STATUSES = (429, 500, 502, 503, 504)
 
-# Placing a file sets the umask of the process for a moment, which threads must not do at once.
-_placing = threading.Lock()
-
 
 class _MissingError(Exception):
     """The server has no such file, or does not give it out; what it answers."""
@@ -175,8 +172,7 @@ def fetch_split(
                 report(n_bytes)
                 return False
             content = _get(benchmark, split, _chosen(mirror), report)
-            with _placing:
-                write_bytes(destination, content)
+            write_bytes(destination, content)
     except Timeout as error:
         raise InputError(
             f"{destination}: another process has been fetching it for "
@@ -269,10 +265,10 @@ def _mirror_folder(mirror: str) -> Path | None:
     """Return the folder that a path or file URL names, or None for an http(s) URL."""
     if "://" not in mirror:
         return Path(mirror).expanduser()
-    parts = urlsplit(mirror)
-    if parts.scheme == "file":
-        return Path(url2pathname(parts.path))
-    if parts.scheme in ("http", "https"):
+    scheme = mirror.partition("://")[0].lower()
+    if scheme == "file":
+        return Path(url2pathname(urlsplit(mirror).path))
+    if scheme in ("http", "https"):
         return None
     raise InputError(f"mirror {mirror}: expected a folder or an http, https or file URL.")
 
@@ -447,8 +443,8 @@ def _fetch_dataset(
     servers: _Servers,
 ) -> FetchResult:
     """Fetch the three files of one dataset; stop at the first that cannot be had."""
-    parts = urlsplit(_chosen(mirror) or benchmark.source)
-    server = f"{parts.scheme}://{parts.netloc}"
+    place = _chosen(mirror) or benchmark.source
+    server = "/".join(place.split("/")[:3])
     n_fetched = 0
     for split in SPLITS:
         path = folder / benchmark.relative_path(split)

@@ -1,6 +1,7 @@
 """Text forms of a dataset: Libra's (`0,1,1`, optional `weight|` prefix) and CSV with a header."""
 
-import re
+import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,8 @@ _ZERO, _ONE, _COMMA, _NEWLINE = (ord(c) for c in "01,\n")
 def load_dataset(path: Path | str) -> Dataset:
     """Read a dataset by suffix: `.npz`, `.csv` (header row), else Libra's text form.
 
-    `.gz` and `.xz` of the text forms are read as well. A header row is recognised by a first
-    line with anything but numbers in it.
+    `.gz` and `.xz` of the text forms are read as well. A first line without any number in it is
+    a header.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def load_dataset(path: Path | str) -> Dataset:
 
 
 def _parse_plain(content: bytes) -> NDArray[np.uint8] | None:
-    """Return the matrix of a file that is exactly `0,1,…,0\\n` throughout, else None."""
+    """Return the matrix of a file of lines `0,1,…,0` and nothing else, else None."""
     width = content.find(b"\n") + 1
     if width < 2 or width % 2 or len(content) % width:
         return None
@@ -54,15 +55,10 @@ def _parse_plain(content: bytes) -> NDArray[np.uint8] | None:
 
 
 def _parse_lines(path: Path, text: str) -> Dataset:
-    """Parse with weights, headers, blanks and CRLF; name the line of the first fault."""
+    """Parse with weights, headers, quotes, blanks and CRLF; name the line of the first fault."""
     lines = text.splitlines()
-    names: tuple[str, ...] | None = None
-    first = 0
-    if lines and re.search(r"[A-Za-z_]", lines[0].replace("e", "").replace("E", "")):
-        names = tuple(name.strip().strip('"') for name in lines[0].split(","))
-        if len(set(names)) < len(names):
-            raise InputError(f"{path}, line 1: two columns have the same name.")
-        first = 1
+    names = _parse_header(path, lines[0]) if lines else None
+    first = 0 if names is None else 1
     rows: list[list[str]] = []
     weights: list[float] = []
     n_vars = len(names) if names else 0
@@ -73,7 +69,7 @@ def _parse_lines(path: Path, text: str) -> Dataset:
             break
         weight, bar, values = line.rpartition("|")
         weights.append(_parse_weight(path, number, weight) if bar else 1.0)
-        cells = [cell.strip() for cell in values.split(",")]
+        cells = _cells(values)
         n_vars = n_vars or len(cells)
         if len(cells) != n_vars:
             raise InputError(
@@ -88,6 +84,33 @@ def _parse_lines(path: Path, text: str) -> Dataset:
     if not rows:
         raise InputError(f"{path}: holds no examples.")
     return merge_rows(np.array(rows) == "1", np.array(weights), names)
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
+
+
+def _parse_header(path: Path, line: str) -> tuple[str, ...] | None:
+    """Return the names in a first line, or None if it is an example.
+
+    A line with a cell that is a value, or with a weight, is an example, perhaps a damaged one.
+    """
+    cells = _cells(line) if line.strip() else []
+    if not cells or "|" in line or any(cell in ("0", "1") for cell in cells):
+        return None
+    if any(_is_number(cell) for cell in cells):
+        return None
+    if len(set(cells)) < len(cells):
+        raise InputError(f"{path}, line 1: two columns have the same name.")
+    return tuple(cells)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _parse_weight(path: Path, number: int, text: str) -> float:
@@ -113,5 +136,10 @@ def save_text(data: Dataset, path: Path | str) -> None:
         text = "".join(f"{lines[i]}\n" for i in data.row_of)
     else:
         text = "".join(f"{w:.17g}|{line}\n" for w, line in zip(data.weight, lines, strict=True))
-    header = ",".join(data.names) + "\n" if data.names else ""
-    write_text(path, header + text)
+    header = io.StringIO()
+    if data.names:
+        # Quoted names survive commas; a name that looks like a value cannot be told from one.
+        csv.writer(header, lineterminator="\n").writerow(data.names)
+        if _parse_header(Path(path), header.getvalue()) != data.names:
+            raise InputError(f"{path}: the names of the variables cannot be written as a header.")
+    write_text(path, header.getvalue() + text)

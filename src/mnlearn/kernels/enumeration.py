@@ -66,9 +66,7 @@ def _stationary(log_odds, left, n_left, tolerance, probability):
 
 
 @kernel
-def enumerate_log_likelihood(
-    terms, evidence, n_query, start, order, state, first, last, out
-):
+def enumerate_log_likelihood(terms, evidence, n_query, start, order, state, first, last, out):
     """Write log P(query state | evidence) to `out` for the rows of some distinct evidence.
 
     start, order : rows order[start[e]:start[e + 1]] have evidence e. state : int64, (n_rows,),

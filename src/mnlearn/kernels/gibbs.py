@@ -16,8 +16,18 @@ from mnlearn.kernels.random import advance, chain_seed, uniform
 
 @kernel
 def sample_marginals(
-    terms, evidence, base, n_query, seed, burn_in, n_samples, n_batches, table_share,
-    first, last, out,
+    terms,
+    evidence,
+    base,
+    n_query,
+    seed,
+    burn_in,
+    n_samples,
+    n_batches,
+    table_share,
+    first,
+    last,
+    out,
 ):
     """Estimate P(query variable = 1 | evidence) for evidence rows `first` to `last`.
 
@@ -110,6 +120,36 @@ def _sample_by_flips(log_odds, left, n_left, x, stream, burn_in, batch_end, out)
             sweep += 1
         for v in range(n_query):
             out[b, v] = total[v] / n_sweeps
+
+
+@kernel
+def draw_states(terms, base, n_sweeps, seed, first, last, out):
+    """Write the states of independent chains after `n_sweeps` sweeps over all variables.
+
+    terms : see `condition`, all variables in the query. seed : uint64; chain i depends on it and
+    on i. out : uint8, (n_chains, n_vars).
+    """
+    n_vars = len(base)
+    left = room_for(terms)
+    log_odds = np.empty(n_vars)
+    nothing = np.empty(0, np.uint8)
+    stale = np.zeros(n_vars, np.bool_)
+    for i in range(first, last):
+        log_odds[:] = base
+        n_left = condition(terms, nothing, log_odds, left)
+        stream = chain_seed(seed + np.uint64(i), nothing)
+        x = out[i]
+        for v in range(n_vars):
+            stream = advance(stream)
+            x[v] = uniform(stream) < 0.5
+        by_var, violated = _index_terms(left, n_left, n_vars, x, log_odds)
+        for _ in range(n_sweeps):
+            for v in range(n_vars):
+                stream = advance(stream)
+                drawn = uniform(stream) < sigmoid(log_odds[v])
+                if drawn != x[v]:
+                    x[v] = drawn
+                    _update_terms(v, x, left, by_var, violated, log_odds, stale)
 
 
 @kernel

@@ -92,8 +92,19 @@ def list_touched(
 
 @kernel
 def merge_rows(
-    var_start, offset, complement, touched, mark, values, weight, first, last,
-    row_of, n_merged, merged_offset, merged_complement,
+    var_start,
+    offset,
+    complement,
+    touched,
+    mark,
+    values,
+    weight,
+    first,
+    last,
+    row_of,
+    n_merged,
+    merged_offset,
+    merged_complement,
 ):
     """Merge for each variable the rows with equal values that all its columns treat alike.
 
@@ -140,8 +151,22 @@ def merge_rows(
 
 @kernel
 def list_merged(
-    var_start, offset, complement, touched, values, weight, row_of, n_merged, first, last,
-    row_start, merged_offset, merged_complement, out, merged_weight, merged_value,
+    var_start,
+    offset,
+    complement,
+    touched,
+    values,
+    weight,
+    row_of,
+    n_merged,
+    first,
+    last,
+    row_start,
+    merged_offset,
+    merged_complement,
+    out,
+    merged_weight,
+    merged_value,
 ):
     """Write the lists, weights and values of the merged rows that `merge_rows` counted."""
     n_rows = len(weight)

@@ -36,9 +36,7 @@ class TreeWorkspace:
         """Return the trees and the seconds it took to grow them for the whole grid."""
         if min_leaf_examples not in self.paths:
             began = time.perf_counter()
-            path = learn_tree_path(
-                self.train, self.largest_kappa, min_leaf_examples, self.threads
-            )
+            path = learn_tree_path(self.train, self.largest_kappa, min_leaf_examples, self.threads)
             self.paths[min_leaf_examples] = path, time.perf_counter() - began
         path, seconds = self.paths[min_leaf_examples]
         return path.cut(kappa), seconds

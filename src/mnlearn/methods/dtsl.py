@@ -55,9 +55,7 @@ class Workspace:
             self.likelihood = None
             trees, _ = self.trees.trees(parameters.kappa, parameters.min_leaf_examples)
             self.features = tree_features(trees, parameters.feature_mode)
-            self.likelihood = pseudo_likelihood(
-                self.features, self.trees.train, self.trees.threads
-            )
+            self.likelihood = pseudo_likelihood(self.features, self.trees.train, self.trees.threads)
             self.key = key
         return self.features, self.likelihood
 

@@ -100,33 +100,3 @@ def tree_network(trees: Trees, names: tuple[str, ...] | None = None) -> Dependen
     return DependencyNetwork(
         trees, features_of([]), read_only(np.zeros(0, np.int32)), read_only(np.zeros(0)), names
     )
-
-
-def conditional_log_odds(
-    network: DependencyNetwork, rows: NDArray[np.uint8]
-) -> NDArray[np.float64]:
-    """Return log P(x_v = 1 | rest) - log P(x_v = 0 | rest), shape (n_rows, n_vars)."""
-    trees = network.trees
-    out = np.empty((len(rows), network.n_vars))
-    every = np.arange(len(rows))
-    for v in range(network.n_vars):
-        node = np.full(len(rows), trees.start[v])
-        while True:
-            moving = every[~trees.is_leaf[node]]
-            if not len(moving):
-                break
-            here = node[moving]
-            node[moving] = trees.child[here, rows[moving, trees.split_var[here]]]
-        log_prob = trees.log_prob[node]
-        out[:, v] = log_prob[:, 1] - log_prob[:, 0]
-    for f in range(len(network.features)):
-        v = network.target[f]
-        holds = np.ones(len(rows), bool)
-        sign = 0.0
-        for u, value in network.features.literals(f):
-            if u == v:
-                sign = 1.0 if value else -1.0
-            else:
-                holds &= rows[:, u] == value
-        out[holds, v] += sign * network.weight[f]
-    return out

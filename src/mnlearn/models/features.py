@@ -103,9 +103,11 @@ def canonical(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
     code = features.var.astype(np.int64) * 2 + features.value
     order = np.lexsort((code, features.owner))
     code, owner = code[order], features.owner[order]
-    same_feature = np.concatenate([[False], owner[1:] == owner[:-1]])
-    repeated = same_feature & np.concatenate([[False], code[1:] == code[:-1]])
-    clash = same_feature & np.concatenate([[False], code[1:] // 2 == code[:-1] // 2]) & ~repeated
+    # No literal equals the code -2 that is put before the first.
+    before = np.concatenate([[-2], code])[:-1]
+    same_feature = owner == np.concatenate([[-1], owner])[:-1]
+    repeated = same_feature & (code == before)
+    clash = same_feature & (code // 2 == before // 2) & ~repeated
     code, kept_owner = code[~repeated], owner[~repeated]
     length = np.bincount(kept_owner, minlength=len(features))
     start = np.concatenate([[0], np.cumsum(length)])

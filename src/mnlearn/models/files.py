@@ -1,6 +1,7 @@
 """Reading and writing models, the format chosen by the suffix of the file."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from mnlearn.errors import InputError
 from mnlearn.files import atomic_path
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.graph_files import write_edges, write_graphml
+from mnlearn.models.graph_files import parent_counts, write_edges, write_graphml
 from mnlearn.models.libra import read_dn, read_mn, write_dn, write_mn
 from mnlearn.models.markov_network import MarkovNetwork
 
@@ -88,6 +89,12 @@ def save_model(model: Model, path: Path | str) -> None:
             )
         write_dn(model, path)
     else:
+        check_writable(path)
+
+
+def check_writable(path: Path | str) -> None:
+    """Refuse a path whose suffix is not that of a form in which models are written."""
+    if Path(path).suffix.lower() not in (".npz", ".mn", ".dn", ".csv", ".graphml"):
         raise InputError(
             f"{path}: expected a model file that ends in .npz, .mn, .dn, .csv or .graphml."
         )
@@ -231,3 +238,28 @@ def _check_trees(path: Path | str, trees: Trees, n_vars: int) -> None:
     same_tree = trees.target[child] == trees.target[inner][:, None]
     if not (same_tree.all() and (child > inner[:, None]).all()):
         raise _damaged(path, "child")
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """Return what a model is: kind, variables, features by length, edges."""
+    if isinstance(model, MarkovNetwork):
+        counts = np.bincount(model.features.length)
+        return {
+            "kind": "Markov network",
+            "n_vars": model.n_vars,
+            "n_features": len(model.features),
+            "n_nonzero": int((model.weight != 0).sum()),
+            "features_by_length": {
+                str(length): int(count) for length, count in enumerate(counts) if count
+            },
+            "n_edges": len(model.edges()),
+        }
+    trees = model.trees
+    return {
+        "kind": "dependency network",
+        "n_vars": model.n_vars,
+        "n_leaves": int(trees.is_leaf.sum()),
+        "deepest_leaf": int(trees.depth.max()),
+        "n_features": len(model.features),
+        "n_edges": len(parent_counts(model)),
+    }

@@ -45,7 +45,7 @@ _CPD = re.compile(rf"{_SPACE}v({_INDEX})(?!\w)")
 _KEYWORD = re.compile(rf"{_SPACE}([A-Za-z]+)(?!\w)")
 _WEIGHT_DECLARATION = re.compile(rf"[ \t]+[0-9]+[ \t]+{_NUMBER}(?![\w.])")
 _MARK = {mark: re.compile(rf"{_SPACE}{re.escape(mark)}") for mark in "{})"}
-_ANYTHING = re.compile(r"[{}()]|[^\s{}()]+")
+_ANYTHING = re.compile(r"[^\s{}()]+|[^ \t\n]")
 _BLANK = re.compile(_SPACE)
 
 
@@ -301,8 +301,8 @@ def read_mn(path: Path | str) -> MarkovNetwork:
     Raises
     ------
     InputError
-        The file is missing or malformed, has variables of more than two values, or gives a
-        constant or one feature an impossible infinite weight; the sentence names the line.
+        The file is missing or malformed, has variables of more than two values, or an infinite
+        constant (the sentence names the line), or gives one feature both infinities.
 
     """
     reader = _Reader(path, "MN")

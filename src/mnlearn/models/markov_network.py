@@ -45,10 +45,11 @@ class MarkovNetwork:
             n_positive = sum(value for _, value in literals)
             for a, (u, u_value) in enumerate(literals):
                 for v, v_value in literals[a + 1 :]:
-                    sign = 0.0
+                    interaction = 0.0
                     if n_positive == u_value + v_value:
-                        sign = 1.0 if u_value == v_value else -1.0
-                    out[u, v] = out.get((u, v), 0.0) + sign * float(self.weight[f])
+                        w = float(self.weight[f])
+                        interaction = w if u_value == v_value else -w
+                    out[u, v] = out.get((u, v), 0.0) + interaction
         return out
 
 
@@ -60,7 +61,7 @@ def markov_network(
 ) -> MarkovNetwork:
     """Return the network of the given features; weights of equal features are added up.
 
-    Features that cannot hold, and empty ones (constants), are dropped.
+    Features that cannot hold, and empty ones (constants, also infinite ones), are dropped.
 
     Raises
     ------
@@ -76,7 +77,8 @@ def markov_network(
     distinct, target = canonical(features)
     kept = target >= 0
     total = np.zeros(len(distinct))
-    np.add.at(total, target[kept], weight[kept])
+    with np.errstate(invalid="ignore"):
+        np.add.at(total, target[kept], weight[kept])
     if np.isnan(total).any():
         raise InputError("features: one feature has weights of both infinities.")
     proper = distinct.length > 0

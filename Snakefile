@@ -1,0 +1,25 @@
+"""
+Markov network structure learning: the tables and figures of five papers.
+
+    snakemake -c all                              the studies of config.yaml
+    snakemake -c 2 --config 'studies=[demo]'      the demonstration, without network
+"""
+
+configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+
+
+rule all:
+    input:
+        expand("results/{study}/claims.md", study=STUDIES),
+        [products_of(study, "tables", ["csv", "md", "tex"]) for study in STUDIES],
+        [products_of(study, "figures", ["pdf", "png"]) for study in STUDIES],
+    default_target: True
+
+
+include: "workflow/rules/data.smk"
+include: "workflow/rules/learn.smk"
+include: "workflow/rules/score.smk"
+# include: "workflow/rules/report.smk"

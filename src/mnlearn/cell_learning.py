@@ -1,0 +1,105 @@
+"""The first half of a cell: search a grid on validation data, keep models and a record."""
+
+import io
+from collections.abc import Mapping
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mnlearn.cells import CHOSEN, file_digest, model_path
+from mnlearn.checkpoints import Checkpoints
+from mnlearn.data.dataset import load_npz, merge_rows
+from mnlearn.files import write_json, write_text
+from mnlearn.inference.marginals import Inference
+from mnlearn.method import Method
+from mnlearn.methods import load_method
+from mnlearn.models.files import Model, save_model
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.partitions import partitions
+from mnlearn.provenance import peak_memory_mib, provenance
+from mnlearn.streams import stream_seed
+from mnlearn.tuning import Candidate, Tuned, size, tune, validation_cmll, validation_pll
+
+
+def learn_cell(
+    learner: str,
+    identity: Mapping[str, Any],
+    train_path: Path,
+    valid_path: Path,
+    values: Mapping[str, Any],
+    cmll_settings: Mapping[str, Any],
+    checkpoint_folder: Path | None,
+    model_folder: Path,
+    trace_path: Path,
+    record_path: Path,
+    threads: int = 1,
+) -> None:
+    """Search a grid and write the models, the trace and the record of a cell.
+
+    identity : study, method (label), dataset and seed.
+    values : values by parameter, as in a study.
+    cmll_settings : if not empty, the last choice is made by validation CMLL and not PLL: the
+        number of query groups, and arguments of `Inference`.
+    """
+    method = load_method(learner)
+    grid = method.grid(values)
+    train, valid = load_npz(train_path), load_npz(valid_path)
+    source = provenance(f"methods.{learner}", "cell_learning")
+    kept = Checkpoints(
+        checkpoint_folder,
+        learner,
+        source["source"],
+        file_digest(train_path),
+        file_digest(valid_path),
+    )
+    warm_up(method)
+    tuned = tune(method, train, grid, validation_pll(valid, threads), threads, kept)
+    write_tuned(tuned, model_folder, record_path, trace_path, {**identity, "learned_by": source})
+
+
+def warm_up(method: Method) -> None:
+    """Compile or load every kernel of a method on a few rows, so that times are those of work."""
+    rows = np.random.default_rng(0).integers(0, 2, (40, 4))
+    data = merge_rows(rows)
+    with redirect_stderr(io.StringIO()):
+        tune(method, data, method.grid({}), validation_pll(data))
+
+
+def write_tuned(
+    tuned: Tuned, folder: Path, record_path: Path, trace_path: Path, context: Mapping[str, Any]
+) -> None:
+    """Write the models of all variants, the grid trace as CSV and the record as JSON."""
+    candidates = {CHOSEN: tuned.best, **tuned.variants}
+    for variant, candidate in candidates.items():
+        save_model(candidate.fitted.model, model_path(folder, variant))
+    write_text(trace_path, pd.DataFrame(tuned.trace).to_csv(index=False, lineterminator="\n"))
+    record = {
+        **context,
+        "n_grid_points": len(tuned.trace),
+        "seconds_tuning": round(tuned.tuning_seconds, 4),
+        "peak_memory_mib_learn": peak_memory_mib(),
+        "variants": {name: _learned(candidate) for name, candidate in candidates.items()},
+    }
+    write_json(record_path, record)
+
+
+def _learned(candidate: Candidate) -> dict[str, Any]:
+    fitted = candidate.fitted
+    return {
+        "parameters": candidate.parameters,
+        "validation": candidate.score,
+        "seconds": {name: round(value, 4) for name, value in fitted.seconds.items()},
+        "details": fitted.details,
+        **size(fitted.model),
+        "n_features_generated": _generated(fitted.model),
+    }
+
+
+def _generated(model: Model) -> int:
+    """Return the number of features before weight learning, which may set some to 0."""
+    if isinstance(model, MarkovNetwork):
+        return len(model.features)
+    return int(size(model)["n_features"])

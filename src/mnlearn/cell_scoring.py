@@ -1,0 +1,115 @@
+"""The second half of a cell: score the learned models on test data, which nothing else reads."""
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mnlearn.cells import CHOSEN, file_digest, model_path
+from mnlearn.checkpoints import Checkpoints
+from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.files import read_json, write_json, write_text
+from mnlearn.inference.marginals import Inference
+from mnlearn.models.files import load_model
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.progress import say
+from mnlearn.provenance import peak_memory_mib, provenance
+from mnlearn.scores import Groups, Score, cmll, ll, pll
+from mnlearn.streams import stream_seed
+
+# Log-likelihoods are exact, by enumeration, up to this many variables.
+MAX_LL_VARIABLES = 20
+
+
+def score_cell(
+    record_path: Path,
+    model_folder: Path,
+    test_path: Path,
+    groups_path: Path,
+    settings: Mapping[str, Any],
+    checkpoint_folder: Path | None,
+    per_example_path: Path,
+    cell_path: Path,
+    threads: int = 1,
+) -> None:
+    """Score every variant of a learned cell on the test data and write the cell.
+
+    settings : arguments of `Inference`. The first partition of `groups_path` gives the CMLL that
+        is reported, the others its spread.
+    """
+    record, groups = read_json(record_path), read_json(groups_path)
+    test = load_npz(test_path)
+    inference = Inference(**settings)
+    source = provenance("cell_scoring")
+    kept = Checkpoints(checkpoint_folder, source["source"], file_digest(test_path))
+    cell = {**record, "inference": dict(settings), "n_test": test.n_examples, "scored_by": source}
+    seed = stream_seed(record["seed"], record["dataset"], record["method"], "gibbs")
+    same_as_chosen = _variant_of_chosen(record)
+    for variant in record["variants"]:
+        if variant == same_as_chosen:
+            continue
+        path = model_path(model_folder, variant)
+        key = {"model": file_digest(path), "groups": groups, "settings": settings, "seed": seed}
+        scored = kept.record(key, partial(_scores, path, test, groups, inference, seed, threads))
+        rows = scored.pop("per_row")
+        if variant == CHOSEN:
+            per_example = {name: np.array(values)[test.row_of] for name, values in rows.items()}
+            text = pd.DataFrame(per_example).to_csv(index=False, lineterminator="\n")
+            write_text(per_example_path, text)
+        cell["variants"][variant].update(scored)
+        say(f"{record['dataset']} {record['method']} {variant or 'chosen'}: scored")
+    if same_as_chosen is not None:
+        chosen = cell["variants"][CHOSEN]
+        for name in ("scores", "seconds_inference"):
+            cell["variants"][same_as_chosen][name] = chosen[name]
+    cell["peak_memory_mib_score"] = peak_memory_mib()
+    write_json(cell_path, cell)
+
+
+def _variant_of_chosen(record: Mapping[str, Any]) -> str | None:
+    chosen = record["variants"][CHOSEN]["parameters"]
+    for name, variant in record["variants"].items():
+        if name != CHOSEN and variant["parameters"] == chosen:
+            return str(name)
+    return None
+
+
+def _scores(
+    path: Path,
+    test: Dataset,
+    groups: Sequence[Groups],
+    inference: Inference,
+    seed: int,
+    threads: int,
+) -> dict[str, Any]:
+    """Return every score of one model, its inference time and the scores of each row."""
+    model = load_model(path)
+    pll_score = pll(model, test, threads)
+    scores: dict[str, Any] = {"pll": _summary(pll_score)}
+    per_row = {"pll": pll_score.per_row.tolist()}
+    began = time.perf_counter()
+    by_partition = [cmll(model, test, g, inference, seed, threads) for g in groups]
+    seconds = time.perf_counter() - began
+    means = [score.mean for score in by_partition]
+    scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}
+    per_row["cmll"] = by_partition[0].per_row.tolist()
+    if isinstance(model, MarkovNetwork) and model.n_vars <= MAX_LL_VARIABLES:
+        ll_score = ll(model, test, threads)
+        scores["ll"] = _summary(ll_score)
+        per_row["ll"] = ll_score.per_row.tolist()
+    return {
+        "scores": scores,
+        "seconds_inference": round(seconds / len(groups), 4),
+        "per_row": per_row,
+    }
+
+
+def _summary(score: Score) -> dict[str, float]:
+    summary = {"mean": score.mean, "stderr": score.standard_error}
+    if score.monte_carlo_error:
+        summary["monte_carlo_error"] = score.monte_carlo_error
+    return summary

@@ -1,0 +1,79 @@
+"""Questions of a person: rows of 0, 1 and *, answered by conditional marginals."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.errors import InputError
+from mnlearn.files import read_text
+from mnlearn.inference.marginals import Inference, conditional_marginals
+from mnlearn.inference.terms import terms_of
+from mnlearn.models.files import Model
+
+
+def read_evidence(path: Path, n_vars: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return the rows, and which of their values are asked for, both (n_rows, n_vars).
+
+    Raises
+    ------
+    InputError
+        A line has another number of values than the model has variables, or another value
+        than 0, 1 or *. A first line of names is skipped.
+    """
+    rows, asked = [], []
+    lines = read_text(path).splitlines()
+    for number, line in enumerate(lines, start=1):
+        cells = [cell.strip() for cell in line.split(",")]
+        if number == 1 and not set(cells) & {"0", "1", "*"}:
+            continue
+        if len(cells) != n_vars:
+            raise InputError(f"{path}, line {number}: expected {n_vars} values, got {len(cells)}.")
+        wrong = [cell for cell in cells if cell not in ("0", "1", "*")]
+        if wrong:
+            raise InputError(f"{path}, line {number}: expected 0, 1 or *, got {wrong[0]!r}.")
+        asked.append([cell == "*" for cell in cells])
+        rows.append([cell == "1" for cell in cells])
+    if not rows:
+        raise InputError(f"{path}: holds no evidence.")
+    return np.array(rows, np.uint8), np.array(asked)
+
+
+def answer(
+    model: Model,
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.bool_],
+    inference: Inference,
+    seed: int,
+    threads: int = 1,
+) -> NDArray[np.float64]:
+    """Return P(X_v = 1 | values not asked for), float64 of the shape of `rows`.
+
+    Values that are given keep their 0 or 1. Rows that ask for the same variables are answered
+    together.
+    """
+    terms = terms_of(model)
+    out = rows.astype(np.float64)
+    patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        if not pattern.any():
+            continue
+        members = np.flatnonzero(pattern_of.ravel() == k)
+        query = np.flatnonzero(pattern)
+        found = conditional_marginals(terms, rows[members], query, inference, seed, threads)
+        out[np.ix_(members, query)] = found.probability[found.row_of]
+    return out
+
+
+def format_answers(
+    probability: NDArray[np.float64],
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.bool_],
+    names: tuple[str, ...] | None,
+) -> str:
+    """Return CSV text: probabilities where asked, else the given value."""
+    lines = [",".join(names)] if names else []
+    for p, row, wanted in zip(probability, rows, asked, strict=True):
+        cells = [f"{pv:.6f}" if w else str(x) for pv, x, w in zip(p, row, wanted, strict=True)]
+        lines.append(",".join(cells))
+    return "\n".join(lines) + "\n"

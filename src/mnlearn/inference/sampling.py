@@ -1,0 +1,40 @@
+"""Drawing examples from a model."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.inference.exact import conditional_log_likelihood
+from mnlearn.inference.marginals import MAX_ENUMERATED
+from mnlearn.inference.terms import query_of, terms_of
+from mnlearn.kernels.gibbs import draw_states
+from mnlearn.models.files import Model
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.threads import map_ranges
+
+
+def sample_rows(
+    model: Model, n_rows: int, burn_in: int, seed: int, threads: int = 1
+) -> NDArray[np.uint8]:
+    """Return independent examples, uint8 of shape (n_rows, n_vars).
+
+    A Markov network of up to 20 variables is sampled exactly. Else each example is the end of
+    a Gibbs chain of its own, `burn_in` sweeps from a random state; of a dependency network that
+    chain is all that defines a distribution.
+    """
+    terms = terms_of(model)
+    every = np.arange(model.n_vars)
+    if isinstance(model, MarkovNetwork) and model.n_vars <= MAX_ENUMERATED:
+        states = np.arange(2**model.n_vars)[:, None] >> every & 1
+        log_p = conditional_log_likelihood(terms, states.astype(np.uint8), every, threads)
+        p = np.exp(log_p)
+        drawn = np.random.default_rng(seed).choice(len(p), n_rows, p=p / p.sum())
+        return states[drawn].astype(np.uint8)
+    asked = query_of(terms, every)
+    base = np.zeros(model.n_vars)
+    out = np.empty((n_rows, model.n_vars), np.uint8)
+
+    def draw(first: int, last: int) -> None:
+        draw_states(asked.terms, base, burn_in, np.uint64(seed), first, last, out)
+
+    map_ranges(draw, n_rows, threads)
+    return out

@@ -1,0 +1,1 @@
+"""Models as frozen dataclasses of flat arrays, and their files."""

@@ -1,0 +1,96 @@
+"""A study: one paper's datasets, methods, grids, metrics, tables, figures and claims."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from mnlearn.errors import InputError
+from mnlearn.files import read_text
+
+
+@dataclass(frozen=True)
+class Study:
+    """The content of `workflow/studies/<name>.yaml`, checked against its schema."""
+
+    name: str
+    content: dict[str, Any]
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of the datasets, in the order of the paper."""
+        return list(self.content["datasets"])
+
+    @property
+    def methods(self) -> list[str]:
+        """Labels of the methods, in the order of the tables."""
+        return list(self.content["methods"])
+
+    def learner(self, method: str) -> str:
+        """Return the learner behind a method label: its own name unless the study says other."""
+        return str(self.content["methods"][method].get("learner", method))
+
+    def grid(self, method: str, dataset: str) -> dict[str, list[Any]]:
+        """Return the values to try for each parameter of a method on a dataset."""
+        entry = self.content["methods"][method]
+        exceptions = entry.get("exceptions", {}).get(dataset, {})
+        return {**entry.get("grid", {}), **exceptions}
+
+    def tuning_cmll(self, method: str) -> dict[str, Any]:
+        """Return how validation CMLL is computed if a method is tuned by it, else nothing."""
+        if self.content["methods"][method].get("criterion", "pll") == "pll":
+            return {}
+        return {"groups": self.content["cmll"]["groups"], **self.content["cmll"]["inference"]}
+
+    def n_partitions(self, dataset: str) -> int:
+        """Return over how many partitions of the variables CMLL is reported."""
+        partitions = self.content["cmll"]["partitions"]
+        return int(partitions["exceptions"].get(dataset, partitions["default"]))
+
+    def inference(self, dataset: str) -> dict[str, Any]:
+        """Return how conditional marginals are computed on a dataset."""
+        settings = dict(self.content["cmll"]["inference"])
+        settings.update(self.content["cmll"].get("exceptions", {}).get(dataset, {}))
+        return settings
+
+
+def load_study(path: Path | str) -> Study:
+    """Read a study and check it.
+
+    Raises
+    ------
+    InputError
+        The file is missing, not YAML, or does not fit `workflow/schemas/study.schema.yaml`.
+    """
+    path = Path(path)
+    content = _load_yaml(path)
+    schema = _load_yaml(path.parent.parent / "schemas" / "study.schema.yaml")
+    errors = sorted(
+        jsonschema.Draft202012Validator(schema).iter_errors(content), key=lambda e: list(e.path)
+    )
+    if errors:
+        place = ".".join(str(part) for part in errors[0].path) or "top level"
+        raise InputError(f"{path}, {place}: {errors[0].message}.")
+    return Study(path.stem, content)
+
+
+def study_path(name: str, workflow: Path) -> Path:
+    """Return the file of the study `name` in a workflow folder."""
+    path = workflow / "studies" / f"{name}.yaml"
+    if not path.exists():
+        known = sorted(p.stem for p in path.parent.glob("*.yaml"))
+        raise InputError(f"study {name}: expected one of {', '.join(known)}.")
+    return path
+
+
+def _load_yaml(path: Path) -> Any:
+    try:
+        return yaml.safe_load(read_text(path))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise InputError(
+            f"{path}{line}: is not YAML: {getattr(error, 'problem', error)}."
+        ) from error

@@ -1,0 +1,51 @@
+"""
+Score every learned model on test data, which no other rule reads.
+
+REQUIRED INPUTS:  results/data/{dataset}/test.npz, models, query groups
+OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, scores.csv
+"""
+
+
+rule score:
+    """Score the chosen model and its variants on the test split."""
+    input:
+        record="results/{study}/tuning/{dataset}/{method}.json",
+        models="results/{study}/models/{dataset}/{method}",
+        groups="results/{study}/partitions/{dataset}.json",
+        test="results/data/{dataset}/test.npz",
+    output:
+        cell="results/{study}/cells/{dataset}/{method}.json",
+        per_example="results/{study}/per_example/{dataset}/{method}.csv",
+    log:
+        "results/logs/{study}/score/{dataset}/{method}.log",
+    benchmark:
+        "results/benchmarks/{study}/score/{dataset}/{method}.tsv"
+    threads: 1
+    params:
+        inference=inference_of,
+        code=code_digest("cell_scoring"),
+    shell:
+        r"""
+        mnlearn score-cell {input.record:q} --models {input.models:q} --groups {input.groups:q} \
+            --test {input.test:q} --inference {params.inference:q} --threads {threads} \
+            --checkpoints results/{wildcards.study}/checkpoints \
+            --per-example {output.per_example:q} --cell {output.cell:q} &>{log:q}
+        """
+
+
+rule gather:
+    """Put the numbers of all cells into one tidy table."""
+    input:
+        cells_of,
+    output:
+        "results/{study}/scores.csv",
+    log:
+        "results/logs/{study}/gather.log",
+    benchmark:
+        "results/benchmarks/{study}/gather.tsv"
+    params:
+        code=code_digest("cells"),
+    shell:
+        r"""
+        mnlearn gather {input:q} --out {output:q} &>{log:q}
+        """
