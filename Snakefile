@@ -16,10 +16,11 @@ rule all:
         expand("results/{study}/claims.md", study=STUDIES),
         [products_of(study, "tables", ["csv", "md", "tex"]) for study in STUDIES],
         [products_of(study, "figures", ["pdf", "png"]) for study in STUDIES],
+        [pages_of(study) for study in STUDIES],
     default_target: True
 
 
 include: "workflow/rules/data.smk"
 include: "workflow/rules/learn.smk"
 include: "workflow/rules/score.smk"
-# include: "workflow/rules/report.smk"
+include: "workflow/rules/report.smk"

@@ -47,10 +47,11 @@ def test_exact_marginals_of_a_dependency_network_are_those_gibbs_converges_to(se
     assert_allclose(found.probability[found.row_of], expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("by_table", [True, False])
+@pytest.mark.parametrize("way", ["table", "scans", "flips"])
 @pytest.mark.parametrize("make", [random_network, random_dependency_network])
-def test_gibbs_marginals_are_within_their_error_bars(make, by_table, monkeypatch):
-    monkeypatch.setattr(marginals, "TABLE_SHARE", np.inf if by_table else -1.0)
+def test_gibbs_marginals_are_within_their_error_bars(make, way, monkeypatch):
+    monkeypatch.setattr(marginals, "TABLE_SHARE", np.inf if way == "table" else -1.0)
+    monkeypatch.setattr(marginals, "SCAN_LIMIT", 64 if way == "scans" else 0)
     errors = []
     for seed in range(6):
         model = make(seed)

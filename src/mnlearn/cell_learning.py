@@ -48,15 +48,17 @@ def learn_cell(
     grid = method.grid(values)
     train, valid = load_npz(train_path), load_npz(valid_path)
     source = provenance(f"methods.{learner}", "cell_learning")
-    kept = Checkpoints(
-        checkpoint_folder,
-        learner,
-        source["source"],
-        file_digest(train_path),
-        file_digest(valid_path),
-    )
+    digests = file_digest(train_path), file_digest(valid_path)
+    kept = Checkpoints(checkpoint_folder, learner, source["source"], *digests)
     warm_up(method)
-    tuned = tune(method, train, grid, validation_pll(valid, threads), threads, kept)
+    last = None
+    if cmll_settings:
+        inference = {k: v for k, v in cmll_settings.items() if k != "groups"}
+        seed, dataset = int(identity["seed"]), str(identity["dataset"])
+        groups = partitions(seed, dataset, valid.n_vars, cmll_settings["groups"], 1)[0]
+        gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
+        last = validation_cmll(valid, groups, Inference(**inference), gibbs_seed, threads)
+    tuned = tune(method, train, grid, validation_pll(valid, threads), threads, kept, last)
     write_tuned(tuned, model_folder, record_path, trace_path, {**identity, "learned_by": source})
 
 

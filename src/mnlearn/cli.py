@@ -561,5 +561,16 @@ def write(name: str, product: str, only: tuple[str, ...]) -> None:
     write_product(name, product, list(only) or None)
 
 
+@main.command()
+@click.argument("table", type=FILE)
+@click.option("--title", required=True)
+@click.option("--out", type=FILE, required=True)
+def page(table: Path, title: str, out: Path) -> None:
+    """Pipeline: show a CSV table as a page for the browser."""
+    from mnlearn.pages import write_page
+
+    write_page(table, out, title)
+
+
 if __name__ == "__main__":
     main()

@@ -106,6 +106,14 @@ def products_of(study, kind, suffixes):
     ]
 
 
+def pages_of(study):
+    """Return the pages of a study's tables."""
+    return [
+        f"results/{study}/pages/{product['name']}.html"
+        for product in STUDIES[study].content["tables"]
+    ]
+
+
 def product_entry(wildcards, kind):
     """Return a table's or figure's entry in its study as JSON."""
     for product in STUDIES[wildcards.study].content[kind]:

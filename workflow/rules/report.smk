@@ -78,7 +78,7 @@ rule page:
         code=code_digest("pages"),
     shell:
         r"""
-        mnlearn page {input:q} --out {output:q} &>{log:q}
+        mnlearn page {input:q} --title {params.caption:q} --out {output:q} &>{log:q}
         """
 
 

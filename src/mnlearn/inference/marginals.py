@@ -13,7 +13,9 @@ from mnlearn.threads import map_ranges
 
 N_BATCHES = 20
 MAX_ENUMERATED = 20
+# Which way of sampling is quickest; see `kernels.gibbs.sample_marginals`.
 TABLE_SHARE = 0.5
+SCAN_LIMIT = 64
 _STATIONARY_TOLERANCE = 1e-13
 
 
@@ -98,7 +100,8 @@ def _sample(
     def sample(first: int, last: int) -> None:
         sample_marginals(
             asked.terms, evidence, base, len(asked.query), np.uint64(seed),
-            inference.burn_in, inference.samples, n_batches, TABLE_SHARE, first, last, out,
+            inference.burn_in, inference.samples, n_batches, TABLE_SHARE, SCAN_LIMIT,
+            first, last, out,
         )  # fmt: skip
 
     map_ranges(sample, len(evidence), threads)

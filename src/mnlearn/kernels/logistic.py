@@ -17,6 +17,7 @@ _ROUND = 6755399441055744.0
 _SMALLEST = -708.0
 _SQRT2_MINUS_1 = 0.41421356237309503
 _LN2 = 0.6931471805599453
+_SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 
 
 @fused_kernel
@@ -60,6 +61,29 @@ def log1p_unit(e):
     p = p * t + 1.0 / 5.0
     p = p * t + 1.0 / 3.0
     return 2.0 * (s * t * p + s) + (_LN2 if upper else 0.0)
+
+
+@fused_kernel
+def log_normal(x):
+    """Return log(x) for a positive x that is neither subnormal nor infinite."""
+    bits = float_bits(x)
+    # The mantissa moved to [sqrt(1/2), sqrt(2)), and the exponent that goes with it.
+    shifted = bits - _SQRT_HALF_BITS
+    k = shifted >> 52
+    m = bits_float(bits - (k << 52))
+    s = (m - 1.0) / (m + 1.0)
+    t = s * s
+    p = 1.0 / 21.0
+    p = p * t + 1.0 / 19.0
+    p = p * t + 1.0 / 17.0
+    p = p * t + 1.0 / 15.0
+    p = p * t + 1.0 / 13.0
+    p = p * t + 1.0 / 11.0
+    p = p * t + 1.0 / 9.0
+    p = p * t + 1.0 / 7.0
+    p = p * t + 1.0 / 5.0
+    p = p * t + 1.0 / 3.0
+    return 2.0 * (s * t * p + s) + k * _LN2_LOW + k * _LN2_HIGH
 
 
 @fused_kernel

@@ -6,7 +6,8 @@ stream per chain, seeded from what the chain is for, makes results independent o
 
 import numpy as np
 
-from mnlearn.jit import kernel
+from mnlearn.jit import fused_kernel, kernel
+from mnlearn.kernels.logistic import log_normal
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -32,6 +33,20 @@ def advance(state):
 def uniform(state):
     """Return the number in [0, 1) that belongs to a state, a multiple of 2^-53."""
     return np.float64(mix(state) >> np.uint64(11)) * _TO_UNIT
+
+
+@fused_kernel
+def fill_logistic(state, out):
+    """Fill `out` with draws of the standard logistic distribution; return the next state.
+
+    x < log-odds happens with the probability that belongs to the log-odds, so a value can be
+    drawn by a comparison, without waiting for that probability.
+    """
+    for i in range(len(out)):
+        z = mix(state + np.uint64(i + 1) * _GAMMA) >> np.uint64(11)
+        u = (np.float64(z) + 0.5) * _TO_UNIT
+        out[i] = log_normal(u / (1.0 - u))
+    return state + np.uint64(len(out)) * _GAMMA
 
 
 @kernel

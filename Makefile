@@ -1,0 +1,37 @@
+# Each target is one line of what a person would type; the environment comes first by itself.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test golden lint bench study clean
+
+help:            ## Show the targets
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 12
+
+demo: $(READY)   ## The whole pipeline on embedded data, without network; ends with a table
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mnlearn demo
+
+test: $(READY)   ## The tests
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not slow" -n 2 --dist loadgroup
+
+golden: $(READY) ## The golden values on the benchmark data (MNLEARN_DATA_MIRROR)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m slow
+
+lint: $(READY)   ## Style, types and workflow
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/snakefmt --check Snakefile workflow
+
+bench: $(READY)  ## Speed, beside Libra's figures
+	@$(BIN)/mnlearn bench
+
+clean:           ## Remove what is not recorded
+	rm -rf $(VENV) .snakemake results/data results/logs results/benchmarks
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("mnlearn needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@echo "creating the environment in $(VENV) (about a minute)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(READY)

@@ -1,0 +1,313 @@
+"""Speed of the kernels: seconds and rates, beside Libra's figures, and growth with the data.
+
+Everything runs in this process on one thread, after a warm-up, the least of several runs. Peers'
+figures are those of `workflow/peer_timings.tsv`: Libra 1.1.2, user seconds of the whole process
+on one core of a machine of the same kind, reading the data and writing the model included.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.embedded import embedded
+from mnlearn.data.registry import load_registry, registry_path
+from mnlearn.data.sources import prepare_dataset
+from mnlearn.errors import InputError
+from mnlearn.files import write_text
+from mnlearn.inference.marginals import Inference, conditional_marginals
+from mnlearn.inference.terms import terms_of
+from mnlearn.models.dependency_network import tree_network
+from mnlearn.models.features import FeatureSet
+from mnlearn.models.files import Model
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_features import tree_features
+from mnlearn.optimise import Progress, minimise
+from mnlearn.progress import say
+from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
+from mnlearn.scores import pll
+from mnlearn.tree_learning import learn_tree_path
+from mnlearn.weight_learning import Penalty
+
+DATA_FOLDER = Path("results/data")
+REPEATS = 3
+# The reference weight learner: plain L-BFGS from 0, at most this many iterations.
+REFERENCE_ITERATIONS = 100
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measurement. ratio : the peer's seconds (or our rate by its) over ours."""
+
+    task: str
+    dataset: str
+    seconds: float
+    rate: str = ""
+    peer: str = ""
+    peer_seconds: float | None = None
+    ratio: float | None = None
+    note: str = ""
+
+
+class _Bench:
+    """Collects figures and, unless it is for warming up, prints each as it comes."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        path = registry_path().parent / "peer_timings.tsv"
+        self.peers = pd.read_csv(path, sep="\t")
+        self.figures: list[Figure] = []
+
+    def add(self, figure: Figure) -> None:
+        self.figures.append(figure)
+        if self.quiet:
+            return
+        ratio = f"{figure.ratio:8.1f}x" if figure.ratio is not None else " " * 9
+        click.echo(
+            f"{figure.task:<28} {figure.dataset:<11} {figure.seconds:9.4f} s {ratio}  "
+            f"{figure.rate}{'  ' if figure.note else ''}{figure.note}"
+        )
+
+    def peer(self, dataset: str, pattern: str) -> Any:
+        """Return the peer timing of a dataset whose whole command fits a pattern, or None."""
+        of_dataset = self.peers[self.peers["dataset"] == dataset]
+        found = of_dataset[of_dataset["command"].str.fullmatch(pattern)]
+        return None if found.empty else found.iloc[0]
+
+
+def run_bench(out: Path | None, quick: bool) -> None:
+    """Measure everything on the data at hand, print it and write it as CSV."""
+    bench = _Bench()
+    data = {name: embedded(name, 0) for name in ("grid", "digits")}
+    if not quick:
+        data.update(_benchmarks_at_hand())
+    say("warming up")
+    _measure_dataset(_Bench(quiet=True), "grid", data["grid"])
+    click.echo(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
+    total = 0.0
+    for name, (train, _, test) in data.items():
+        if name in load_registry():
+            total += _measure_trees(bench, name, train, test, 10)
+    if total:
+        count = sum(name in load_registry() for name in data)
+        bench.add(Figure("trees, all benchmarks", f"{count} sets", total, note="target 60 s"))
+    for name, parts in data.items():
+        _measure_dataset(bench, name, parts)
+    _measure_growth(bench)
+    if out is not None:
+        rows = pd.DataFrame([asdict(figure) for figure in bench.figures])
+        write_text(out, rows.to_csv(index=False, lineterminator="\n"))
+
+
+Parts = tuple[Dataset, Dataset, Dataset]
+
+
+def _benchmarks_at_hand() -> Iterator[tuple[str, Parts]]:
+    for name in load_registry():
+        folder = DATA_FOLDER / name
+        if not (folder / "test.npz").exists():
+            try:
+                prepare_dataset(name, DATA_FOLDER, 0)
+            except InputError as error:
+                say(f"without {name}: {error}")
+                continue
+        train, valid, test = (load_npz(folder / f"{s}.npz") for s in ("train", "valid", "test"))
+        yield name, (train, valid, test)
+
+
+def _seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def _measure_trees(
+    bench: _Bench, name: str, train: Dataset, test: Dataset, split_penalty: float
+) -> float:
+    kappa = float(np.exp(-split_penalty))
+    seconds = _seconds(lambda: learn_tree_path(train, kappa))
+    peer = bench.peer(name, rf"dnlearn -i {name}\.train\.data -ps {split_penalty:g}")
+    score = pll(tree_network(learn_tree_path(train, kappa).trees), test).mean
+    bench.add(
+        Figure(
+            f"trees, split penalty {split_penalty:g}",
+            name,
+            seconds,
+            f"{train.n_vars / seconds:,.0f} trees/s",
+            *_against(peer, seconds),
+            note=_score_note(score, peer),
+        )
+    )
+    return seconds
+
+
+def _against(peer: Any, seconds: float) -> tuple[str, float | None, float | None]:
+    if peer is None:
+        return "", None, None
+    return str(peer["command"]), float(peer["user_seconds"]), float(peer["user_seconds"] / seconds)
+
+
+def _score_note(score: float, peer: Any) -> str:
+    if peer is None:
+        return f"test PLL {score:.4f}"
+    theirs = float(peer["test_score"])
+    return f"test PLL {score:.4f}, Libra {theirs:.4f} ({100 * (score / theirs - 1):+.2f} % loss)"
+
+
+def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
+    """Measure conversion, weight learning, scoring and sampling on one dataset."""
+    train, _, test = parts
+    # The split penalty of the trees whose features the peer learned weights for.
+    at_ten = bench.peer(name, f"mnlearnw -m {name}-ps10.dn .*") is not None
+    split_penalty = 10 if at_ten else 5
+    if split_penalty == 5:
+        _measure_trees(bench, name, train, test, 5)
+    trees = learn_tree_path(train, float(np.exp(-split_penalty))).trees
+    seconds = _seconds(lambda: tree_features(trees, "prune"))
+    n_features = len(tree_features(trees, "prune"))
+    bench.add(Figure("features, prune", name, seconds, f"{n_features / seconds:,.0f} features/s"))
+    features = tree_features(trees, "default")
+    likelihood = _measure_gradient(bench, name, features, train)
+    command = f"mnlearnw -m {name}-ps{split_penalty}.dn -i {name}.train.data"
+    model = MarkovNetwork(train.n_vars, features, np.zeros(len(features)))
+    for penalty, options in ((Penalty(None, 5.0), " -sd -1 -l1 5"), (Penalty(1.0), "")):
+        peer = bench.peer(name, command + options)
+        model = _measure_weights(bench, name, features, likelihood, penalty, peer, test)
+    seconds = _seconds(lambda: pll(model, test))
+    cells = test.n_rows * test.n_vars
+    bench.add(Figure("PLL", name, seconds, f"{cells / seconds / 1e6:,.0f} M conditionals/s"))
+    _measure_gibbs(bench, "Gibbs, trees", name, tree_network(trees), test, "gibbs -m nltcs-ps5.*")
+    large = tree_features(learn_tree_path(train, 1.0).trees, "prune-10")
+    weight = np.random.default_rng(0).normal(scale=0.05, size=len(large))
+    peer_command = "gibbs -m nltcs-dn2mn.*"
+    _measure_gibbs(bench, "Gibbs, DTSL network", name, model, test, peer_command)
+    network = MarkovNetwork(train.n_vars, large, weight)
+    _measure_gibbs(bench, "Gibbs, large network", name, network, test, peer_command)
+
+
+def _measure_gradient(
+    bench: _Bench, name: str, features: FeatureSet, train: Dataset
+) -> PseudoLikelihood:
+    began = time.perf_counter()
+    likelihood = pseudo_likelihood(features, train)
+    seconds = time.perf_counter() - began
+    rate = f"{likelihood.n_pairs / seconds / 1e6:,.0f} M pairs/s"
+    bench.add(Figure("arrange features", name, seconds, rate))
+    w = np.full(len(features), 0.01)
+    seconds = _seconds(lambda: likelihood.value_and_gradient(w))
+    work = likelihood.n_pairs + likelihood.n_cells
+    rate = f"{work / seconds / 1e6:,.0f} M pairs and cells/s"
+    bench.add(Figure("value and gradient", name, seconds, rate))
+    return likelihood
+
+
+def _measure_weights(
+    bench: _Bench,
+    name: str,
+    features: FeatureSet,
+    likelihood: PseudoLikelihood,
+    penalty: Penalty,
+    peer: Any,
+    test: Dataset,
+) -> MarkovNetwork:
+    """Time until the objective that the reference optimiser ends with is reached."""
+    n = likelihood.n_features
+    target = _descend(likelihood, penalty, np.ones(n), lambda state: False).objective
+    scale = 1 / np.sqrt(np.maximum(likelihood.curvature() + penalty.precision, 1e-12))
+    began = time.perf_counter()
+    state = _descend(likelihood, penalty, scale, lambda s: s.objective <= target, 1000)
+    seconds = time.perf_counter() - began
+    model = MarkovNetwork(test.n_vars, features, state.x * scale)
+    kind = f"L1 {penalty.l1:g}" if penalty.sd is None else f"sd {penalty.sd:g}"
+    note = f"{state.iteration} iterations; {_score_note(pll(model, test).mean, peer)}"
+    rate = f"{n:,} features"
+    bench.add(Figure(f"weights, {kind}", name, seconds, rate, *_against(peer, seconds), note))
+    return model
+
+
+def _descend(
+    likelihood: PseudoLikelihood,
+    penalty: Penalty,
+    scale: NDArray[np.float64],
+    done: Callable[[Progress], bool],
+    max_iterations: int = REFERENCE_ITERATIONS,
+) -> Progress:
+    def smooth(u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        w = u * scale
+        value, gradient = likelihood.value_and_gradient(w)
+        value += 0.5 * penalty.precision * float(w @ w)
+        return value, scale * (gradient + penalty.precision * w)
+
+    start = np.zeros(likelihood.n_features)
+    return minimise(smooth, start, penalty.l1 * scale, done, max_iterations)[0]
+
+
+def _measure_gibbs(
+    bench: _Bench, task: str, name: str, model: Model, test: Dataset, command: str
+) -> None:
+    query = np.arange(0, model.n_vars, 4)
+    terms = terms_of(model)
+    # A sample of the test rows is enough for a rate.
+    rows = test.rows[:400] if test.n_vars > 60 else test.rows
+    settings = Inference(samples=1000)
+    seconds = _seconds(lambda: conditional_marginals(terms, rows, query, settings, 1), 1)
+    found = conditional_marginals(terms, rows, query, Inference(samples=1), 1)
+    drawn = len(found.probability) * len(query) * (settings.burn_in + settings.samples)
+    rate = drawn / seconds
+    note, ratio, peer_seconds = "", None, None
+    peer = bench.peer(name, command)
+    if peer is not None:
+        theirs = test.n_examples * len(query) * 1100 / float(peer["user_seconds"])
+        peer_seconds, ratio = float(peer["user_seconds"]), rate / theirs
+        whole = peer_seconds / seconds
+        note = f"the same job, equal evidence computed once: {whole:,.0f}x"
+    figure_peer = "" if peer is None else str(peer["command"])
+    text = f"{rate / 1e6:,.1f} M resamplings/s, {len(terms.weight):,} terms"
+    bench.add(Figure(task, name, seconds, text, figure_peer, peer_seconds, ratio, note))
+
+
+def _measure_growth(bench: _Bench) -> None:
+    """Fit the exponents with which time grows in rows, variables and features."""
+
+    def data(n_rows: int, n_vars: int) -> Dataset:
+        rng = np.random.default_rng(0)
+        rows = rng.random((n_rows, n_vars)) < 0.2
+        rows[:, 1::2] ^= rows[:, ::2] & (rng.random((n_rows, n_vars // 2)) < 0.5)
+        return merge_rows(rows)
+
+    kappa = 1e-4
+    sizes = {
+        "rows": [(n, 100) for n in (4000, 8000, 16000, 32000)],
+        "variables": [(8000, n) for n in (50, 100, 200, 400)],
+    }
+    for axis, pairs in sizes.items():
+        seconds = [_seconds(partial(learn_tree_path, data(*pair), kappa), 2) for pair in pairs]
+        x = [pair[0] if axis == "rows" else pair[1] for pair in pairs]
+        bench.add(_slope(f"trees, growth in {axis}", x, seconds))
+    base = data(8000, 100)
+    trees = learn_tree_path(base, 1.0).trees
+    features = tree_features(trees, "prune-5")
+    rng = np.random.default_rng(0)
+    counts = [len(features) // k for k in (8, 4, 2, 1)]
+    seconds = []
+    for count in counts:
+        chosen = features.select(np.sort(rng.permutation(len(features))[:count]))
+        likelihood = pseudo_likelihood(chosen, base)
+        seconds.append(_seconds(partial(likelihood.value_and_gradient, np.full(count, 0.01))))
+    bench.add(_slope("gradient, growth in features", counts, seconds))
+
+
+def _slope(task: str, x: list[int], seconds: list[float]) -> Figure:
+    slope = float(np.polyfit(np.log(x), np.log(seconds), 1)[0])
+    return Figure(task, "synthetic", seconds[-1], f"time ~ size^{slope:.2f} up to {x[-1]:,}")

@@ -1,0 +1,206 @@
+import itertools
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import PathCollection
+from matplotlib.text import Text
+
+from mnlearn import figures
+from mnlearn.errors import InputError
+from mnlearn.figures import Material, couplings, draw, render, write_figures
+from mnlearn.models.features import features_of
+from mnlearn.models.files import save_model
+from mnlearn.models.markov_network import markov_network
+from mnlearn.published import COLUMNS, tidy_scores
+from mnlearn.study import Study
+
+DATASETS = {f"d{n}": f"Dataset {n}" for n in range(8)}
+NO_PUBLISHED = pd.DataFrame(columns=[*COLUMNS, "printed", "decimals"])
+SCORE = {
+    m: {"method": m, "quantity": "cmll", "head": m.upper()} for m in ("atomic", "dtsl", "trees")
+}
+
+PRODUCTS = [
+    {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"]},
+    {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"], "linear": True, "width": "page"},
+    {
+        "kind": "accuracy_time",
+        "baseline": SCORE["atomic"],
+        "relative": True,
+        "series": [
+            {"head": m, "score": SCORE[m], "seconds": {"method": m, "quantity": "seconds_learn"}}
+            for m in ("dtsl", "trees")
+        ],
+    },
+    {"kind": "variants", "method": "dtsl"},
+    {"kind": "reproduction", "a": SCORE["dtsl"], "b": SCORE["trees"], "relative": True},
+    {"kind": "structure", "dataset": "d0", "method": "dtsl", "max_edges": 8},
+]
+for number, product in enumerate(PRODUCTS):
+    product |= {"name": f"f{number}", "caption": ""}
+BY_KIND = {product["kind"]: product for product in reversed(PRODUCTS)}
+
+
+def scores():
+    rng = np.random.default_rng(0)
+    rows = []
+    for dataset in DATASETS:
+        base = -float(rng.uniform(2, 100))
+        for method, factor in {"atomic": 1.4, "trees": 1.02, "dtsl": 1.0}.items():
+            values = {"cmll": base * factor, "seconds_learn": float(rng.uniform(0.1, 100))}
+            rows += [("s", dataset, method, "", q, v, 0.05) for q, v in values.items()]
+        for variant in ("default", "prune"):
+            value = base * float(rng.uniform(1, 1.1))
+            rows += [
+                ("s", dataset, "dtsl", variant, q, value, None) for q in ("cmll", "validation")
+            ]
+    columns = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def ring(n_vars=6, extra=()):
+    pairs = [tuple(sorted((v, (v + 1) % n_vars))) for v in range(n_vars)]
+    conjunctions = [[(u, 1), (v, 1)] for u, v in (*pairs, *extra)]
+    weight = np.linspace(1, 2, len(conjunctions)) * np.where(
+        np.arange(len(conjunctions)) % 2, 1, -1
+    )
+    return markov_network(n_vars, features_of(conjunctions), weight)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    path = folder / "d0" / "dtsl" / "chosen.npz"
+    path.parent.mkdir(parents=True)
+    save_model(ring(extra=[(0, 3)]), path)
+    return folder
+
+
+def material(models, frame=None, truths=None):
+    study = Study("s", {"datasets": list(DATASETS), "figures": PRODUCTS, "title": ""})
+    frame = scores() if frame is None else frame
+    return Material(study, tidy_scores(frame), NO_PUBLISHED, DATASETS, models, truths or {})
+
+
+def test_every_kind_is_tried_here():
+    assert set(BY_KIND) == set(figures.KINDS)
+
+
+def test_equal_input_gives_equal_bytes_and_both_files(models, tmp_path):
+    study = material(models).study
+    for folder in ("a", "b"):
+        truths = {"d0": ring()}
+        write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path / folder, models, truths)
+    names = {f"{p['name']}.{suffix}" for p in PRODUCTS for suffix in ("pdf", "png")}
+    assert {path.name for path in (tmp_path / "a").iterdir()} == names
+    for name in names:
+        content = (tmp_path / "a" / name).read_bytes()
+        assert content == (tmp_path / "b" / name).read_bytes()
+        assert content.startswith(b"%PDF" if name.endswith("pdf") else b"\x89PNG")
+        assert b"CreationDate" not in content
+
+
+def test_only_the_named_figures_are_drawn(models, tmp_path):
+    study = material(models).study
+    write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, models, only=["f3"])
+    assert {path.stem for path in tmp_path.iterdir()} == {"f3"}
+    with pytest.raises(InputError, match="no 'f9'"):
+        write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, models, only=["f9"])
+
+
+@pytest.mark.parametrize("kind", list(BY_KIND))
+def test_without_results_a_figure_says_so(kind, tmp_path):
+    figure = draw(material(tmp_path, scores().iloc[:0]), BY_KIND[kind])
+    assert [text.get_text() for text in figure.axes[0].texts] == [figures.NOTHING]
+
+
+def test_scatter_labels_keep_apart_and_inside(models):
+    figure = draw(material(models), BY_KIND["scatter"])
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    texts = ax.texts
+    assert {text.get_text() for text in texts} >= set(DATASETS.values())
+    assert "DTSL better on 8" in {text.get_text() for text in texts}
+    # An annotation's own extent includes its line to the point.
+    boxes = [Text.get_window_extent(text) for text in texts]
+    for a, b in itertools.combinations(boxes, 2):
+        assert not a.overlaps(b)
+    frame = ax.get_window_extent()
+    for box in boxes:
+        assert frame.x0 - 1 <= box.x0 < box.x1 <= frame.x1 + 1
+        assert frame.y0 - 1 <= box.y0 < box.y1 <= frame.y1 + 1
+
+
+def test_scatter_per_variable_divides_by_the_size_of_the_model(models):
+    product = {**BY_KIND["scatter"], "per_variable": True}
+    figure = draw(material(models), product)
+    (points,) = [c for c in figure.axes[0].collections if isinstance(c, PathCollection)]
+    frame = scores()
+    cmll = frame[(frame.dataset == "d0") & (frame.quantity == "cmll") & (frame.variant == "")]
+    by_method = cmll.set_index("method")["value"]
+    expected = [[-by_method["trees"] / 6, -by_method["dtsl"] / 6]]
+    np.testing.assert_allclose(points.get_offsets(), expected)
+
+
+def test_sizes_in_inches(models):
+    widths = {p["name"]: draw(material(models), p).get_size_inches()[0] for p in PRODUCTS[:2]}
+    assert widths == {"f0": 3.4, "f1": 7.0}
+    with pytest.raises(InputError, match="width: expected column or page"):
+        draw(material(models), {**BY_KIND["scatter"], "width": "wall"})
+
+
+def test_a_point_far_off_is_an_arrow_and_the_axis_stays_short(models):
+    frame = scores()
+    far = (frame.dataset == "d1") & (frame.method == "dtsl") & (frame.quantity == "cmll")
+    frame.loc[far, "value"] *= 3
+    figure = draw(material(models, frame), BY_KIND["reproduction"])
+    ax = figure.axes[0]
+    assert ax.get_xlim()[0] > -20
+    assert [text.get_text() for text in ax.texts] == ["−194.1"]
+
+
+def test_structure_tells_found_missed_and_extra_edges(models):
+    product = {**BY_KIND["structure"], "max_edges": 3}
+    figure = draw(material(models, truths={"d0": ring()}), product)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    # The strongest three of the learned: the last pairs of the ring and the chord.
+    assert labels == ["positive", "negative", "found, 2", "missed, 4", "extra, 1"]
+    assert len(figure.axes[0].patches) == 3 + 4
+
+
+def test_structure_draws_the_names_of_the_variables(models, tmp_path):
+    network = ring()
+    names = tuple(f"item_{v + 1}" for v in range(6))
+    named = markov_network(6, network.features, network.weight, names)
+    path = tmp_path / "d0" / "dtsl" / "chosen.npz"
+    path.parent.mkdir(parents=True)
+    save_model(named, path)
+    figure = draw(material(tmp_path), BY_KIND["structure"])
+    assert [text.get_text() for text in figure.axes[0].texts] == list("123456")
+
+
+def test_couplings_are_those_of_the_energy_in_signs():
+    rng = np.random.default_rng(1)
+    conjunctions = [[(0, 1), (1, 0)], [(0, 0), (1, 1), (2, 1)], [(1, 1), (2, 0)], [(2, 1)]]
+    network = markov_network(3, features_of(conjunctions), rng.normal(size=4))
+    states = np.array(list(itertools.product((0, 1), repeat=3)), np.uint8)
+    energy, signs = network.log_potential(states), 2.0 * states - 1
+    expected = {
+        (u, v): np.mean(energy * signs[:, u] * signs[:, v]) for u, v in ((0, 1), (0, 2), (1, 2))
+    }
+    assert couplings(network) == pytest.approx(expected)
+
+
+def test_unknown_kinds_and_missing_options_are_named(models):
+    with pytest.raises(InputError, match="study s, figures, x: kind 'pie' is none of scatter"):
+        draw(material(models), {"name": "x", "kind": "pie"})
+    with pytest.raises(InputError, match="study s, figure x: expected the key 'x'"):
+        draw(material(models), {"name": "x", "kind": "scatter"})
+
+
+def test_drawing_leaves_the_settings_of_matplotlib_alone(models):
+    before = dict(mpl.rcParams)
+    render(draw(material(models), BY_KIND["variants"]))
+    assert dict(mpl.rcParams) == before
