@@ -8,6 +8,9 @@ Markov network structure learning: the tables and figures of five papers.
 configfile: "config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mnlearn.data.dataset import merge_rows
 import oracles
+from mnlearn.data.dataset import merge_rows
 from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import (
     LEAF,

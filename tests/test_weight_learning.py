@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from conftest import random_data, random_features, random_network
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
 
 import oracles
+from conftest import random_data, random_features, random_network
 from mnlearn.errors import InputError
 from mnlearn.kernels import logistic
 from mnlearn.models.features import atomic_features, canonical, concatenate

@@ -430,6 +430,14 @@ def study(
 
 
 @main.command()
+def demo() -> None:
+    """Run the whole pipeline on embedded data, without network, and show its table."""
+    from mnlearn.pipeline import run_demo
+
+    sys.exit(run_demo())
+
+
+@main.command()
 @click.option("--out", type=FILE, help="Write the figures to this CSV as well.")
 @click.option("--quick", is_flag=True, help="Embedded data only.")
 def bench(out: Path | None, quick: bool) -> None:

@@ -66,15 +66,27 @@ def run_study(name: str, datasets: list[str], cores: str, mirror: str | None, re
     if status or not report:
         return status
     page = RESULTS / name / "report.html"
-    status = subprocess.run(
-        [*command, "--report", str(page), "--report-stylesheet", "workflow/report/report.css"],
+    style = "workflow/report/report.css"
+    made = subprocess.run(
+        [*command, "--report", str(page), "--report-stylesheet", style],
         check=False, cwd=checkout(), capture_output=True, text=True,
     )  # fmt: skip
-    if status.returncode:
-        say(status.stderr)
-        return status.returncode
-    say(f"report: {page}")
-    return 0
+    if made.returncode:
+        say(made.stderr)
+    else:
+        say(f"report: {checkout() / page}")
+    return made.returncode
+
+
+def run_demo() -> int:
+    """Run the study `demo`, print its table of scores and where the report is."""
+    status = run_study("demo", [], "all", None, report=True)
+    if status == 0:
+        folder = checkout() / RESULTS / "demo"
+        say((folder / "tables" / "scores.md").read_text(encoding="utf-8"))
+        say(f"Tables, figures and models are in {folder}.")
+        say(f"Open {folder / 'report.html'} in a browser.")
+    return status
 
 
 def stale_cells(name: str) -> list[tuple[str, str]]:

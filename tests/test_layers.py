@@ -1,0 +1,77 @@
+"""Imports run one way: cli, then cells, methods and scores, inference, models, kernels."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import mnlearn
+
+ROOT = Path(mnlearn.__file__).parent
+# A module may import from its own layer and from those above it in this list.
+LAYERS = [
+    ["errors", "jit", "streams", "threads", "progress"],
+    ["files", "provenance", "partitions"],
+    ["kernels"],
+    ["data.dataset", "data.text", "data.split", "data.registry", "data.fetch"],
+    ["models"],
+    ["data", "statistics", "study"],
+    ["inference", "optimise", "pseudo_likelihood", "tree_learning"],
+    ["scores", "weight_learning", "method"],
+    ["checkpoints", "methods"],
+    ["tuning", "cells"],
+    ["cell_learning", "cell_scoring", "published", "estimates", "pages"],
+    ["tables", "figures", "claims", "bench"],
+    ["pipeline"],
+    ["cli"],
+]
+MODULES = sorted(p.relative_to(ROOT) for p in ROOT.rglob("*.py") if p.name != "__init__.py")
+
+
+def level(module):
+    """Position of the most specific entry that names the module or a package around it."""
+    best = (-1, -1)
+    for k, names in enumerate(LAYERS):
+        for name in names:
+            if module == name or module.startswith(name + "."):
+                best = max(best, (len(name), k))
+    assert best[0] >= 0, f"{module} is in no layer"
+    return best[1]
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def is_module(name):
+    base = ROOT.joinpath(*name.split("."))
+    return base.with_suffix(".py").exists()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_imports_run_one_way(path):
+    own = ".".join(path.with_suffix("").parts)
+    for name in imports(ROOT / path):
+        inner = name.removeprefix("mnlearn.")
+        if name.startswith("mnlearn.") and is_module(inner):
+            assert level(inner) <= level(own), f"{own} imports {inner}"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] == "kernels"], ids=str)
+def test_kernels_know_nothing_of_the_rest(path):
+    for name in imports(ROOT / path):
+        top = name.split(".")[0]
+        assert top in ("numpy", "numba", "llvmlite") or name.startswith(
+            ("mnlearn.jit", "mnlearn.kernels")
+        )
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] == "methods"], ids=str)
+def test_methods_do_not_score_or_tune(path):
+    for name in imports(ROOT / path):
+        assert not name.startswith(("mnlearn.scores", "mnlearn.tuning", "mnlearn.inference"))

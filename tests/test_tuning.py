@@ -1,0 +1,144 @@
+"""Methods, grids, tuning and checkpoints."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from conftest import random_data
+from mnlearn.checkpoints import Checkpoints
+from mnlearn.data.embedded import embedded, truth
+from mnlearn.errors import InputError
+from mnlearn.methods import load_method, method_names
+from mnlearn.scores import pll
+from mnlearn.tuning import tune, validation_pll
+
+GRID = {"kappa": [0.001, 0.1, 1.0], "feature_mode": ["default", "prune"], "sd": [0.1, 1.0]}
+
+
+@pytest.mark.parametrize("name", method_names())
+def test_every_method_learns_with_its_defaults(name):
+    method = load_method(name)
+    data = random_data(0)
+    tuned = tune(method, data, method.grid({}), None)
+    assert tuned.best.fitted.model.n_vars == data.n_vars
+    assert np.isfinite(pll(tuned.best.fitted.model, data).mean)
+    assert sum(tuned.best.fitted.seconds.values()) > 0
+
+
+def test_atomic_is_the_product_of_smoothed_marginals():
+    data = random_data(0)
+    method = load_method("atomic")
+    network = tune(method, data, method.grid({"pseudocount": 2}), None).best.fitted.model
+    ones = data.weight @ data.rows
+    p = (ones + 2) / (data.n_examples + 4)
+    expected = np.where(data.rows, np.log(p), np.log(1 - p)).sum(axis=1)
+    assert_allclose(pll(network, data).per_row, expected)
+
+
+def test_the_best_on_validation_data_is_chosen_stage_by_stage():
+    train, valid = random_data(1), random_data(2)
+    method = load_method("dtsl")
+    tuned = tune(method, train, method.grid(GRID), validation_pll(valid))
+    first = [row for row in tuned.trace if row["stage"] == 0]
+    second = [row for row in tuned.trace if row["stage"] == 1]
+    assert [row["kappa"] for row in first] == GRID["kappa"]
+    best_kappa = max(first, key=lambda row: row["validation"])["kappa"]
+    assert {row["kappa"] for row in second} == {best_kappa}
+    assert len(second) == 4
+    assert tuned.best.score == max(row["validation"] for row in second)
+    assert_allclose(tuned.best.score, pll(tuned.best.fitted.model, valid).mean)
+    assert set(tuned.variants) == {"default", "prune"}
+    for name, candidate in tuned.variants.items():
+        of_mode = [row["validation"] for row in second if row["feature_mode"] == name]
+        assert candidate.score == max(of_mode)
+
+
+def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
+    train, valid = random_data(1), random_data(2)
+    method = load_method("dtsl")
+    grid = method.grid(GRID)
+    whole = tune(method, train, grid, validation_pll(valid))
+
+    class KilledError(Exception):
+        pass
+
+    def dies_after(n):
+        seen = []
+
+        def criterion(model):
+            seen.append(model)
+            if len(seen) > n:
+                raise KilledError
+            return pll(model, valid).mean
+
+        return criterion
+
+    for n in (1, 4, 5):
+        with pytest.raises(KilledError):
+            tune(method, train, grid, dies_after(n), checkpoints=Checkpoints(tmp_path, "x"))
+    resumed = tune(
+        method, train, grid, validation_pll(valid), checkpoints=Checkpoints(tmp_path, "x")
+    )
+    assert_array_equal(resumed.best.fitted.model.weight, whole.best.fitted.model.weight)
+    assert [r["validation"] for r in resumed.trace] == [r["validation"] for r in whole.trace]
+    kept = len(list(tmp_path.glob("*.npz")))
+    assert kept == len(whole.trace)
+    tune(
+        method, random_data(5), grid, validation_pll(valid), checkpoints=Checkpoints(tmp_path, "y")
+    )
+    assert len(list(tmp_path.glob("*.npz"))) > kept
+
+
+def test_a_damaged_checkpoint_is_made_again(tmp_path):
+    train = random_data(1)
+    method = load_method("dn_tree")
+    grid = method.grid({})
+    tune(method, train, grid, None, checkpoints=Checkpoints(tmp_path))
+    (path,) = tmp_path.glob("*.npz")
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    tune(method, train, grid, None, checkpoints=Checkpoints(tmp_path))
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kapa": 1}, "parameter kapa: expected one of kappa"),
+        ({"kappa": []}, "parameter kappa: expected at least one value"),
+        ({"kappa": "x"}, "parameter kappa: expected a number, got 'x'"),
+        ({"kappa": 2.0}, "parameter kappa: expected 1e-300 to 1, got 2"),
+        ({"feature_mode": "all"}, "parameter feature_mode: expected one of default"),
+        ({"min_leaf_examples": [1, 2]}, "parameter min_leaf_examples: expected one value"),
+        ({"max_iterations": 1.5}, "parameter max_iterations: expected a whole number"),
+        ({"sd": -1}, "sd: expected a positive number"),
+        ({"kappa": None}, "parameter kappa: expected a value"),
+    ],
+)
+def test_parameters_that_make_no_sense(values, message):
+    with pytest.raises(InputError, match=message):
+        load_method("dtsl").grid(values)
+
+
+def test_text_from_a_command_line_becomes_typed():
+    grid = load_method("dtsl").grid({"kappa": "0.5", "sd": "none", "max_iterations": "7"})
+    assert grid["kappa"] == [0.5]
+    assert grid["sd"] == [None]
+    assert grid["max_iterations"] == [7]
+
+
+def test_an_unknown_method():
+    with pytest.raises(InputError, match="method dtls: expected one of atomic, dn_tree, dtsl"):
+        load_method("dtls")
+
+
+def test_the_structure_of_a_known_network_is_recovered():
+    """The strongest learned edges are the grid's own."""
+    train, valid, _ = embedded("grid", 20)
+    method = load_method("dtsl")
+    grid = method.grid({"kappa": [0.0001, 0.01], "feature_mode": ["prune-5"], "sd": [1.0]})
+    network = tune(method, train, grid, validation_pll(valid)).best.fitted.model
+    true_edges = set(truth("grid", 20).edges())
+    strength = {edge: abs(w) for edge, w in network.edges().items()}
+    strongest = sorted(strength, key=strength.get, reverse=True)[: len(true_edges)]
+    assert len(true_edges & set(strongest)) >= 0.8 * len(true_edges)

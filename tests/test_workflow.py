@@ -1,0 +1,198 @@
+"""The workflow end to end, in a copy of the tree: runs, resumes, reruns what it should."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+
+TINY = {
+    "title": "Tiny",
+    "paper": "none",
+    "datasets": ["triples"],
+    "methods": {
+        "atomic": {},
+        "dtsl": {"grid": {"kappa": [0.01, 1.0], "feature_mode": ["prune-5", "nonzero"], "sd": [1]}},
+    },
+    "cmll": {
+        "groups": 4,
+        "partitions": {"default": 2, "exceptions": {}},
+        "inference": {"method": "gibbs", "burn_in": 10, "samples": 200},
+    },
+    "tables": [
+        {
+            "name": "scores",
+            "kind": "compare",
+            "caption": "Scores",
+            "columns": [
+                {"label": "atomic", "method": "atomic", "quantity": "pll"},
+                {"label": "DTSL", "method": "dtsl", "quantity": "pll"},
+            ],
+        }
+    ],
+    "figures": [],
+    "claims": [],
+}
+
+
+class Tree:
+    """A copy of the checkout with the study `tiny`, and Snakemake in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in ("workflow", "src", "profiles"):
+            shutil.copytree(
+                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+            )
+        for name in ("Snakefile", "config.yaml"):
+            shutil.copy(ROOT / name, folder / name)
+        self.write_study(TINY)
+
+    def write_study(self, study):
+        path = self.folder / "workflow/studies/tiny.yaml"
+        path.write_text(yaml.safe_dump(study, sort_keys=False))
+
+    def environment(self):
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
+
+    def command(self, *arguments, studies="[tiny]"):
+        return [
+            sys.executable, "-m", "snakemake", "--cores", "2",
+            "--config", f"studies={studies}", "--", *arguments,
+        ]  # fmt: skip
+
+    def run(self, *arguments, studies="[tiny]", flags=()):
+        command = self.command(*arguments, studies=studies)
+        command[3:3] = flags
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environment(), capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    def planned(self):
+        """Jobs that a run would do, as rule: number."""
+        out = self.run(flags=["-n", "--quiet", "none"]).stdout
+        table = re.findall(r"^(\w+) +(\d+)$", out, re.MULTILINE)
+        return {rule: int(n) for rule, n in table if rule not in ("total", "all")}
+
+    def scores(self):
+        """What does not depend on the clock or on memory."""
+        lines = (self.folder / "results/tiny/scores.csv").read_text().splitlines()
+        return [x for x in lines if not re.search(r",(seconds_|peak_)", x)]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A tree in which the study has run."""
+    tree = Tree(tmp_path_factory.mktemp("workflow"))
+    result = tree.run()
+    assert result.returncode == 0, result.stdout + result.stderr
+    return tree
+
+
+def test_a_run_leaves_cells_tables_and_claims(finished):
+    results = finished.folder / "results/tiny"
+    for name in ("scores.csv", "claims.md", "tables/scores.md", "pages/scores.html"):
+        assert (results / name).stat().st_size > 0
+    cell = json.loads((results / "cells/triples/dtsl.json").read_text())
+    assert {"seed", "learned_by", "scored_by", "variants", "n_test"} <= set(cell)
+    assert set(cell["variants"]) == {"", "prune-5", "nonzero"}
+    scores = cell["variants"][""]["scores"]
+    assert scores["pll"]["mean"] > -12
+    assert len(scores["cmll"]["partitions"]) == 2
+    assert scores["cmll"]["monte_carlo_error"] < 0.1
+    assert "DTSL" in (results / "tables/scores.md").read_text()
+
+
+def test_a_second_run_does_nothing(finished):
+    assert "Nothing to be done" in finished.run().stderr
+    assert finished.planned() == {}
+
+
+def test_only_score_reads_test_data(finished):
+    rules = {}
+    for path in (ROOT / "workflow/rules").glob("*.smk"):
+        rules |= dict(re.findall(r"\nrule (\w+):\n(.*?)(?=\n\n\n|\Z)", path.read_text(), re.DOTALL))
+    assert len(rules) >= 9
+    readers = {
+        name
+        for name, text in rules.items()
+        if "test.npz" in re.search(r"input:(.*?)output:", text, re.DOTALL)[1]
+    }
+    assert readers == {"score"}
+
+
+def test_edited_code_reruns_exactly_what_used_it(finished):
+    def edited(name, old, new):
+        path = finished.folder / "src/mnlearn" / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        planned = finished.planned()
+        path.write_text(text)
+        return planned
+
+    assert edited("kernels/tree.py", "LEAF = -1", "LEAF = -1  # no test here") == {}
+    learn = edited("tree_learning.py", "+ 4", "+ 5")
+    assert learn["tune"] == 1
+    assert learn["score"] == 1
+    assert "prepare" not in learn
+    assert edited("kernels/gibbs.py", "burn_in + n_samples", "n_samples + burn_in")["score"] == 2
+    assert set(edited("pages.py", "1.4", "1.5")) == {"page"}
+    assert finished.planned() == {}
+
+
+def test_kill_and_resume_gives_the_same_scores(finished, tmp_path):
+    tree = Tree(tmp_path)
+    for delay in (6.0, 3.0, 4.5):
+        process = subprocess.Popen(
+            tree.command(), cwd=tree.folder, env=tree.environment(), start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(delay)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        unlocked = tree.run(flags=["--unlock"])
+        assert unlocked.returncode == 0
+    result = tree.run()
+    assert result.returncode == 0, result.stderr
+    assert tree.scores() == finished.scores()
+    for name in ("csv", "md", "tex"):
+        path = f"results/tiny/tables/scores.{name}"
+        assert (tree.folder / path).read_bytes() == (finished.folder / path).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"methods": {"dtsl": {"girds": {}}}}, "methods.dtsl: Additional properties"),
+        ({"datasets": ["nltsc"]}, "dataset nltsc: expected one of"),
+        ({"datasets": []}, "datasets"),
+    ],
+)
+def test_a_fault_in_a_study_ends_the_planning(finished, change, message):
+    finished.write_study({**TINY, **change})
+    try:
+        result = finished.run(flags=["-n"])
+    finally:
+        finished.write_study(TINY)
+    assert result.returncode != 0
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unknown_study_is_named(finished):
+    result = finished.run(studies="[dstl]", flags=["-n"])
+    assert result.returncode != 0
+    assert "study dstl: expected one of" in result.stderr
