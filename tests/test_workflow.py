@@ -35,8 +35,8 @@ TINY = {
             "kind": "compare",
             "caption": "Scores",
             "columns": [
-                {"label": "atomic", "method": "atomic", "quantity": "pll"},
-                {"label": "DTSL", "method": "dtsl", "quantity": "pll"},
+                {"name": "atomic", "method": "atomic", "quantity": "pll"},
+                {"name": "DTSL", "method": "dtsl", "quantity": "pll"},
             ],
         }
     ],
