@@ -20,7 +20,8 @@ golden: $(READY) ## The golden values on the benchmark data (MNLEARN_DATA_MIRROR
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m slow
 
 lint: $(READY)   ## Style, types and workflow
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/snakefmt --check Snakefile workflow
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
 
 bench: $(READY)  ## Speed, beside Libra's figures
 	@$(BIN)/mnlearn bench

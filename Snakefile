@@ -5,6 +5,7 @@ Markov network structure learning: the tables and figures of five papers.
     snakemake -c 2 --config 'studies=[demo]'      the demonstration, without network
 """
 
+
 configfile: "config.yaml"
 
 
@@ -15,12 +16,12 @@ include: "workflow/rules/common.smk"
 
 
 rule all:
+    default_target: True
     input:
         expand("results/{study}/claims.md", study=STUDIES),
         [products_of(study, "tables", ["csv", "md", "tex"]) for study in STUDIES],
         [products_of(study, "figures", ["pdf", "png"]) for study in STUDIES],
         [pages_of(study) for study in STUDIES],
-    default_target: True
 
 
 include: "workflow/rules/data.smk"

@@ -104,7 +104,7 @@ PENALTIES = [Penalty(1.0), Penalty(0.1), Penalty(None, 5.0), Penalty(1.0, 2.0), 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 def test_the_optimum_is_that_of_an_independent_solver(penalty):
-    features, data, likelihood = problem(1)
+    features, _data, likelihood = problem(1)
     learned = learn_weights(likelihood, penalty, max_iterations=500, tolerance=1e-9)
     n = len(features)
 
@@ -127,7 +127,7 @@ def test_the_optimum_is_that_of_an_independent_solver(penalty):
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 def test_the_gap_bounds_the_distance_to_the_optimum_at_any_point(penalty):
-    features, _, likelihood = problem(2)
+    _features, _, likelihood = problem(2)
     best = learn_weights(likelihood, penalty, max_iterations=1000, tolerance=1e-10).objective
     for iterations in (1, 3, 10):
         early = learn_weights(likelihood, penalty, max_iterations=iterations)
@@ -135,7 +135,7 @@ def test_the_gap_bounds_the_distance_to_the_optimum_at_any_point(penalty):
 
 
 def test_l1_optimality_conditions():
-    features, _, likelihood = problem(4)
+    _features, _, likelihood = problem(4)
     l1 = 8.0
     learned = learn_weights(likelihood, Penalty(None, l1), max_iterations=2000, tolerance=1e-10)
     gradient = likelihood.value_and_gradient(learned.weight)[1]

@@ -78,7 +78,9 @@ def tuning_cmll_of(wildcards):
 
 def inference_of(wildcards):
     """Return the inference settings of a cell as JSON."""
-    return json.dumps(STUDIES[wildcards.study].inference(wildcards.dataset), sort_keys=True)
+    return json.dumps(
+        STUDIES[wildcards.study].inference(wildcards.dataset), sort_keys=True
+    )
 
 
 def learn_code_of(wildcards):
@@ -119,7 +121,9 @@ def product_entry(wildcards, kind):
     for product in STUDIES[wildcards.study].content[kind]:
         if product["name"] == wildcards.name:
             return json.dumps(product, sort_keys=True)
-    raise WorkflowError(f"study {wildcards.study} has no {wildcards.name} among its {kind}.")
+    raise WorkflowError(
+        f"study {wildcards.study} has no {wildcards.name} among its {kind}."
+    )
 
 
 def caption_of(wildcards, kind):

@@ -40,7 +40,9 @@ rule partition:
         "results/benchmarks/{study}/partition/{dataset}.tsv"
     params:
         groups=lambda wildcards: STUDIES[wildcards.study].content["cmll"]["groups"],
-        number=lambda wildcards: STUDIES[wildcards.study].n_partitions(wildcards.dataset),
+        number=lambda wildcards: STUDIES[wildcards.study].n_partitions(
+            wildcards.dataset
+        ),
         seed=config["seed"],
         code=code_digest("partitions"),
     shell:
