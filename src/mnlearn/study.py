@@ -42,7 +42,8 @@ class Study:
         """Return how validation CMLL is computed if a method is tuned by it, else nothing."""
         if self.content["methods"][method].get("criterion", "pll") == "pll":
             return {}
-        return {"groups": self.content["cmll"]["groups"], **self.content["cmll"]["inference"]}
+        cmll = self.content["cmll"]
+        return {"groups": cmll["groups"], **cmll.get("tuning", cmll["inference"])}
 
     def n_partitions(self, dataset: str) -> int:
         """Return over how many partitions of the variables CMLL is reported."""
