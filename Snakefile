@@ -18,7 +18,7 @@ include: "workflow/rules/common.smk"
 rule all:
     default_target: True
     input:
-        expand("results/{study}/claims.md", study=STUDIES),
+        expand("results/{study}/claims.{suffix}", study=STUDIES, suffix=["md", "html"]),
         [products_of(study, "tables", ["csv", "md", "tex"]) for study in STUDIES],
         [products_of(study, "figures", ["pdf", "png"]) for study in STUDIES],
         [pages_of(study) for study in STUDIES],

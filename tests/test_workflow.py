@@ -149,7 +149,7 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
     assert learn["score"] == 1
     assert "prepare" not in learn
     assert edited("kernels/gibbs.py", "burn_in + n_samples", "n_samples + burn_in")["score"] == 2
-    assert set(edited("pages.py", "1.4", "1.5")) == {"page"}
+    assert set(edited("pages.py", "1.45", "1.5")) == {"page", "claims_page"}
     assert finished.planned() == {}
 
 

@@ -570,14 +570,13 @@ def write(name: str, product: str, only: tuple[str, ...]) -> None:
 
 
 @main.command()
-@click.argument("table", type=FILE)
-@click.option("--title", required=True)
+@click.argument("source", metavar="MARKDOWN", type=FILE)
 @click.option("--out", type=FILE, required=True)
-def page(table: Path, title: str, out: Path) -> None:
-    """Pipeline: show a CSV table as a page for the browser."""
+def page(source: Path, out: Path) -> None:
+    """Pipeline: show a table or the claims as a page for the browser."""
     from mnlearn.pages import write_page
 
-    write_page(table, out, title)
+    write_page(source, out)
 
 
 if __name__ == "__main__":

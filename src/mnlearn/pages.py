@@ -1,58 +1,50 @@
-"""A table as a page that opens in a browser without a network; its columns sort on a click."""
+"""Tables and claims as pages that open in a browser without a network; columns sort on a click."""
 
 import html
 from pathlib import Path
 
-import pandas as pd
+import markdown
 
-from mnlearn.files import write_text
+from mnlearn.files import read_text, write_text
 
 _STYLE = """
-body { font: 15px/1.4 system-ui, sans-serif; margin: 2em; color: #222; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.3em 0.8em; border-bottom: 1px solid #ddd; text-align: right; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; padding: 0 2em; color: #222;
+       max-width: 80em; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1.2em 0; }
+th, td { padding: 0.3em 0.9em; border-bottom: 1px solid #ddd; vertical-align: top; }
 th { cursor: pointer; border-bottom: 2px solid #444; vertical-align: bottom; }
-th:first-child, td:first-child { text-align: left; }
+th:hover { background: #e8eef5; }
 tbody tr:hover { background: #f3f6fa; }
 """
 
 _SORT = """
-document.querySelectorAll('th').forEach((head, column) => head.addEventListener('click', () => {
-  const body = document.querySelector('tbody');
-  const value = row => row.cells[column].dataset.value;
-  const up = head.dataset.up !== 'true';
-  head.dataset.up = up;
-  [...body.rows].sort((a, b) => {
-    const [x, y] = [value(a), value(b)];
-    const order = isNaN(x) || isNaN(y) ? x.localeCompare(y) : x - y;
-    return up ? order : -order;
-  }).forEach(row => body.append(row));
-}));
+const key = cell => {
+  const text = cell.textContent.trim();
+  const number = parseFloat(text.replace(/,/g, ''));
+  return isNaN(number) ? text : number;
+};
+document.querySelectorAll('table').forEach(table => {
+  table.querySelectorAll('th').forEach((head, column) => head.addEventListener('click', () => {
+    const up = head.dataset.up !== 'true';
+    head.dataset.up = up;
+    [...table.tBodies[0].rows].sort((a, b) => {
+      const [x, y] = [key(a.cells[column]), key(b.cells[column])];
+      const order = typeof x === 'number' && typeof y === 'number'
+        ? x - y : String(x).localeCompare(String(y));
+      return up ? order : -order;
+    }).forEach(row => table.tBodies[0].append(row));
+  }));
+});
 """
 
 
-def write_page(table_path: Path, path: Path, title: str) -> None:
-    """Write the CSV table at `table_path` as one self-contained HTML page."""
-    table = pd.read_csv(table_path, keep_default_na=False)
-    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in table.columns)
-    rows = "\n".join(
-        "<tr>" + "".join(_cell(value) for value in row) + "</tr>"
-        for row in table.itertuples(index=False)
-    )
+def write_page(markdown_path: Path, path: Path) -> None:
+    """Write a Markdown file as one self-contained HTML page."""
+    text = read_text(markdown_path)
+    body = markdown.markdown(text, extensions=["tables"])
     write_text(
         path,
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>\n"
-        f"<body><p>{html.escape(title)}</p>\n<table><thead><tr>{head}</tr></thead>\n"
-        f"<tbody>\n{rows}\n</tbody></table>\n<script>{_SORT}</script></body></html>\n",
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{html.escape(markdown_path.stem)}</title><style>{_STYLE}</style></head>\n"
+        f"<body>\n{body}\n<script>{_SORT}</script></body></html>\n",
     )
-
-
-def _cell(value: object) -> str:
-    text = str(value)
-    try:
-        number = float(text)
-        shown = text if number == int(number) else f"{number:.4f}"
-    except (ValueError, OverflowError):
-        shown = text
-    return f'<td data-value="{html.escape(text)}">{html.escape(shown)}</td>'

@@ -62,7 +62,8 @@ def run_study(name: str, datasets: list[str], cores: str, mirror: str | None, re
     if mirror:
         config.append(f"mirror={mirror}")
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
-    status = subprocess.run(command, check=False, cwd=checkout()).returncode
+    quiet = ["--quiet", "rules", "host", "reason"]
+    status = subprocess.run([*command, *quiet], check=False, cwd=checkout()).returncode
     if status or not report:
         return status
     page = RESULTS / name / "report.html"

@@ -60,7 +60,7 @@ rule figure:
 rule page:
     """Show one table as a page that opens in a browser."""
     input:
-        "results/{study}/tables/{name}.csv",
+        "results/{study}/tables/{name}.md",
     output:
         report(
             "results/{study}/pages/{name}.html",
@@ -78,7 +78,7 @@ rule page:
         code=code_digest("pages"),
     shell:
         r"""
-        mnlearn page {input:q} --title {params.caption:q} --out {output:q} &>{log:q}
+        mnlearn page {input:q} --out {output:q} &>{log:q}
         """
 
 
@@ -102,4 +102,28 @@ rule claims:
     shell:
         r"""
         mnlearn write {wildcards.study} claims &>{log:q}
+        """
+
+
+rule claims_page:
+    """Show the claims as a page that opens in a browser."""
+    input:
+        "results/{study}/claims.md",
+    output:
+        report(
+            "results/{study}/claims.html",
+            caption="../report/claims.rst",
+            category="{study}",
+            subcategory="Claims",
+            labels={"claims": "all"},
+        ),
+    log:
+        "results/logs/{study}/claims_page.log",
+    benchmark:
+        "results/benchmarks/{study}/claims_page.tsv"
+    params:
+        code=code_digest("pages"),
+    shell:
+        r"""
+        mnlearn page {input:q} --out {output:q} &>{log:q}
         """
