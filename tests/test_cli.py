@@ -119,10 +119,6 @@ def refuse(line, names, leaves=()):
     return progress
 
 
-def broken(line, names, reason):
-    return pytest.param(line, names, marks=pytest.mark.xfail(strict=True, reason=reason))
-
-
 # --- fit --------------------------------------------------------------------------------------
 
 
@@ -220,25 +216,12 @@ def test_fit_writes_the_same_bytes_whatever_the_threads(method, suffix):
         ("fit dtsl --train d.data --out a.npz --grid none.yaml", "parameter kappa"),
         ("fit dtsl --train d.data --out a.npz --grid unknown.yaml", "parameter kapa"),
         ("fit dtsl --train d.data --out a.npz --grid binary.csv", "binary.csv: is not a text"),
-        broken(
-            "fit dtsl --train d.data --out a.npz --grid broken.yaml",
-            "broken.yaml, line",
-            "the sentence about YAML has seven lines",
-        ),
-        broken(
-            "fit dtsl --train d.data --out a.npz --grid infinite.yaml",
-            "parameter max_iterations",
-            "int(inf) raises OverflowError in method._convert",
-        ),
-        broken(
-            "fit atomic --train d.data --valid d5.data --out a.npz",
-            "d5.data",
-            "the sentence does not name the file",
-        ),
-        broken(
+        ("fit dtsl --train d.data --out a.npz --grid broken.yaml", "broken.yaml, line"),
+        ("fit dtsl --train d.data --out a.npz --grid infinite.yaml", "parameter max_iterations"),
+        ("fit atomic --train d.data --valid d5.data --out a.npz", "d5.data"),
+        (
             "fit atomic --train d.data --out a.npz --trace file/t.csv",
             "file/t.csv: cannot be written",
-            "the model is left when the trace cannot be written",
         ),
     ],
 )
@@ -311,7 +294,6 @@ def test_score_of_a_dependency_network():
     assert mean("dn.npz d.data --metric cmll --samples 4000") == pytest.approx(exact, abs=0.05)
 
 
-@pytest.mark.xfail(strict=True, reason="-Infinity is not JSON")
 def test_score_of_impossible_data_is_json():
     Path("hard.mn").write_text("2,2\nMN {\n-inf +v0_1\n}\n")
     Path("two.data").write_text("0,0\n1,1\n")
@@ -344,18 +326,12 @@ def test_score_of_impossible_data_is_json():
         ("score m.npz d.data --metric cmll --groups broken.json", "broken.json, line 1"),
         ("score m.npz d.data --metric cmll --groups overlap.json", "variable 1 is in two"),
         ("score m.npz d.data --metric cll --groups range.json", "variables 0 to 5, got 9"),
-        broken(
-            "score m.npz d5.data --metric cmll", "d5.data", "the sentence does not name the file"
-        ),
-        broken(
-            "score m.npz d.data --metric cmll --groups overlap.json",
-            "overlap.json",
-            "the sentence does not name the file",
-        ),
-        broken("score m.npz d.data --metric cmll --folds 0", "--folds", "ValueError of numpy"),
-        broken("score m.npz d.data --folds -1", "--folds", "ValueError of numpy"),
+        ("score m.npz d5.data --metric cmll", "d5.data"),
+        ("score m.npz d.data --metric cmll --groups overlap.json", "overlap.json"),
+        ("score m.npz d.data --metric cmll --folds 0", "--folds"),
+        ("score m.npz d.data --folds -1", "--folds"),
         *(
-            broken(f"score m.npz d.data --metric cmll --groups {name}.json", name, reason)
+            (f"score m.npz d.data --metric cmll --groups {name}.json", name)
             for name, reason in (
                 ("flat", "TypeError"),
                 ("string", "TypeError"),
@@ -409,7 +385,6 @@ def test_query_of_a_named_model_has_a_header():
     assert len(lines) == 2
 
 
-@pytest.mark.xfail(strict=True, reason="names are joined without quotes")
 def test_query_quotes_names():
     names = ("x,1", "b", "c", "d", "e", "f")
     data = random_data(0)
@@ -419,12 +394,10 @@ def test_query_quotes_names():
     assert tuple(lines[0]) == names
 
 
-@pytest.mark.xfail(strict=True, reason="data files may end in an empty line, evidence may not")
 def test_query_takes_an_empty_last_line():
     assert len(succeed("query m.npz --evidence evidence_gap").stdout.splitlines()) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the header of the evidence is not compared")
 def test_query_refuses_columns_in_another_order():
     succeed("fit atomic --train named.csv --out a.npz")
     Path("e.csv").write_text("b,a,c,d,e,f\n*,0,1,0,1,0\n")
@@ -443,11 +416,7 @@ def test_query_refuses_columns_in_another_order():
         ("query m.npz --evidence evidence --samples 0", "samples"),
         ("query m.npz --evidence evidence --burn-in -1", "burn_in"),
         ("query m.npz --evidence evidence --out file/q.csv", "file/q.csv: cannot be written"),
-        broken(
-            "query m.npz --evidence evidence_first",
-            "evidence_first, line 1",
-            "a first line of wrong values is skipped as if it were a header",
-        ),
+        ("query m.npz --evidence evidence_first", "evidence_first, line 1"),
     ],
 )
 def test_query_refuses(line, names):
@@ -483,8 +452,8 @@ def test_samples_have_the_likelihood_of_their_model():
         ("sample no.npz --rows 5 --out s.data", "no.npz: no such file"),
         ("sample d.npz --rows 5 --out s.data", "d.npz: expected a model"),
         ("sample m.npz --rows 5 --out file/s.data", "file/s.data: cannot be written"),
-        broken("sample m.npz --rows 5 --out s.npz", "s.npz", "writes text into s.npz"),
-        broken("sample dn.npz --rows 5 --out s.data --burn-in -3", "--burn-in", "is taken for 0"),
+        ("sample m.npz --rows 5 --out s.npz", "s.npz"),
+        ("sample dn.npz --rows 5 --out s.data --burn-in -3", "--burn-in"),
     ],
 )
 def test_sample_refuses(line, names):
@@ -543,10 +512,10 @@ def test_convert_data_and_back():
         ("convert binary.csv a.npz", "binary.csv: is not a text file"),
         ("convert m.npz file/a.mn", "file/a.mn: cannot be written"),
         ("convert d.data file/a.npz", "file/a.npz: cannot be written"),
-        broken("convert d.data a.mn", "a.mn", "writes data into a model file"),
-        broken("convert d.npz a.dn", "a.dn", "writes data into a model file"),
-        broken("convert d.data a.graphml", "a.graphml", "writes data into a model file"),
-        broken("convert d.data a.pdf", "a.pdf", "writes any suffix"),
+        ("convert d.data a.mn", "a.mn"),
+        ("convert d.npz a.dn", "a.dn"),
+        ("convert d.data a.graphml", "a.graphml"),
+        ("convert d.data a.pdf", "a.pdf"),
     ],
 )
 def test_convert_refuses(line, names):
@@ -623,7 +592,6 @@ def test_datasets_estimates_from_the_recorded_study(folder):
     assert "Estimates: one thread" in succeed("datasets").stdout
 
 
-@pytest.mark.xfail(strict=True, reason="a cell without a number makes all estimates NaN or fail")
 def test_datasets_estimates_leave_incomplete_cells_out(folder):
     recorded(folder, drop="seconds_inference")
     rows = numbers("datasets --json")["datasets"]
@@ -677,7 +645,7 @@ def test_fetch_from_the_mirror(mirror):
         ("study zzz --stale", "study zzz: expected one of demo"),
         ("study dtsl --datasets zzz", "--datasets zzz: expected some of nltcs"),
         ("write zzz tables", "study zzz: expected one of demo"),
-        broken("write dtsl tables", "results/dtsl/scores.csv", "FileNotFoundError of pandas"),
+        ("write dtsl tables", "results/dtsl/scores.csv"),
     ],
 )
 def test_fetch_study_and_write_refuse(line, names):
@@ -767,10 +735,12 @@ def test_the_steps_of_a_study():
         assert per_example["pll"].mean() == pytest.approx(record["mean"], abs=1e-9)
     assert chosen["dtsl", "pll"] > chosen["atomic", "pll"]
     assert chosen["dtsl", "ll"] > chosen["atomic", "ll"]
-    succeed("page scores.csv --title 'a < b' --out page.html")
+    Path("table.md").write_text("Scores with a < b.\n\n| a | b |\n| - | -: |\n| x | **1.5** |\n")
+    succeed("page table.md --out page.html")
     page = Path("page.html").read_text()
     assert "a &lt; b" in page
-    assert page.count("<tr>") == 1 + len(table)
+    assert "<strong>1.5</strong>" in page
+    assert page.count("<tr>") == 2
 
 
 def refuse_with(line, value, names):
@@ -785,12 +755,12 @@ LOCAL = [
     ('{"train": "d.data", "valid": "v.data", "test": "d5.data"}', "d5.data: expected 6"),
     ('{"train": "d.data", "fractions": [1]}', "fractions: expected three numbers"),
     ('{"train": "d.data", "fractions": [0.5, 0.5, 0.5]}', "fractions: expected a sum of 1"),
-    broken("[1]", "--local", "AttributeError"),
-    broken("3", "--local", "AttributeError"),
-    broken('{"trian": "d.data"}', "--local", "KeyError"),
-    broken('{"train": 5}', "--local", "TypeError"),
-    broken('{"train": "d.data", "fractions": 5}', "--local", "TypeError"),
-    broken('{"train": "d.data", "fractions": ["a", "b", "c"]}', "--local", "TypeError"),
+    ("[1]", "--local"),
+    ("3", "--local"),
+    ('{"trian": "d.data"}', "--local"),
+    ('{"train": 5}', "--local"),
+    ('{"train": "d.data", "fractions": 5}', "--local"),
+    ('{"train": "d.data", "fractions": ["a", "b", "c"]}', "--local"),
 ]
 
 
@@ -799,7 +769,6 @@ def test_prepare_refuses(value, names):
     refuse_with("prepare mine --folder here --local", value, names)
 
 
-@pytest.mark.xfail(strict=True, reason="the name becomes a path without a check")
 def test_prepare_refuses_names_that_lead_elsewhere():
     refuse_with("prepare ../up --folder folder --local", '{"train": "d.data"}', "../up")
 
@@ -841,7 +810,6 @@ def test_tune_and_score_cell_refuse(line, value, names):
         (f"{SCORE} d.npz --inference", '{"x": 1}', "--inference"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="JSON of another shape ends in a traceback")
 def test_tune_and_score_cell_refuse_json_of_another_shape(line, value, names):
     Path("r0.json").write_text("{}")
     refuse_with(line, value, names)
@@ -855,10 +823,9 @@ def test_tune_and_score_cell_refuse_json_of_another_shape(line, value, names):
         ("partition d.npz --dataset x --groups 2 --number 1 --out file/p", "file/p: cannot be"),
         ("gather no.json --out s.csv", "no.json: no such file"),
         ("gather broken.json --out s.csv", "broken.json, line 1"),
-        broken("gather object.json --out s.csv", "object.json", "KeyError"),
-        broken("page no.csv --title x --out p.html", "no.csv", "FileNotFoundError of pandas"),
-        broken("page empty --title x --out p.html", "empty", "EmptyDataError of pandas"),
-        broken("page binary.csv --title x --out p.html", "binary.csv", "UnicodeDecodeError"),
+        ("gather object.json --out s.csv", "object.json"),
+        ("page no.csv --out p.html", "no.csv"),
+        ("page binary.csv --out p.html", "binary.csv"),
     ],
 )
 def test_other_steps_refuse(line, names):
@@ -902,7 +869,6 @@ def test_usage_errors(line, names):
 @pytest.mark.parametrize(
     "line", ["nope", "fit dtsl --train d.data", "score folder d.data", "score m.npz d.data --x"]
 )
-@pytest.mark.xfail(strict=True, reason="click's own errors are three lines without `mnlearn: `")
 def test_usage_errors_are_one_sentence(line):
     refuse(line, "")
 

@@ -23,6 +23,8 @@ LAYERS = [
     ["cell_learning", "cell_scoring", "published", "estimates", "pages"],
     ["tables", "figures", "claims", "bench"],
     ["pipeline"],
+    ["arguments"],
+    ["cli_steps"],
     ["cli"],
 ]
 MODULES = sorted(p.relative_to(ROOT) for p in ROOT.rglob("*.py") if p.name != "__init__.py")

@@ -5,20 +5,32 @@ the arguments should not wait for them.
 """
 
 import json
+import math
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from mnlearn import __version__
+from mnlearn.arguments import (
+    DATA_FOLDER,
+    FILE,
+    FOLDER,
+    check_data,
+    check_text_form,
+    inference_options,
+    json_option,
+    mirror_option,
+    parse_settings,
+    read_grid,
+    read_groups,
+    seed_option,
+    threads_option,
+)
+from mnlearn.cli_steps import STEPS
 from mnlearn.errors import InputError
-from mnlearn.threads import available_threads
-
-DATA_FOLDER = Path("results/data")
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Commands(click.Group):
@@ -34,6 +46,11 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except InputError as error:
             click.echo(f"mnlearn: {error}", err=True)
+            ctx.exit(2)
+        except click.UsageError as error:
+            text = error.format_message().rstrip(".").replace("\n", " ")
+            path = error.ctx.command_path if error.ctx else "mnlearn"
+            click.echo(f"mnlearn: {text}; see {path} --help.", err=True)
             ctx.exit(2)
         except BrokenPipeError:
             # The reader of our output has gone; the interpreter must not complain about it.
@@ -57,45 +74,15 @@ def main() -> None:
     """
 
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
-
-seed_option = click.option("--seed", default=20, show_default=True, help="Seed of all randomness.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-threads_option = click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    default=available_threads,
-    help="Threads to use; the result does not depend on it. Default: all processors.",
-)
-mirror_option = click.option(
-    "--mirror",
-    help="Folder or URL that has the benchmark data; default: $MNLEARN_DATA_MIRROR, else their "
-    "source.",
-)
-
-
-def inference_options(command: F) -> F:
-    """Add the options that say how conditional marginals are computed."""
-    for option in (
-        click.option("--samples", default=1000, show_default=True, help="Sweeps counted."),
-        click.option("--burn-in", default=100, show_default=True, help="Sweeps not counted."),
-        click.option(
-            "--inference",
-            type=click.Choice(["gibbs", "exact"]),
-            default="gibbs",
-            show_default=True,
-            help="Gibbs sampling, or enumeration of up to 2^20 states.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 def show(value: dict[str, Any], as_json: bool) -> None:
     """Print a flat record as JSON or as lines."""
     if as_json:
-        click.echo(json.dumps(value, sort_keys=True))
+        # JSON has no infinity: null stands for a score of minus infinity.
+        finite = {
+            name: None if isinstance(item, float) and not math.isfinite(item) else item
+            for name, item in value.items()
+        }
+        click.echo(json.dumps(finite, sort_keys=True, allow_nan=False))
     else:
         width = max(len(name) for name in value)
         for name, item in value.items():
@@ -131,42 +118,6 @@ def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -
     record_outcomes(fetch_many(names or tuple(load_registry()), folder, mirror, jobs), folder)
 
 
-def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Return `key=value` arguments as a dictionary."""
-    out: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise InputError(f"--set {setting}: expected key=value.")
-        out[name.strip()] = value.strip()
-    return out
-
-
-def parse_json(text: str, option: str) -> Any:
-    """Return the JSON value of an option."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{option}: is not JSON: {error.msg}.") from error
-
-
-def read_grid(path: Path | None) -> dict[str, Any]:
-    """Return the grid in a YAML or JSON file of parameter: [values]."""
-    if path is None:
-        return {}
-    import yaml
-
-    from mnlearn.files import read_text
-
-    try:
-        grid = yaml.safe_load(read_text(path))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: is not YAML: {error}.") from error
-    if not isinstance(grid, dict):
-        raise InputError(f"{path}: expected parameters with lists of values.")
-    return grid
-
-
 @main.command()
 @click.argument("method", metavar="METHOD")
 @click.option("--train", type=FILE, required=True, help="Training data.")
@@ -197,7 +148,6 @@ def fit(
     from mnlearn.files import write_text
     from mnlearn.methods import load_method
     from mnlearn.models.files import check_writable, save_model
-    from mnlearn.scores import check_variables
     from mnlearn.tuning import tune, validation_pll
 
     learner = load_method(method)
@@ -210,15 +160,19 @@ def fit(
     criterion = None
     if valid is not None:
         valid_data = load_dataset(valid)
+        check_data(valid, data, valid_data)
         criterion = validation_pll(valid_data, threads)
     tuned = tune(learner, data, grid, criterion, threads)
-    if valid is not None:
-        check_variables(tuned.best.fitted.model, valid_data)
-    save_model(tuned.best.fitted.model, out)
     if trace is not None:
         import pandas as pd
 
         write_text(trace, pd.DataFrame(tuned.trace).to_csv(index=False, lineterminator="\n"))
+    try:
+        save_model(tuned.best.fitted.model, out)
+    except InputError:
+        if trace is not None:
+            trace.unlink(missing_ok=True)
+        raise
     chosen = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
     click.echo(f"{out}: {method} with {chosen}", err=True)
 
@@ -242,7 +196,13 @@ def methods() -> None:
 @click.argument("data_path", metavar="DATA", type=FILE)
 @click.option("--metric", type=click.Choice(["pll", "cmll", "cll", "ll"]), default="pll")
 @inference_options
-@click.option("--folds", default=4, show_default=True, help="Query groups of cmll and cll.")
+@click.option(
+    "--folds",
+    type=click.IntRange(min=1),
+    default=4,
+    show_default=True,
+    help="Query groups of cmll and cll.",
+)
 @click.option("--groups", type=FILE, help="JSON file of query groups, lists of variables.")
 @click.option("--per-example", type=FILE, help="Write the score of every example to this CSV.")
 @threads_option
@@ -272,15 +232,16 @@ def score(
     """
     from mnlearn import scores
     from mnlearn.data.text import load_dataset
-    from mnlearn.files import read_json, write_text
+    from mnlearn.files import write_text
     from mnlearn.inference.marginals import Inference
     from mnlearn.models.files import load_model
     from mnlearn.partitions import random_partition
     from mnlearn.streams import stream, stream_seed
 
     model, data = load_model(model_path), load_dataset(data_path)
-    query: Any = (
-        read_json(groups)
+    check_data(data_path, model, data)
+    query = (
+        read_groups(groups, model.n_vars)
         if groups is not None
         else random_partition(model.n_vars, folds, stream(seed, "query groups"))
     )
@@ -332,7 +293,7 @@ def query(
     from mnlearn.streams import stream_seed
 
     model = load_model(model_path)
-    rows, asked = read_evidence(evidence, model.n_vars)
+    rows, asked = read_evidence(evidence, model.n_vars, model.names)
     settings = Inference(inference, burn_in, samples)
     probability = answer(model, rows, asked, settings, stream_seed(seed, "query"), threads)
     text = format_answers(probability, rows, asked, model.names)
@@ -346,7 +307,13 @@ def query(
 @click.argument("model_path", metavar="MODEL", type=FILE)
 @click.option("--rows", "n_rows", type=click.IntRange(min=1), required=True)
 @click.option("--out", type=FILE, required=True, help="Text file to write.")
-@click.option("--burn-in", default=1000, show_default=True, help="Sweeps before a row is taken.")
+@click.option(
+    "--burn-in",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    help="Sweeps before a row is taken.",
+)
 @seed_option
 @threads_option
 def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, threads: int) -> None:
@@ -357,6 +324,7 @@ def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, th
     from mnlearn.models.files import load_model
     from mnlearn.streams import stream_seed
 
+    check_text_form(out)
     model = load_model(model_path)
     rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads)
     save_text(merge_rows(rows, names=model.names), out)
@@ -374,23 +342,23 @@ def convert(source: Path, target: Path) -> None:
     """
     from mnlearn.models.files import load_model, save_model
 
-    if source.suffix in (".mn", ".dn", ".npz") and _kind(source) != "dataset":
+    if source.suffix.lower() in (".mn", ".dn", ".npz") and _kind(source) != "dataset":
         save_model(load_model(source), target)
         return
     from mnlearn.data.text import load_dataset, save_text
 
-    data = load_dataset(source)
     if target.suffix == ".npz":
-        data.save(target)
+        load_dataset(source).save(target)
     else:
-        save_text(data, target)
+        check_text_form(target)
+        save_text(load_dataset(source), target)
 
 
 def _kind(path: Path) -> str | None:
     """Return what a native file says it holds; None for other files."""
     import numpy as np
 
-    if path.suffix != ".npz":
+    if path.suffix.lower() != ".npz":
         return None
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -447,136 +415,8 @@ def bench(out: Path | None, quick: bool) -> None:
     run_bench(out, quick)
 
 
-@main.command()
-@click.argument("name", metavar="DATASET")
-@click.option("--local", default="{}", help="How a person's own dataset is given, as JSON.")
-@click.option("--folder", type=FOLDER, default=DATA_FOLDER)
-@seed_option
-def prepare(name: str, local: str, folder: Path, seed: int) -> None:
-    """Pipeline: bring a dataset into the native form, fetching or drawing it if needed."""
-    from mnlearn.data.sources import prepare_dataset
-
-    prepare_dataset(name, folder, seed, parse_json(local, "--local"))
-
-
-@main.command()
-@click.argument("train", type=FILE)
-@click.option("--dataset", required=True)
-@click.option("--groups", type=click.IntRange(min=1), required=True)
-@click.option("--number", type=click.IntRange(min=1), required=True)
-@click.option("--out", type=FILE, required=True)
-@seed_option
-def partition(train: Path, dataset: str, groups: int, number: int, out: Path, seed: int) -> None:
-    """Pipeline: draw partitions of the variables into query groups."""
-    from mnlearn.data.dataset import load_npz
-    from mnlearn.files import write_json
-    from mnlearn.partitions import partitions
-
-    write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, number))
-
-
-@main.command()
-@click.argument("learner", metavar="METHOD")
-@click.option("--study", required=True)
-@click.option("--label", required=True, help="Name of the method in the study.")
-@click.option("--dataset", required=True)
-@click.option("--train", type=FILE, required=True)
-@click.option("--valid", type=FILE, required=True)
-@click.option("--grid", required=True, help="Values by parameter, as JSON.")
-@click.option("--cmll", default="{}", help="Settings to choose by validation CMLL, as JSON.")
-@click.option("--checkpoints", type=FOLDER, help="Folder for finished grid points.")
-@click.option("--models", type=FOLDER, required=True)
-@click.option("--trace", type=FILE, required=True)
-@click.option("--record", type=FILE, required=True)
-@threads_option
-@seed_option
-def tune(
-    learner: str,
-    study: str,
-    label: str,
-    dataset: str,
-    train: Path,
-    valid: Path,
-    grid: str,
-    cmll: str,
-    checkpoints: Path | None,
-    models: Path,
-    trace: Path,
-    record: Path,
-    threads: int,
-    seed: int,
-) -> None:
-    """Pipeline: search a grid on validation data; keep the best model of each variant."""
-    from mnlearn.cell_learning import learn_cell
-
-    identity = {"study": study, "method": label, "dataset": dataset, "seed": seed}
-    values = parse_json(grid, "--grid")
-    learn_cell(
-        learner, identity, train, valid, values, parse_json(cmll, "--cmll"),
-        checkpoints, models, trace, record, threads,
-    )  # fmt: skip
-
-
-@main.command("score-cell")
-@click.argument("record", type=FILE)
-@click.option("--models", type=FOLDER, required=True)
-@click.option("--groups", type=FILE, required=True)
-@click.option("--test", type=FILE, required=True)
-@click.option("--inference", required=True, help="Inference settings, as JSON.")
-@click.option("--checkpoints", type=FOLDER)
-@click.option("--per-example", type=FILE, required=True)
-@click.option("--cell", type=FILE, required=True)
-@threads_option
-def score_cell(
-    record: Path,
-    models: Path,
-    groups: Path,
-    test: Path,
-    inference: str,
-    checkpoints: Path | None,
-    per_example: Path,
-    cell: Path,
-    threads: int,
-) -> None:
-    """Pipeline: score a learned model and its variants on test data."""
-    from mnlearn import cell_scoring
-
-    settings = parse_json(inference, "--inference")
-    cell_scoring.score_cell(
-        record, models, test, groups, settings, checkpoints, per_example, cell, threads
-    )
-
-
-@main.command()
-@click.argument("cells", nargs=-1, required=True, type=FILE)
-@click.option("--out", type=FILE, required=True)
-def gather(cells: tuple[Path, ...], out: Path) -> None:
-    """Pipeline: put the numbers of all cells into one tidy CSV."""
-    from mnlearn.cells import gather as gather_cells
-    from mnlearn.files import write_text
-
-    write_text(out, gather_cells(list(cells)).to_csv(index=False, lineterminator="\n"))
-
-
-@main.command()
-@click.argument("name", metavar="STUDY")
-@click.argument("product", type=click.Choice(["tables", "figures", "claims"]))
-@click.option("--only", multiple=True, help="Just these, by name.")
-def write(name: str, product: str, only: tuple[str, ...]) -> None:
-    """Pipeline: write a study's tables, figures or claims from its scores.csv."""
-    from mnlearn.pipeline import write_product
-
-    write_product(name, product, list(only) or None)
-
-
-@main.command()
-@click.argument("source", metavar="MARKDOWN", type=FILE)
-@click.option("--out", type=FILE, required=True)
-def page(source: Path, out: Path) -> None:
-    """Pipeline: show a table or the claims as a page for the browser."""
-    from mnlearn.pages import write_page
-
-    write_page(source, out)
+for step in STEPS:
+    main.add_command(step)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from mnlearn.data.fetch import state
 from mnlearn.data.registry import Benchmark, load_registry, registry_path
 
 RECORDED_STUDY = "dtsl"
+_COSTS = ["seconds_tuning", "seconds_inference", "peak_memory_mib"]
 _MIN_DATASETS = 6
 _FALLBACK_DENSITY = 0.3
 
@@ -49,7 +50,7 @@ def recorded_estimates(
     table = chosen.pivot_table(index=["method", "dataset"], columns="quantity", values="value")
     out: dict[str, dict[str, Estimate]] = {}
     for method in dict.fromkeys(chosen["method"]):
-        cells = table.loc[method]
+        cells = table.loc[method].reindex(columns=_COSTS).dropna()
         if len(cells) < _MIN_DATASETS:
             continue
         sizes = [registry[str(name)] for name in cells.index]

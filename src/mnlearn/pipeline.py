@@ -114,6 +114,8 @@ def write_product(name: str, product: str, only: list[str] | None) -> None:
     from mnlearn.published import load_published
 
     study, folder = find_study(name), RESULTS / name
+    if not (folder / "scores.csv").exists():
+        raise InputError(f"{folder / 'scores.csv'}: no such file; run the study first.")
     scores = pd.read_csv(folder / "scores.csv", keep_default_na=False, na_values={"stderr": [""]})
     published = load_published()
     config = configuration()

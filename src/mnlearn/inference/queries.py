@@ -1,5 +1,7 @@
 """Questions of a person: rows of 0, 1 and *, answered by conditional marginals."""
 
+import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +14,27 @@ from mnlearn.inference.terms import terms_of
 from mnlearn.models.files import Model
 
 
-def read_evidence(path: Path, n_vars: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+def read_evidence(
+    path: Path, n_vars: int, names: tuple[str, ...] | None = None
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return the rows, and which of their values are asked for, both (n_rows, n_vars).
 
     Raises
     ------
     InputError
         A line has another number of values than the model has variables, or another value
-        than 0, 1 or *. A first line of names is skipped.
+        than 0, 1 or *; or a first line of names differs from `names`, those of the model.
     """
     rows, asked = [], []
-    lines = read_text(path).splitlines()
+    lines = read_text(path).removeprefix("\ufeff").rstrip().splitlines()
     for number, line in enumerate(lines, start=1):
-        cells = [cell.strip() for cell in line.split(",")]
-        if number == 1 and not set(cells) & {"0", "1", "*"}:
+        cells = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True), [])]
+        if number == 1 and _is_header(cells):
+            if names is not None and tuple(cells) != names:
+                raise InputError(
+                    f"{path}, line 1: the columns have other names, or another order, than the "
+                    "model's."
+                )
             continue
         if len(cells) != n_vars:
             raise InputError(f"{path}, line {number}: expected {n_vars} values, got {len(cells)}.")
@@ -37,6 +46,19 @@ def read_evidence(path: Path, n_vars: int) -> tuple[NDArray[np.uint8], NDArray[n
     if not rows:
         raise InputError(f"{path}: holds no evidence.")
     return np.array(rows, np.uint8), np.array(asked)
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Tell whether no cell is a value or a number: then it is a line of names."""
+    for cell in cells:
+        if cell == "*":
+            return False
+        try:
+            float(cell)
+        except ValueError:
+            continue
+        return False
+    return True
 
 
 def answer(
@@ -72,8 +94,11 @@ def format_answers(
     names: tuple[str, ...] | None,
 ) -> str:
     """Return CSV text: probabilities where asked, else the given value."""
-    lines = [",".join(names)] if names else []
+    header = io.StringIO()
+    if names:
+        csv.writer(header, lineterminator="\n").writerow(names)
+    lines = []
     for p, row, wanted in zip(probability, rows, asked, strict=True):
         cells = [f"{pv:.6f}" if w else str(x) for pv, x, w in zip(p, row, wanted, strict=True)]
         lines.append(",".join(cells))
-    return "\n".join(lines) + "\n"
+    return header.getvalue() + "\n".join(lines) + "\n"

@@ -1,0 +1,159 @@
+"""The steps of the pipeline as subcommands; a person can paste them from Snakemake's log."""
+
+from pathlib import Path
+
+import click
+
+from mnlearn.arguments import (
+    DATA_FOLDER,
+    FILE,
+    FOLDER,
+    parse_inference,
+    parse_local,
+    parse_object,
+    seed_option,
+    threads_option,
+)
+from mnlearn.errors import InputError
+
+
+@click.command()
+@click.argument("name", metavar="DATASET")
+@click.option("--local", default="{}", help="How a person's own dataset is given, as JSON.")
+@click.option("--folder", type=FOLDER, default=DATA_FOLDER)
+@seed_option
+def prepare(name: str, local: str, folder: Path, seed: int) -> None:
+    """Pipeline: bring a dataset into the native form, fetching or drawing it if needed."""
+    from mnlearn.data.sources import prepare_dataset
+
+    if name in (".", "..") or Path(name).name != name:
+        raise InputError(f"dataset {name}: expected a name without folders.")
+    prepare_dataset(name, folder, seed, parse_local(local))
+
+
+@click.command()
+@click.argument("train", type=FILE)
+@click.option("--dataset", required=True)
+@click.option("--groups", type=click.IntRange(min=1), required=True)
+@click.option("--number", type=click.IntRange(min=1), required=True)
+@click.option("--out", type=FILE, required=True)
+@seed_option
+def partition(train: Path, dataset: str, groups: int, number: int, out: Path, seed: int) -> None:
+    """Pipeline: draw partitions of the variables into query groups."""
+    from mnlearn.data.dataset import load_npz
+    from mnlearn.files import write_json
+    from mnlearn.partitions import partitions
+
+    write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, number))
+
+
+@click.command()
+@click.argument("learner", metavar="METHOD")
+@click.option("--study", required=True)
+@click.option("--label", required=True, help="Name of the method in the study.")
+@click.option("--dataset", required=True)
+@click.option("--train", type=FILE, required=True)
+@click.option("--valid", type=FILE, required=True)
+@click.option("--grid", required=True, help="Values by parameter, as JSON.")
+@click.option("--cmll", default="{}", help="Settings to choose by validation CMLL, as JSON.")
+@click.option("--checkpoints", type=FOLDER, help="Folder for finished grid points.")
+@click.option("--models", type=FOLDER, required=True)
+@click.option("--trace", type=FILE, required=True)
+@click.option("--record", type=FILE, required=True)
+@threads_option
+@seed_option
+def tune(
+    learner: str,
+    study: str,
+    label: str,
+    dataset: str,
+    train: Path,
+    valid: Path,
+    grid: str,
+    cmll: str,
+    checkpoints: Path | None,
+    models: Path,
+    trace: Path,
+    record: Path,
+    threads: int,
+    seed: int,
+) -> None:
+    """Pipeline: search a grid on validation data; keep the best model of each variant."""
+    from mnlearn.cell_learning import learn_cell
+
+    identity = {"study": study, "method": label, "dataset": dataset, "seed": seed}
+    values = parse_object(grid, "--grid")
+    learn_cell(
+        learner, identity, train, valid, values, parse_inference(cmll, "--cmll", "groups"),
+        checkpoints, models, trace, record, threads,
+    )  # fmt: skip
+
+
+@click.command("score-cell")
+@click.argument("record", type=FILE)
+@click.option("--models", type=FOLDER, required=True)
+@click.option("--groups", type=FILE, required=True)
+@click.option("--test", type=FILE, required=True)
+@click.option("--inference", required=True, help="Inference settings, as JSON.")
+@click.option("--checkpoints", type=FOLDER)
+@click.option("--per-example", type=FILE, required=True)
+@click.option("--cell", type=FILE, required=True)
+@threads_option
+def score_cell(
+    record: Path,
+    models: Path,
+    groups: Path,
+    test: Path,
+    inference: str,
+    checkpoints: Path | None,
+    per_example: Path,
+    cell: Path,
+    threads: int,
+) -> None:
+    """Pipeline: score a learned model and its variants on test data."""
+    from mnlearn import cell_scoring
+
+    settings = parse_inference(inference, "--inference")
+    cell_scoring.score_cell(
+        record, models, test, groups, settings, checkpoints, per_example, cell, threads
+    )
+
+
+@click.command()
+@click.argument("cells", nargs=-1, required=True, type=FILE)
+@click.option("--out", type=FILE, required=True)
+def gather(cells: tuple[Path, ...], out: Path) -> None:
+    """Pipeline: put the numbers of all cells into one tidy CSV."""
+    from mnlearn.cells import gather as gather_cells
+    from mnlearn.files import write_text
+
+    for path in cells:
+        try:
+            gather_cells([path])
+        except (AttributeError, KeyError, TypeError) as error:
+            raise InputError(f"{path}: is not the record of a scored cell.") from error
+    write_text(out, gather_cells(list(cells)).to_csv(index=False, lineterminator="\n"))
+
+
+@click.command()
+@click.argument("name", metavar="STUDY")
+@click.argument("product", type=click.Choice(["tables", "figures", "claims"]))
+@click.option("--only", multiple=True, help="Just these, by name.")
+def write(name: str, product: str, only: tuple[str, ...]) -> None:
+    """Pipeline: write a study's tables, figures or claims from its scores.csv."""
+    from mnlearn.pipeline import write_product
+
+    write_product(name, product, list(only) or None)
+
+
+@click.command()
+@click.argument("source", metavar="MARKDOWN", type=FILE)
+@click.option("--out", type=FILE, required=True)
+def page(source: Path, out: Path) -> None:
+    """Pipeline: show a table or the claims as a page for the browser."""
+    from mnlearn.pages import write_page
+
+    write_page(source, out)
+
+
+STEPS = (prepare, partition, tune, score_cell, gather, write, page)
