@@ -38,9 +38,11 @@ class Study:
         exceptions = entry.get("exceptions", {}).get(dataset, {})
         return {**entry.get("grid", {}), **exceptions}
 
-    def tuning_cmll(self, method: str) -> dict[str, Any]:
-        """Return how validation CMLL is computed if a method is tuned by it, else nothing."""
-        if self.content["methods"][method].get("criterion", "pll") == "pll":
+    def tuning_cmll(self, method: str, dataset: str) -> dict[str, Any]:
+        """Return how validation CMLL is computed if a cell is tuned by it, else nothing."""
+        entry = self.content["methods"][method]
+        criterion = entry.get("criterion", "pll")
+        if entry.get("criterion_exceptions", {}).get(dataset, criterion) == "pll":
             return {}
         cmll = self.content["cmll"]
         return {"groups": cmll["groups"], **cmll.get("tuning", cmll["inference"])}

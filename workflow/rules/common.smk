@@ -72,7 +72,7 @@ def learner_of(wildcards):
 
 def tuning_cmll_of(wildcards):
     """Return how validation CMLL is computed if a cell is tuned by it, as JSON."""
-    settings = STUDIES[wildcards.study].tuning_cmll(wildcards.method)
+    settings = STUDIES[wildcards.study].tuning_cmll(wildcards.method, wildcards.dataset)
     return json.dumps(settings, sort_keys=True)
 
 
