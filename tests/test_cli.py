@@ -909,3 +909,21 @@ def test_process_whose_reader_has_gone():
         err = child.stderr.read()
     assert err == ""
     assert child.returncode == 0
+
+
+def test_categories_become_indicators_by_a_mapping_that_is_kept():
+    Path("c.csv").write_text("colour,smoker\nred,yes\nblue,no\ngreen,no\nred,no\n")
+    succeed("convert c.csv c.npz --categories map.json")
+    data = load_dataset("c.npz")
+    assert data.names == ("colour=blue", "colour=green", "colour=red", "smoker=yes")
+    assert data.rows[data.row_of].tolist() == [
+        [0, 0, 1, 1],
+        [1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [0, 0, 1, 0],
+    ]
+    Path("d.csv").write_text("colour,smoker\nblue,yes\n")
+    succeed("convert d.csv d.data --categories map.json")
+    assert load_dataset("d.data").rows.tolist() == [[1, 0, 0, 1]]
+    Path("e.csv").write_text("colour,smoker\npink,yes\n")
+    refuse("convert e.csv e.data --categories map.json", "e.csv, line 2")

@@ -9,7 +9,7 @@ import math
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,6 +31,9 @@ from mnlearn.arguments import (
 )
 from mnlearn.cli_steps import STEPS
 from mnlearn.errors import InputError
+
+if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset
 
 
 class Commands(click.Group):
@@ -333,7 +336,13 @@ def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, th
 @main.command()
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=FILE)
-def convert(source: Path, target: Path) -> None:
+@click.option(
+    "--categories",
+    type=FILE,
+    help="IN is a CSV with categories: encode them one-hot. The mapping is read from this JSON "
+    "file, or written to it if there is none yet.",
+)
+def convert(source: Path, target: Path, categories: Path | None) -> None:
     r"""Convert a model or a data file; the forms are named by the suffixes.
 
     \b
@@ -342,16 +351,31 @@ def convert(source: Path, target: Path) -> None:
     """
     from mnlearn.models.files import load_model, save_model
 
-    if source.suffix.lower() in (".mn", ".dn", ".npz") and _kind(source) != "dataset":
+    is_model = source.suffix.lower() in (".mn", ".dn", ".npz") and _kind(source) != "dataset"
+    if is_model and categories is None:
         save_model(load_model(source), target)
         return
     from mnlearn.data.text import load_dataset, save_text
 
-    if target.suffix == ".npz":
-        load_dataset(source).save(target)
-    else:
+    if target.suffix != ".npz":
         check_text_form(target)
-        save_text(load_dataset(source), target)
+    data = load_dataset(source) if categories is None else _encoded(source, categories)
+    if target.suffix == ".npz":
+        data.save(target)
+    else:
+        save_text(data, target)
+
+
+def _encoded(source: Path, categories: Path) -> "Dataset":
+    """Return a CSV with categories as binary data, by a mapping that is kept as a file."""
+    from mnlearn.data.local import encode, load_encoding, one_hot
+    from mnlearn.files import write_json
+
+    if categories.exists():
+        return encode(source, load_encoding(categories))
+    data, encoding = one_hot(source)
+    write_json(categories, encoding)
+    return data
 
 
 def _kind(path: Path) -> str | None:

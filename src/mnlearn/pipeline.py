@@ -19,7 +19,7 @@ from mnlearn.progress import say
 from mnlearn.provenance import code_digest
 from mnlearn.study import Study, load_study, study_path
 
-RESULTS = Path("results")
+RESULTS = "results"
 
 
 def checkout() -> Path:
@@ -51,7 +51,7 @@ def run_study(name: str, datasets: list[str], cores: str, mirror: str | None, re
     if unknown:
         raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.datasets)}.")
     benchmarks = [d for d in datasets or study.datasets if d in load_registry()]
-    folder = RESULTS / "data"
+    folder = checkout() / RESULTS / "data"
     missing = [d for d in benchmarks if not (folder / d / "test.npz").exists()]
     if missing:
         try:
@@ -66,7 +66,7 @@ def run_study(name: str, datasets: list[str], cores: str, mirror: str | None, re
     status = subprocess.run([*command, *quiet], check=False, cwd=checkout()).returncode
     if status or not report:
         return status
-    page = RESULTS / name / "report.html"
+    page = Path(RESULTS) / name / "report.html"
     style = "workflow/report/report.css"
     made = subprocess.run(
         [*command, "--report", str(page), "--report-stylesheet", style],
@@ -94,7 +94,7 @@ def stale_cells(name: str) -> list[tuple[str, str]]:
     """Return (dataset, method) of the cells whose code has changed since they were made."""
     study = find_study(name)
     out = []
-    for path in sorted((RESULTS / name / "cells").glob("*/*.json")):
+    for path in sorted((checkout() / RESULTS / name / "cells").glob("*/*.json")):
         cell = read_json(path)
         dataset, method = path.parent.name, path.stem
         if method not in study.methods:
@@ -113,7 +113,7 @@ def write_product(name: str, product: str, only: list[str] | None) -> None:
     from mnlearn import claims, figures, tables
     from mnlearn.published import load_published
 
-    study, folder = find_study(name), RESULTS / name
+    study, folder = find_study(name), checkout() / RESULTS / name
     if not (folder / "scores.csv").exists():
         raise InputError(f"{folder / 'scores.csv'}: no such file; run the study first.")
     scores = pd.read_csv(folder / "scores.csv", keep_default_na=False, na_values={"stderr": [""]})
