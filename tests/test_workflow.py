@@ -82,8 +82,9 @@ class Tree:
 
     def planned(self):
         """Jobs that a run would do, as rule: number."""
-        out = self.run(flags=["-n", "--quiet", "none"]).stdout
-        table = re.findall(r"^(\w+) +(\d+)$", out, re.MULTILINE)
+        result = self.run(flags=["-n"])
+        assert result.returncode == 0, result.stderr
+        table = re.findall(r"^(\w+) +(\d+)$", result.stdout + result.stderr, re.MULTILINE)
         return {rule: int(n) for rule, n in table if rule not in ("total", "all")}
 
     def scores(self):
@@ -188,11 +189,11 @@ def test_a_fault_in_a_study_ends_the_planning(finished, change, message):
     finally:
         finished.write_study(TINY)
     assert result.returncode != 0
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
+    assert message in result.stdout + result.stderr
+    assert "Traceback" not in result.stdout + result.stderr
 
 
 def test_an_unknown_study_is_named(finished):
     result = finished.run(studies="[dstl]", flags=["-n"])
     assert result.returncode != 0
-    assert "study dstl: expected one of" in result.stderr
+    assert "study dstl: expected one of" in result.stdout + result.stderr
