@@ -45,7 +45,9 @@ class Study:
         if entry.get("criterion_exceptions", {}).get(dataset, criterion) == "pll":
             return {}
         cmll = self.content["cmll"]
-        return {"groups": cmll["groups"], **cmll.get("tuning", cmll["inference"])}
+        settings = cmll.get("tuning", cmll["inference"])
+        settings = cmll.get("tuning_exceptions", {}).get(dataset, settings)
+        return {"groups": cmll["groups"], **settings}
 
     def n_partitions(self, dataset: str) -> int:
         """Return over how many partitions of the variables CMLL is reported."""
