@@ -48,7 +48,10 @@ def log_odds(model, x, v):
         for f, w in enumerate(model.weight):
             if model.target[f] == v:
                 literals = model.features.literals(f)
-                total += w * (holds(literals, one) - holds(literals, zero))
+                if holds(literals, one):
+                    total += w
+                if holds(literals, zero):
+                    total -= w
         return total
     return log_potential(model, one) - log_potential(model, zero)
 

@@ -645,10 +645,11 @@ def test_fetch_from_the_mirror(mirror):
         ("study zzz --stale", "study zzz: expected one of demo"),
         ("study dtsl --datasets zzz", "--datasets zzz: expected some of nltcs"),
         ("write zzz tables", "study zzz: expected one of demo"),
-        ("write dtsl tables", "results/dtsl/scores.csv"),
+        ("write dtsl tables", "nowhere/dtsl/scores.csv"),
     ],
 )
-def test_fetch_study_and_write_refuse(line, names):
+def test_fetch_study_and_write_refuse(line, names, monkeypatch):
+    monkeypatch.setattr("mnlearn.pipeline.RESULTS", "nowhere")
     refuse(line, names)
 
 

@@ -356,7 +356,7 @@ def test_npz_with_a_matrix_named_data_beside_others(tmp_path):
         ({"a": np.eye(2), "b": np.eye(2)}, "expected one matrix or one named `data`"),
         ({"kind": np.array("markov_network")}, "expected a dataset, this file holds a markov"),
         ({"data": np.array([[0, 2]])}, "row 1, column 2: expected 0 or 1, got 2"),
-        ({"data": np.array([["0", "1"]])}, "expected 0 or 1"),
+        ({"data": np.array([["0", "1"]])}, "expected a matrix of 0 and 1, got entries of"),
         ({"data": np.array([[0, None]], dtype=object)}, "allow_pickle"),
     ],
 )
