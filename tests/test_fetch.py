@@ -579,11 +579,9 @@ def test_fetched_files_have_the_usual_mode(server, tmp_path):
 
 
 @pytest.mark.slow
-def test_every_benchmark_of_the_mirror_is_verified(tmp_path):
-    if not os.environ.get("MNLEARN_DATA_MIRROR"):
-        pytest.skip("needs MNLEARN_DATA_MIRROR")
+def test_every_benchmark_of_the_mirror_is_verified(tmp_path, mirror):
     registry = load_registry(REGISTRY)
-    results = fetch_many(registry, tmp_path, jobs=2, registry=registry)
+    results = fetch_many(registry, tmp_path, str(mirror), jobs=2, registry=registry)
     assert [result.reason for result in results.values()] == [None] * 20
     for benchmark in registry.values():
         assert state(benchmark, tmp_path) == "verified"
