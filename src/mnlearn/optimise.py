@@ -11,7 +11,7 @@ from mnlearn.errors import InputError
 
 Vector = NDArray[np.float64]
 
-MEMORY = 10
+MEMORY = 20
 _ARMIJO = 1e-4
 _MAX_HALVINGS = 30
 # A pair of differences with less curvature than this, relative to its length, is not kept.

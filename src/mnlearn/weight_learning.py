@@ -79,12 +79,11 @@ def learn_weights(
     objective; or when the objective fell by less than that share over the last 10 iterations,
     which comes first under weak priors, where the gap is loose; or after `max_iterations`.
 
-    The variables are scaled by the square root of the curvature at 0, which differs by orders
-    of magnitude between features that hold often and rarely.
+    The weights are scaled by `preconditioner`.
     """
     began = time.perf_counter()
     precision = penalty.precision
-    scale = 1.0 / np.sqrt(np.maximum(likelihood.curvature() + precision, 1e-12))
+    scale = preconditioner(likelihood, precision)
     start = np.zeros(likelihood.n_features) if initial is None else initial
 
     def smooth(u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -121,6 +120,17 @@ def learn_weights(
         n_evaluations=state.n_evaluations,
         seconds=time.perf_counter() - began,
     )
+
+
+def preconditioner(likelihood: PseudoLikelihood, precision: float) -> NDArray[np.float64]:
+    """Return the factors between weights and the variables of the optimisation.
+
+    They are the fourth root of 1 / curvature at 0, which differs by orders of magnitude between
+    features that hold often and rarely. Measured on trees of seven benchmark datasets: without
+    factors the first thirty iterations gain less; with the square root, which makes all
+    curvatures at 0 equal, the later ones do.
+    """
+    return np.asarray(np.maximum(likelihood.curvature() + precision, 1e-12) ** -0.25)
 
 
 def duality_gap(

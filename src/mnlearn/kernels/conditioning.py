@@ -9,8 +9,12 @@ not, and the term goes.
 import numpy as np
 
 from mnlearn.jit import kernel
+from mnlearn.kernels.bits import lowest_bit
 
 SYMMETRIC = -1
+BATCH = 64
+
+_NONE = np.uint64(0)
 
 
 @kernel
@@ -27,28 +31,64 @@ def room_for(terms):
 
 
 @kernel
-def condition(terms, evidence, log_odds, left):
-    """Keep the terms whose evidence literals hold; return how many keep query literals.
+def holding_terms(terms, evidence):
+    """Return (start, held): terms held[start[i]:start[i + 1]] are those that evidence i allows.
+
+    These are the terms whose evidence literals all hold, in ascending order. All rows of
+    evidence are looked at together, one bit each, so that a term costs little where it fails.
+
+    terms : see `condition`. evidence : uint8, (n_rows, n_evidence_vars), at most BATCH rows.
+    """
+    e_start, e_var, e_value = terms[0], terms[1], terms[2]
+    n_rows, n_vars = evidence.shape
+    all_rows = ~_NONE >> np.uint64(BATCH - n_rows)
+    ones = np.zeros(n_vars, np.uint64)
+    for i in range(n_rows):
+        for v in range(n_vars):
+            ones[v] |= np.uint64(evidence[i, v]) << np.uint64(i)
+    n_terms = len(e_start) - 1
+    allowing = np.empty(n_terms, np.uint64)
+    start = np.zeros(n_rows + 1, np.int64)
+    for t in range(n_terms):
+        rows = all_rows
+        for k in range(e_start[t], e_start[t + 1]):
+            rows &= ones[e_var[k]] if e_value[k] else ~ones[e_var[k]]
+            if rows == _NONE:
+                break
+        allowing[t] = rows
+        while rows != _NONE:
+            start[lowest_bit(rows) + 1] += 1
+            rows &= rows - np.uint64(1)
+    for i in range(n_rows):
+        start[i + 1] += start[i]
+    held = np.empty(start[n_rows], np.int64)
+    place = start[:-1].copy()
+    for t in range(n_terms):
+        rows = allowing[t]
+        while rows != _NONE:
+            i = lowest_bit(rows)
+            held[place[i]] = t
+            place[i] += 1
+            rows &= rows - np.uint64(1)
+    return start, held
+
+
+@kernel
+def condition(terms, held, log_odds, left):
+    """Keep the query literals of the terms `held`; return how many terms keep some.
 
     terms : (evidence_start, evidence_var, evidence_value, query_start, query_var, query_value,
         weight, owner), query variables and owners numbered 0, 1, … in the query, evidence
         variables likewise.
-    evidence : uint8, values of the evidence variables.
+    held : int64, the terms whose evidence literals hold; see `holding_terms`.
     log_odds : float64, (n_query,). What terms without other query variables add is added here.
     left : (start, var, value, weight, owner), written: the terms left.
     """
-    e_start, e_var, e_value, q_start, q_var, q_value, weight, owner = terms
+    q_start, q_var, q_value, weight, owner = terms[3:]
     start, var, value, left_weight, left_owner = left
     n_left = 0
     start[0] = 0
-    for t in range(len(weight)):
-        holds = True
-        for k in range(e_start[t], e_start[t + 1]):
-            if evidence[e_var[k]] != e_value[k]:
-                holds = False
-                break
-        if not holds:
-            continue
+    for t in held:
         n_literals = q_start[t + 1] - q_start[t]
         if n_literals == 0:
             log_odds[owner[t]] += weight[t]

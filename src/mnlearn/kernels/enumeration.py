@@ -4,7 +4,9 @@ import numpy as np
 
 from mnlearn.jit import kernel
 from mnlearn.kernels.conditioning import (
+    BATCH,
     condition,
+    holding_terms,
     log_odds_table,
     log_potential_table,
     room_for,
@@ -25,8 +27,11 @@ def enumerate_marginals(terms, evidence, base, n_query, owned, tolerance, first,
     probability = np.empty(1 << n_query)
     log_odds = np.empty(n_query)
     for i in range(first, last):
+        j = (i - first) % BATCH
+        if j == 0:
+            start, held = holding_terms(terms, evidence[i : min(i + BATCH, last)])
         log_odds[:] = base
-        n_left = condition(terms, evidence[i], log_odds, left)
+        n_left = condition(terms, held[start[j] : start[j + 1]], log_odds, left)
         if owned:
             _stationary(log_odds, left, n_left, tolerance, probability)
         else:
@@ -76,8 +81,11 @@ def enumerate_log_likelihood(terms, evidence, n_query, start, order, state, firs
     potential = np.empty(1 << n_query)
     log_odds = np.empty(n_query)
     for e in range(first, last):
+        j = (e - first) % BATCH
+        if j == 0:
+            held_start, held = holding_terms(terms, evidence[e : min(e + BATCH, last)])
         log_odds[:] = 0.0
-        n_left = condition(terms, evidence[e], log_odds, left)
+        n_left = condition(terms, held[held_start[j] : held_start[j + 1]], log_odds, left)
         log_potential_table(log_odds, left, n_left, potential)
         largest = potential.max()
         total = 0.0

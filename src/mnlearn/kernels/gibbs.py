@@ -4,9 +4,11 @@ import numpy as np
 
 from mnlearn.jit import kernel, sum_kernel
 from mnlearn.kernels.conditioning import (
+    BATCH,
     SYMMETRIC,
     collapse_pairs,
     condition,
+    holding_terms,
     log_odds_table,
     room_for,
     table_cost,
@@ -56,8 +58,11 @@ def sample_marginals(
     effect = np.empty((n_query, n_query))
     x = np.empty(n_query, np.uint8)
     for i in range(first, last):
+        j = (i - first) % BATCH
+        if j == 0:
+            start, held = holding_terms(terms, evidence[i : min(i + BATCH, last)])
         log_odds[:] = base
-        n_left = condition(terms, evidence[i], log_odds, left)
+        n_left = condition(terms, held[start[j] : start[j + 1]], log_odds, left)
         state = chain_seed(seed, evidence[i])
         for v in range(n_query):
             state = advance(state)
@@ -269,15 +274,16 @@ def draw_states(terms, base, n_sweeps, seed, first, last, out):
     n_vars = len(base)
     left = room_for(terms)
     log_odds = np.empty(n_vars)
-    nothing = np.empty(0, np.uint8)
+    nothing = np.empty((1, 0), np.uint8)
+    held = holding_terms(terms, nothing)[1]
     thresholds = np.empty(n_vars)
     stale = np.empty(n_vars, np.bool_)
     effect = np.empty((n_vars, n_vars))
     for i in range(first, last):
         log_odds[:] = base
-        n_left = condition(terms, nothing, log_odds, left)
+        n_left = condition(terms, held, log_odds, left)
         n_left = collapse_pairs(left, n_left, log_odds, effect)
-        stream = chain_seed(seed + np.uint64(i), nothing)
+        stream = chain_seed(seed + np.uint64(i), nothing[0])
         x = out[i]
         for v in range(n_vars):
             stream = advance(stream)

@@ -119,34 +119,51 @@ def merge_rows(
     """
     n_rows = len(weight)
     key = np.empty(n_rows, np.uint64)
-    seen = np.empty(n_rows, np.bool_)
+    stands = np.empty(n_rows, np.bool_)
+    n_slots = 4
+    while n_slots < 2 * n_rows:
+        n_slots *= 2
+    slot = np.empty(n_slots, np.int32)
     for v in range(first, last):
         for i in range(n_rows):
             key[i] = mark[-1] if values[v, i] else np.uint64(0)
         for c in range(var_start[v], var_start[v + 1]):
             for k in range(offset[c], offset[c + 1]):
                 key[touched[k]] += mark[c]
-        order = np.argsort(key, kind="mergesort")
-        # A stable sort puts the first of equal rows first; it stands for all of them.
-        seen[:] = False
-        for k in range(n_rows):
-            seen[order[k]] = k == 0 or key[order[k]] != key[order[k - 1]]
-        n = 0
-        for i in range(n_rows):
-            if seen[i]:
-                row_of[v, i] = n
-                n += 1
-        for k in range(1, n_rows):
-            if not seen[order[k]]:
-                row_of[v, order[k]] = row_of[v, order[k - 1]]
+        n = _number_keys(key, slot, row_of[v], stands)
         n_merged[v] = n
         for c in range(var_start[v], var_start[v + 1]):
             n_listed = 0
             for k in range(offset[c], offset[c + 1]):
-                n_listed += seen[touched[k]]
+                n_listed += stands[touched[k]]
             swap = n_listed > n // 2
             merged_complement[c] = complement[c] != swap
             merged_offset[c + 1] = n - n_listed if swap else n_listed
+
+
+@kernel
+def _number_keys(key, slot, number, stands):
+    """Number the distinct keys in order of appearance and return how many there are.
+
+    slot : int32, scratch, a power of two of them, at least twice as many as keys.
+    Written for each key: its number, and whether it is the first and stands for its equals.
+    """
+    slot[:] = -1
+    last_slot = len(slot) - 1
+    n = 0
+    for i in range(len(key)):
+        # The keys are sums of random words, so their lowest bits are as good as a hash.
+        s = np.int64(key[i] & np.uint64(last_slot))
+        while slot[s] >= 0 and key[slot[s]] != key[i]:
+            s = (s + 1) & last_slot
+        stands[i] = slot[s] < 0
+        if stands[i]:
+            slot[s] = i
+            number[i] = n
+            n += 1
+        else:
+            number[i] = number[slot[s]]
+    return n
 
 
 @kernel
@@ -171,19 +188,29 @@ def list_merged(
     """Write the lists, weights and values of the merged rows that `merge_rows` counted."""
     n_rows = len(weight)
     listed = np.empty(n_rows, np.bool_)
+    stands = np.empty(n_rows, np.bool_)
     for v in range(first, last):
         begin = row_start[v]
         merged_weight[begin : begin + n_merged[v]] = 0.0
+        n = 0
         for i in range(n_rows):
             merged_weight[begin + row_of[v, i]] += weight[i]
             merged_value[begin + row_of[v, i]] = values[v, i]
+            stands[i] = row_of[v, i] == n
+            n += stands[i]
         for c in range(var_start[v], var_start[v + 1]):
-            swap = merged_complement[c] != complement[c]
+            place = merged_offset[c]
+            if merged_complement[c] == complement[c]:
+                # Rows are listed, and merged rows numbered, in one and the same order.
+                for k in range(offset[c], offset[c + 1]):
+                    if stands[touched[k]]:
+                        out[place] = row_of[v, touched[k]]
+                        place += 1
+                continue
             listed[: n_merged[v]] = False
             for k in range(offset[c], offset[c + 1]):
                 listed[row_of[v, touched[k]]] = True
-            place = merged_offset[c]
             for i in range(n_merged[v]):
-                if listed[i] != swap:
+                if not listed[i]:
                     out[place] = i
                     place += 1

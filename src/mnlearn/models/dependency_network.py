@@ -62,13 +62,15 @@ class Trees:
         start = np.concatenate([[0], np.cumsum(self.depth)])
         var = np.empty(start[-1], np.int32)
         value = np.empty(start[-1], np.uint8)
-        for node in np.flatnonzero(parent >= 0).tolist():
+        # All nodes climb together, one test a step, and write their paths from the end.
+        node = np.flatnonzero(parent >= 0)
+        place = start[node + 1] - 1
+        while len(node):
             above = parent[node]
-            begin, end = start[node], start[node + 1] - 1
-            var[begin:end] = var[start[above] : start[above + 1]]
-            value[begin:end] = value[start[above] : start[above + 1]]
-            var[end] = self.split_var[above]
-            value[end] = branch[node]
+            var[place] = self.split_var[above]
+            value[place] = branch[node]
+            climbs = parent[above] >= 0
+            node, place = above[climbs], place[climbs] - 1
         return feature_set(start, var, value)
 
 
