@@ -159,6 +159,13 @@ def test_fit_searches_a_grid_on_validation_data():
     assert mean("a.npz v.data") == pytest.approx(best["validation"], abs=1e-12)
 
 
+def test_fit_without_validation_data_shows_no_score():
+    result = succeed("fit atomic --train d.data --out a.npz --trace t.csv")
+    assert "learned" in result.stderr
+    assert "validation" not in result.stderr
+    assert pd.read_csv("t.csv")["validation"].isna().all()
+
+
 def test_set_overrides_the_grid():
     succeed(
         "fit dtsl --train d.data --valid v.data --grid grid.yaml --set kappa=0.5 "

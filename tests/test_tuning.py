@@ -111,6 +111,7 @@ def test_a_damaged_checkpoint_is_made_again(tmp_path):
         ({"feature_mode": "all"}, "parameter feature_mode: expected one of default"),
         ({"min_leaf_examples": [1, 2]}, "parameter min_leaf_examples: expected one value"),
         ({"max_iterations": 1.5}, "parameter max_iterations: expected a whole number"),
+        ({"max_iterations": float("inf")}, "parameter max_iterations: expected a whole number"),
         ({"sd": -1}, "sd: expected a positive number"),
         ({"kappa": None}, "parameter kappa: expected a value"),
     ],

@@ -30,17 +30,21 @@ from mnlearn.models.features import FeatureSet
 from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import tree_features
-from mnlearn.optimise import Progress, minimise
+from mnlearn.optimise import MEMORY, Progress, minimise
 from mnlearn.progress import say
 from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
 from mnlearn.scores import pll
 from mnlearn.tree_learning import learn_tree_path
-from mnlearn.weight_learning import Penalty
+from mnlearn.weight_learning import Penalty, learn_weights, preconditioner
 
 DATA_FOLDER = Path("results/data")
 REPEATS = 3
-# The reference weight learner: plain L-BFGS from 0, at most this many iterations.
-REFERENCE_ITERATIONS = 100
+# Libra's weight learner: L-BFGS of this memory from 0 on the weights as they are. It stops when
+# so many iterations have lowered the objective by less than this share, or after 100.
+LIBRA_MEMORY = 6
+LIBRA_WINDOW = 5
+LIBRA_TOLERANCE = 1e-3
+LIBRA_ITERATIONS = 100
 
 
 @dataclass(frozen=True)
@@ -178,14 +182,14 @@ def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
     n_features = len(tree_features(trees, "prune"))
     bench.add(Figure("features, prune", name, seconds, f"{n_features / seconds:,.0f} features/s"))
     features = tree_features(trees, "default")
-    likelihood = _measure_gradient(bench, name, features, train)
+    arranged = _measure_gradient(bench, name, features, train)
     command = f"mnlearnw -m {name}-ps{split_penalty}.dn -i {name}.train.data"
     if name in load_registry() and bench.peer(name, command) is None:
         return  # nothing to compare with, and minutes of optimisation
     model = MarkovNetwork(train.n_vars, features, np.zeros(len(features)))
     for penalty, options in ((Penalty(None, 5.0), " -sd -1 -l1 5"), (Penalty(1.0), "")):
         peer = bench.peer(name, command + options)
-        model = _measure_weights(bench, name, features, likelihood, penalty, peer, test)
+        model = _measure_weights(bench, name, features, arranged, penalty, peer, test)
     seconds = _seconds(lambda: pll(model, test))
     cells = test.n_rows * test.n_vars
     bench.add(Figure("PLL", name, seconds, f"{cells / seconds / 1e6:,.0f} M conditionals/s"))
@@ -200,42 +204,77 @@ def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
 
 def _measure_gradient(
     bench: _Bench, name: str, features: FeatureSet, train: Dataset
-) -> PseudoLikelihood:
-    began = time.perf_counter()
+) -> tuple[PseudoLikelihood, float]:
+    """Return the features arranged for weight learning, and the seconds which that took."""
     likelihood = pseudo_likelihood(features, train)
-    seconds = time.perf_counter() - began
-    rate = f"{likelihood.n_pairs / seconds / 1e6:,.0f} M pairs/s"
-    bench.add(Figure("arrange features", name, seconds, rate))
+    arranging = _seconds(lambda: pseudo_likelihood(features, train))
+    rate = f"{likelihood.n_pairs / arranging / 1e6:,.0f} M pairs/s"
+    bench.add(Figure("arrange features", name, arranging, rate))
     w = np.full(len(features), 0.01)
     seconds = _seconds(lambda: likelihood.value_and_gradient(w))
     work = likelihood.n_pairs + likelihood.n_cells
     rate = f"{work / seconds / 1e6:,.0f} M pairs and cells/s"
     bench.add(Figure("value and gradient", name, seconds, rate))
-    return likelihood
+    return likelihood, arranging
 
 
 def _measure_weights(
     bench: _Bench,
     name: str,
     features: FeatureSet,
-    likelihood: PseudoLikelihood,
+    arranged: tuple[PseudoLikelihood, float],
     penalty: Penalty,
     peer: Any,
     test: Dataset,
 ) -> MarkovNetwork:
-    """Time until the objective that the reference optimiser ends with is reached."""
-    n = likelihood.n_features
-    target = _descend(likelihood, penalty, np.ones(n), lambda state: False).objective
-    scale = 1 / np.sqrt(np.maximum(likelihood.curvature() + penalty.precision, 1e-12))
-    began = time.perf_counter()
-    state = _descend(likelihood, penalty, scale, lambda s: s.objective <= target, 1000)
-    seconds = time.perf_counter() - began
+    """Time until the objective at which Libra stops is reached, and until our own rule stops.
+
+    Libra prints no objective. It is that of its optimiser and stopping rule run on our gradient;
+    that the test PLL is then Libra's shows that the two are the same.
+    """
+    likelihood, arranging = arranged
+    reference = _libra_state(likelihood, penalty)
+    scale = preconditioner(likelihood, penalty.precision)
+
+    def reach() -> Progress:
+        return _descend(likelihood, penalty, scale, lambda s: s.objective <= reference.objective)
+
+    state = reach()
+    seconds = arranging + _seconds(reach)
     model = MarkovNetwork(test.n_vars, features, state.x * scale)
+    theirs = pll(MarkovNetwork(test.n_vars, features, reference.x), test).mean
     kind = f"L1 {penalty.l1:g}" if penalty.sd is None else f"sd {penalty.sd:g}"
-    note = f"{state.iteration} iterations; {_score_note(pll(model, test).mean, peer)}"
-    rate = f"{n:,} features"
+    note = (
+        f"{state.n_evaluations} evaluations, Libra's way {reference.n_evaluations} "
+        f"and test PLL {theirs:.4f}; {_score_note(pll(model, test).mean, peer)}"
+    )
+    rate = f"{likelihood.n_features:,} features"
     bench.add(Figure(f"weights, {kind}", name, seconds, rate, *_against(peer, seconds), note))
+    learned = learn_weights(likelihood, penalty)
+    score = pll(MarkovNetwork(test.n_vars, features, learned.weight), test).mean
+    above = (reference.objective - learned.objective) / abs(learned.objective)
+    note = (
+        f"stopped by {learned.stopped_by} after {learned.n_evaluations} evaluations, "
+        f"{100 * above:.3f} % below Libra's objective; {_score_note(score, peer)}"
+    )
+    seconds = arranging + learned.seconds
+    bench.add(Figure(f"weights, {kind}, converged", name, seconds, rate, note=note))
     return model
+
+
+def _libra_state(likelihood: PseudoLikelihood, penalty: Penalty) -> Progress:
+    """Return the state in which Libra's weight learner stops."""
+    objectives: list[float] = []
+
+    def done(state: Progress) -> bool:
+        objectives.append(state.objective)
+        if len(objectives) <= LIBRA_WINDOW:
+            return False
+        gained = objectives[-1 - LIBRA_WINDOW] - state.objective
+        return gained < LIBRA_TOLERANCE * state.objective
+
+    ones = np.ones(likelihood.n_features)
+    return _descend(likelihood, penalty, ones, done, LIBRA_ITERATIONS, LIBRA_MEMORY)
 
 
 def _descend(
@@ -243,7 +282,8 @@ def _descend(
     penalty: Penalty,
     scale: NDArray[np.float64],
     done: Callable[[Progress], bool],
-    max_iterations: int = REFERENCE_ITERATIONS,
+    max_iterations: int = 1000,
+    memory: int = MEMORY,
 ) -> Progress:
     def smooth(u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         w = u * scale
@@ -252,7 +292,7 @@ def _descend(
         return value, scale * (gradient + penalty.precision * w)
 
     start = np.zeros(likelihood.n_features)
-    return minimise(smooth, start, penalty.l1 * scale, done, max_iterations)[0]
+    return minimise(smooth, start, penalty.l1 * scale, done, max_iterations, memory)[0]
 
 
 def _measure_gibbs(

@@ -99,7 +99,7 @@ def _convert(name: str, value: Any, kind: Any) -> Any:
         raise InputError(f"parameter {name}: expected {wanted.__name__}, got {value!r}.")
     try:
         converted = wanted(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         article = {"int": "a whole number", "float": "a number"}.get(wanted.__name__, "text")
         raise InputError(f"parameter {name}: expected {article}, got {value!r}.") from error
     if wanted is int and float(value) != converted:

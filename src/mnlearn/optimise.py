@@ -35,6 +35,7 @@ def minimise(
     l1: Vector,
     done: Callable[[Progress], bool],
     max_iterations: int,
+    memory: int = MEMORY,
 ) -> tuple[Progress, bool]:
     """Minimise smooth(x) + sum(l1 * |x|) and return the last state, and whether `done` said so.
 
@@ -42,12 +43,14 @@ def minimise(
     the quasi-Newton direction of the pseudo-gradient, kept in the orthant of the steepest
     descent, with a backtracking line search. `done` is asked after each iteration and before
     the first. Returns early where rounding leaves no step that lowers the objective.
+
+    memory : number of pairs of differences from which the curvature is estimated.
     """
     value, gradient = smooth(x)
     if not np.isfinite(value):
         raise InputError("weight learning: the objective is not finite at the starting point.")
     state = Progress(0, x, value + float(l1 @ np.abs(x)), gradient, 1)
-    history: deque[tuple[Vector, Vector, float]] = deque(maxlen=MEMORY)
+    history: deque[tuple[Vector, Vector, float]] = deque(maxlen=memory)
     while not done(state):
         if state.iteration == max_iterations:
             return state, False

@@ -1,6 +1,7 @@
 """Choosing hyperparameters on validation data, stage by stage."""
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,10 @@ from mnlearn.scores import Groups, cmll, pll
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One grid point: its parameters, model, validation score and what learning it took."""
+    """One grid point: its parameters, model, what learning it took, and the validation score.
+
+    score : higher is better; NaN without a criterion.
+    """
 
     parameters: dict[str, Any]
     fitted: Fitted
@@ -93,11 +97,12 @@ def tune(
                 key, _work(method, stage, workspace, parameters, previous if warm else None)
             )
             began = time.perf_counter()
-            score = measure(previous.model) if measure else 0.0
+            score = measure(previous.model) if measure else math.nan
             seconds += previous.seconds.get("weights", 0.0) + time.perf_counter() - began
             candidates.append(Candidate(parameters, previous, score))
             trace.append(_trace_row(number, parameters, previous, score))
-            say(f"{_text(parameters, stage)}: validation {score:.4f}")
+            outcome = f"validation {score:.4f}" if measure else "learned"
+            say(f"{_text(parameters, stage)}: {outcome}")
         chosen = max(candidates, key=lambda c: c.score).parameters
     best = max(candidates, key=lambda c: c.score)
     seconds += best.fitted.seconds.get("structure", 0.0)
