@@ -12,6 +12,7 @@ ROOT = Path(mnlearn.__file__).parent
 LAYERS = [
     ["errors", "jit", "streams", "threads", "progress"],
     ["files", "provenance", "partitions"],
+    ["arrays"],
     ["kernels"],
     ["data.dataset", "data.text", "data.split", "data.registry", "data.fetch"],
     ["models"],

@@ -39,7 +39,7 @@ def score_cell(
     """Score every variant of a learned cell on the test data and write the cell.
 
     settings : arguments of `Inference`. The first partition of `groups_path` gives the CMLL that
-        is reported, the others its spread.
+        is reported; the others give its spread, for the chosen variant only.
     """
     record, groups = read_json(record_path), read_json(groups_path)
     test = load_npz(test_path)
@@ -53,8 +53,9 @@ def score_cell(
         if variant == same_as_chosen:
             continue
         path = model_path(model_folder, variant)
-        key = {"model": file_digest(path), "groups": groups, "settings": settings, "seed": seed}
-        scored = kept.record(key, partial(_scores, path, test, groups, inference, seed, threads))
+        asked = groups if variant == CHOSEN else groups[:1]
+        key = {"model": file_digest(path), "groups": asked, "settings": settings, "seed": seed}
+        scored = kept.record(key, partial(_scores, path, test, asked, inference, seed, threads))
         rows = scored.pop("per_row")
         if variant == CHOSEN:
             per_example = {name: np.array(values)[test.row_of] for name, values in rows.items()}
@@ -64,8 +65,10 @@ def score_cell(
         say(f"{record['dataset']} {record['method']} {variant or 'chosen'}: scored")
     if same_as_chosen is not None:
         chosen = cell["variants"][CHOSEN]
-        for name in ("scores", "seconds_inference"):
-            cell["variants"][same_as_chosen][name] = chosen[name]
+        scores = {**chosen["scores"], "cmll": dict(chosen["scores"]["cmll"])}
+        scores["cmll"]["partitions"] = scores["cmll"]["partitions"][:1]
+        cell["variants"][same_as_chosen]["scores"] = scores
+        cell["variants"][same_as_chosen]["seconds_inference"] = chosen["seconds_inference"]
     cell["peak_memory_mib_score"] = peak_memory_mib()
     write_json(cell_path, cell)
 

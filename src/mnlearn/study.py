@@ -40,9 +40,7 @@ class Study:
 
     def tuning_cmll(self, method: str, dataset: str) -> dict[str, Any]:
         """Return how validation CMLL is computed if a cell is tuned by it, else nothing."""
-        entry = self.content["methods"][method]
-        criterion = entry.get("criterion", "pll")
-        if entry.get("criterion_exceptions", {}).get(dataset, criterion) == "pll":
+        if self.content["methods"][method].get("criterion", "pll") == "pll":
             return {}
         cmll = self.content["cmll"]
         settings = cmll.get("tuning", cmll["inference"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.arrays import read_arrays, write_arrays
 from mnlearn.errors import InputError
-from mnlearn.files import atomic_path
 
 VERSION = 1
 
@@ -90,8 +90,7 @@ class Dataset:
         }
         if self.names is not None:
             arrays["names"] = np.array(self.names)
-        with atomic_path(path) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+        write_arrays(path, arrays)
 
 
 def merge_rows(
@@ -137,13 +136,7 @@ def merge_rows(
 
 def load_npz(path: Path | str) -> Dataset:
     """Read the native form, or any `.npz` with a 0/1 matrix named `data` or alone in the file."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = dict(archive)
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file.") from error
-    except Exception as error:  # numpy and zipfile raise a dozen types for a damaged archive
-        raise InputError(f"{path}: is not a readable .npz file ({error}).") from error
+    arrays = read_arrays(path)
     if str(arrays.get("kind")) == "dataset":
         return _native(path, arrays)
     if "kind" in arrays:

@@ -18,6 +18,9 @@ from mnlearn.kernels.random import advance, chain_seed, fill_logistic, uniform
 
 # Compared with a plain 0, a uint64 would be converted to floating point first.
 _NONE = np.uint64(0)
+# See `_violation`.
+_COUNT = 32
+_TWO_VIOLATED = 2 << _COUNT
 
 
 @kernel
@@ -234,10 +237,13 @@ def _neighbours(effect, entry_start, mask):
 def _sample_by_flips(log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out):
     """Run a chain that keeps every log-odds up to date; only a changed value costs work."""
     n_query = len(x)
-    by_var, violated = _index_terms(left, n_left, n_query, x, log_odds)
-    _add_effects(effect, x, log_odds)
+    # One place more than variables; see `_update_terms`.
+    state, odds = np.zeros(n_query + 1, np.uint8), np.zeros(n_query + 1)
+    state[:n_query], odds[:n_query] = x, log_odds
+    by_literal, violated = _index_terms(left, n_left, n_query, state, odds)
+    _add_effects(effect, x, odds)
     probability = np.empty(n_query)
-    stale = np.ones(n_query, np.bool_)
+    stale = np.ones(n_query + 1, np.bool_)
     total = np.empty(n_query)
     sweep = -burn_in
     for b in range(len(batch_end)):
@@ -248,17 +254,17 @@ def _sample_by_flips(log_odds, effect, left, n_left, x, stream, burn_in, batch_e
                 total[:] = 0.0
             for v in range(n_query):
                 if stale[v]:
-                    probability[v] = sigmoid(log_odds[v])
+                    probability[v] = sigmoid(odds[v])
                     stale[v] = False
                 p = probability[v]
                 total[v] += p
                 stream = advance(stream)
                 drawn = uniform(stream) < p
-                if drawn != x[v]:
-                    x[v] = drawn
-                    _flip_effects(effect, v, drawn, log_odds)
+                if drawn != state[v]:
+                    state[v] = drawn
+                    _flip_effects(effect, v, drawn, odds)
                     _mark_affected(effect, v, stale)
-                    _update_terms(v, x, left, by_var, violated, log_odds, stale)
+                    _update_terms(v, state, left, by_literal, violated, odds, stale)
             sweep += 1
         for v in range(n_query):
             out[b, v] = total[v] / n_sweeps
@@ -273,23 +279,24 @@ def draw_states(terms, base, n_sweeps, seed, first, last, out):
     """
     n_vars = len(base)
     left = room_for(terms)
-    log_odds = np.empty(n_vars)
+    # One place more than variables; see `_update_terms`.
+    log_odds = np.zeros(n_vars + 1)
+    x = np.zeros(n_vars + 1, np.uint8)
     nothing = np.empty((1, 0), np.uint8)
     held = holding_terms(terms, nothing)[1]
     thresholds = np.empty(n_vars)
-    stale = np.empty(n_vars, np.bool_)
+    stale = np.empty(n_vars + 1, np.bool_)
     effect = np.empty((n_vars, n_vars))
     for i in range(first, last):
-        log_odds[:] = base
+        log_odds[:n_vars] = base
         n_left = condition(terms, held, log_odds, left)
         n_left = collapse_pairs(left, n_left, log_odds, effect)
         stream = chain_seed(seed + np.uint64(i), nothing[0])
-        x = out[i]
         for v in range(n_vars):
             stream = advance(stream)
             x[v] = uniform(stream) < 0.5
-        by_var, violated = _index_terms(left, n_left, n_vars, x, log_odds)
-        _add_effects(effect, x, log_odds)
+        by_literal, violated = _index_terms(left, n_left, n_vars, x, log_odds)
+        _add_effects(effect, x[:n_vars], log_odds)
         for _ in range(n_sweeps):
             stream = fill_logistic(stream, thresholds)
             for v in range(n_vars):
@@ -297,7 +304,8 @@ def draw_states(terms, base, n_sweeps, seed, first, last, out):
                 if drawn != x[v]:
                     x[v] = drawn
                     _flip_effects(effect, v, drawn, log_odds)
-                    _update_terms(v, x, left, by_var, violated, log_odds, stale)
+                    _update_terms(v, x, left, by_literal, violated, log_odds, stale)
+        out[i] = x[:n_vars]
 
 
 @kernel
@@ -313,92 +321,101 @@ def _add_effects(effect, x, log_odds):
 def _flip_effects(effect, v, now_one, log_odds):
     """Add or take away the effects of a variable that has changed."""
     sign = 1.0 if now_one else -1.0
-    for u in range(len(log_odds)):
+    for u in range(len(effect)):
         log_odds[u] += sign * effect[v, u]
 
 
 @kernel
 def _mark_affected(effect, v, stale):
     """Mark the variables whose log-odds depend on v alone."""
-    for u in range(len(stale)):
+    for u in range(len(effect)):
         stale[u] |= effect[v, u] != 0.0
 
 
 @kernel
-def _index_terms(left, n_left, n_query, x, log_odds):
-    """Return the terms of each variable and the violated literals of each term.
+def _violation(v):
+    """Return what a violated literal on variable v adds to the word kept for its term.
 
-    log_odds : added to, so as to hold every variable's log-odds in state `x`.
-    Returned: (var_start, term, asked) and (count, sum of the violated variables).
+    The word has the number of violated literals above bit _COUNT and the sum of their
+    variables below: with one of them, its variable.
     """
-    start, var, value, weight, owner = left
-    n_literals = start[n_left]
-    var_start = np.zeros(n_query + 1, np.int64)
-    for k in range(n_literals):
-        var_start[var[k] + 1] += 1
-    for v in range(n_query):
-        var_start[v + 1] += var_start[v]
-    place = var_start[:-1].copy()
-    term = np.empty(n_literals, np.int32)
-    asked = np.empty(n_literals, np.uint8)
-    count = np.zeros(n_left, np.int32)
-    where = np.zeros(n_left, np.int32)
-    for t in range(n_left):
-        for k in range(start[t], start[t + 1]):
-            v = var[k]
-            term[place[v]] = t
-            asked[place[v]] = value[k]
-            place[v] += 1
-            if x[v] != value[k]:
-                count[t] += 1
-                where[t] += v
-        if owner[t] != SYMMETRIC:
-            if count[t] == 0:
-                log_odds[owner[t]] += weight[t]
-        elif count[t] == 0:
-            for k in range(start[t], start[t + 1]):
-                log_odds[var[k]] += weight[t] if x[var[k]] else -weight[t]
-        elif count[t] == 1:
-            # The violated literal asks for the value its variable does not have.
-            v = where[t]
-            log_odds[v] += -weight[t] if x[v] else weight[t]
-    return (var_start, term, asked), (count, where)
+    return (np.int64(1) << _COUNT) + np.int64(v)
 
 
 @kernel
-def _update_terms(v, x, left, by_var, violated, log_odds, stale):
+def _index_terms(left, n_left, n_query, x, log_odds):
+    """Return the terms of each variable and a word on the violated literals of each term.
+
+    log_odds : added to, so as to hold every variable's log-odds in state `x`.
+    Returned: (start, term), the terms that ask variable v for value a being
+        term[start[2 * v + a]:start[2 * v + a + 1]]; and violated, see `_violation`.
+    """
+    start, var, value, weight, owner = left
+    n_literals = start[n_left]
+    literal_start = np.zeros(2 * n_query + 1, np.int64)
+    for k in range(n_literals):
+        literal_start[2 * var[k] + value[k] + 1] += 1
+    for v in range(2 * n_query):
+        literal_start[v + 1] += literal_start[v]
+    place = literal_start[:-1].copy()
+    term = np.empty(n_literals, np.int32)
+    violated = np.zeros(n_left, np.int64)
+    for t in range(n_left):
+        for k in range(start[t], start[t + 1]):
+            v = var[k]
+            term[place[2 * v + value[k]]] = t
+            place[2 * v + value[k]] += 1
+            if x[v] != value[k]:
+                violated[t] += _violation(v)
+        count = violated[t] >> _COUNT
+        if owner[t] != SYMMETRIC:
+            if count == 0:
+                log_odds[owner[t]] += weight[t]
+        elif count == 0:
+            for k in range(start[t], start[t + 1]):
+                log_odds[var[k]] += weight[t] if x[var[k]] else -weight[t]
+        elif count == 1:
+            # The violated literal asks for the value its variable does not have.
+            v = violated[t] - _violation(0)
+            log_odds[v] += -weight[t] if x[v] else weight[t]
+    return (literal_start, term), violated
+
+
+@kernel
+def _update_terms(v, x, left, by_literal, violated, log_odds, stale):
     """Bring log-odds up to date after x[v] has changed, and mark those that change as stale.
 
     A symmetric term matters to the log-odds of a variable if its other literals hold: with no
-    violated literal to all its variables, with one to that literal's variable alone.
+    violated literal to all its variables, with one to that literal's variable alone. With more
+    it matters to none; what is added then goes to a spare place at the end of `x`, `log_odds`
+    and `stale`, because how many are violated is hard to foresee and a wrong guess of the
+    processor costs more than the addition.
     """
     start, var, _, weight, owner = left
-    var_start, term, asked = by_var
-    count, where = violated
-    for k in range(var_start[v], var_start[v + 1]):
-        t = term[k]
-        w = weight[t]
-        now_holds = x[v] == asked[k]
-        if now_holds:
-            count[t] -= 1
-            where[t] -= v
-        n_violated = count[t]  # without the literal on v
-        if n_violated == 0:
-            if owner[t] != SYMMETRIC:
-                log_odds[owner[t]] += w if now_holds else -w
-                stale[owner[t]] = True
-            else:
-                change = w if now_holds else -w
+    literal_start, term = by_literal
+    own = _violation(v)
+    spare = len(x) - 1
+    for asked in range(2):
+        holds = x[v] == asked
+        before = own if holds else 0
+        after = 0 if holds else own
+        for k in range(literal_start[2 * v + asked], literal_start[2 * v + asked + 1]):
+            t = term[k]
+            others = violated[t] - before  # without the literal on v
+            violated[t] = others + after
+            change = weight[t] if holds else -weight[t]
+            if others == 0:
+                if owner[t] != SYMMETRIC:
+                    log_odds[owner[t]] += change
+                    stale[owner[t]] = True
+                    continue
                 for j in range(start[t], start[t + 1]):
                     u = var[j]
                     if u != v:
                         log_odds[u] += change if x[u] else -change
                         stale[u] = True
-        elif n_violated == 1 and owner[t] == SYMMETRIC:
-            u = where[t]
-            change = w if now_holds else -w
-            log_odds[u] += -change if x[u] else change
-            stale[u] = True
-        if not now_holds:
-            count[t] += 1
-            where[t] += v
+            else:
+                one = (others < _TWO_VIOLATED) & (owner[t] == SYMMETRIC)
+                u = others - _violation(0) if one else spare
+                log_odds[u] += -change if x[u] else change
+                stale[u] = True

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.arrays import read_arrays, write_arrays
 from mnlearn.data.dataset import read_only
 from mnlearn.errors import InputError
-from mnlearn.files import atomic_path
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.graph_files import parent_counts, write_edges, write_graphml
@@ -126,18 +126,11 @@ def _save_npz(model: Model, path: Path | str) -> None:
     }
     if model.names is not None:
         arrays["names"] = np.array(model.names, np.str_)
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    write_arrays(path, arrays)
 
 
 def _load_npz(path: Path | str) -> Model:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = dict(archive)
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file.") from error
-    except Exception as error:  # numpy and zipfile raise a dozen types for a damaged archive
-        raise InputError(f"{path}: is not a readable .npz file ({error}).") from error
+    arrays = read_arrays(path)
     kind = str(arrays.get("kind", "file of unnamed kind"))
     if kind not in ("markov_network", "dependency_network"):
         raise InputError(f"{path}: expected a model, this file holds a {kind}.")
