@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden lint bench study clean
+.PHONY: help demo test golden lint bench readme clean
 
 help:            ## Show the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 12
@@ -25,6 +25,9 @@ lint: $(READY)   ## Style, types and workflow
 
 bench: $(READY)  ## Speed, beside Libra's figures
 	@$(BIN)/mnlearn bench
+
+readme: $(READY) ## Put the recorded tables into README.md
+	@$(BIN)/python workflow/readme.py
 
 clean:           ## Remove what is not recorded
 	rm -rf $(VENV) .snakemake results/data results/logs results/benchmarks

@@ -1,0 +1,47 @@
+"""The bench measures what it says: its reference stops as Libra does, and its rows are complete."""
+
+import numpy as np
+
+from mnlearn import bench
+from mnlearn.data.embedded import embedded
+from mnlearn.models.tree_features import tree_features
+from mnlearn.optimise import minimise
+from mnlearn.pseudo_likelihood import pseudo_likelihood
+from mnlearn.tree_learning import learn_tree_path
+from mnlearn.weight_learning import Penalty, learn_weights
+
+
+def test_reference_stops_when_five_iterations_gain_too_little():
+    train = embedded("digits", 0)[0]
+    features = tree_features(learn_tree_path(train, 1e-3).trees, "default")
+    likelihood = pseudo_likelihood(features, train)
+    penalty = Penalty(1.0)
+    state = bench._libra_state(likelihood, penalty)
+
+    def smooth(w):
+        value, gradient = likelihood.value_and_gradient(w)
+        return value + 0.5 * w @ w, gradient + w
+
+    objectives = []
+
+    def done(progress):
+        objectives.append(progress.objective)
+        return progress.iteration == state.iteration
+
+    minimise(smooth, np.zeros(len(features)), np.zeros(len(features)), done, 100, memory=6)
+    gains = -np.subtract(objectives[5:], objectives[:-5]) / objectives[5:]
+    assert objectives[-1] == state.objective
+    assert gains[-1] < 1e-3
+    assert np.all(gains[:-1] >= 1e-3)
+    assert learn_weights(likelihood, penalty).objective < state.objective
+
+
+def test_a_dataset_is_measured_whole(capsys):
+    quiet = bench._Bench(quiet=True)
+    bench._measure_dataset(quiet, "grid", embedded("grid", 0))
+    tasks = [figure.task for figure in quiet.figures]
+    for task in ("trees", "features", "arrange", "value and gradient", "weights", "PLL", "Gibbs"):
+        assert any(name.startswith(task) for name in tasks), task
+    assert all(figure.seconds > 0 for figure in quiet.figures)
+    assert all(figure.ratio is None for figure in quiet.figures)
+    assert capsys.readouterr().out == ""
