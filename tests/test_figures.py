@@ -9,7 +9,9 @@ from matplotlib.text import Text
 
 from mnlearn import figures
 from mnlearn.errors import InputError
-from mnlearn.figures import Material, couplings, draw, render, write_figures
+from mnlearn.figures import draw, write_figures
+from mnlearn.figures.canvas import NOTHING, Material, render
+from mnlearn.figures.structure import couplings
 from mnlearn.models.features import features_of
 from mnlearn.models.files import save_model
 from mnlearn.models.markov_network import markov_network
@@ -113,7 +115,7 @@ def test_only_the_named_figures_are_drawn(models, tmp_path):
 @pytest.mark.parametrize("kind", list(BY_KIND))
 def test_without_results_a_figure_says_so(kind, tmp_path):
     figure = draw(material(tmp_path, scores().iloc[:0]), BY_KIND[kind])
-    assert [text.get_text() for text in figure.axes[0].texts] == [figures.NOTHING]
+    assert [text.get_text() for text in figure.axes[0].texts] == [NOTHING]
 
 
 def test_scatter_labels_keep_apart_and_inside(models):

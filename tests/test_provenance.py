@@ -33,6 +33,7 @@ def digests():
             "atomic": ("methods.atomic", "cell_learning"),
             "scores": ("cell_scoring",),
             "tables": ("tables",),
+            "figures": ("figures",),
         }.items()
     }
 
@@ -59,7 +60,17 @@ def test_an_edited_kernel_changes_what_uses_it_and_nothing_else(package):
     edit = lambda text: text + "\nEXTRA = 1\n"  # noqa: E731
     assert changed(package, "methods/dtsl.py", edit) == {"dtsl"}
     assert changed(package, "kernels/gibbs.py", edit) >= {"scores"}
-    assert changed(package, "tables.py", edit) == {"tables"}
+    assert changed(package, "tables/compare.py", edit) == {"tables"}
+    assert changed(package, "figures/labels.py", edit) == {"figures"}
+    assert changed(package, "products.py", edit) == {"tables", "figures"}
+
+
+@pytest.mark.parametrize("name", ["tables", "figures"])
+def test_the_digest_of_a_package_covers_all_its_files(name):
+    covered = set()
+    provenance._collect(name, covered)
+    files = {path.stem for path in (provenance.PACKAGE / name).glob("*.py")} - {"__init__"}
+    assert {f"{name}.{file}" for file in files} <= covered
 
 
 def test_a_record_names_versions_and_machine():

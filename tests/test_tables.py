@@ -8,9 +8,10 @@ from mnlearn import figures, tables
 from mnlearn.claims import KINDS as CLAIM_KINDS
 from mnlearn.data.registry import load_registry, registry_path
 from mnlearn.errors import InputError
-from mnlearn.published import COLUMNS, Source, load_published, lookup, paired
+from mnlearn.published import COLUMNS, Number, Source, load_published, lookup, paired
 from mnlearn.study import Study, load_study
-from mnlearn.tables import Cell, Row, Table, mark_stale, to_csv, to_latex, to_markdown
+from mnlearn.tables.formats import EMPTY_NOTE, latex_text, to_csv, to_latex, to_markdown
+from mnlearn.tables.table import STALE_NOTE, Cell, Row, Table, mark_stale
 
 LABELS = {"nltcs": "NLTCS", "msnbc": "MSNBC", "msweb": "MSWeb"}
 
@@ -107,7 +108,7 @@ def test_lower_is_better_where_asked(published):
 def test_numbers_of_other_studies_stay_out(published):
     table = make("compare", scores_of(COMPARE_SCORES, "other"), published, **COMPARE)
     assert table.body == ()
-    assert tables.EMPTY_NOTE in to_markdown(table)
+    assert EMPTY_NOTE in to_markdown(table)
 
 
 def test_scores_read_back_from_csv_have_the_empty_variant(published):
@@ -128,7 +129,7 @@ def test_stale_numbers_carry_a_dagger(published):
         [False, True, False, False, False],
     ]
     assert "**-5.209 ± 0.012**†" in to_markdown(table)
-    assert tables.STALE_NOTE in table.notes
+    assert STALE_NOTE in table.notes
     assert [row["stale"] for row in parsed(table)] == ["yes", "", ""]
     assert mark_stale(table, set()).body[0].cells[1].stale is False
 
@@ -216,7 +217,7 @@ def test_latex_is_escaped_and_balanced():
     assert r"d & -- \\" in text
     assert text.count("{") == text.count("}")
     assert text.count(r"\begin") == text.count(r"\end")
-    assert tables.latex_text("\\{}#$~^<") == (
+    assert latex_text("\\{}#$~^<") == (
         r"\textbackslash{}\{\}\#\$\textasciitilde{}\textasciicircum{}\textless{}"
     )
 
@@ -295,7 +296,7 @@ def test_printed_totals_of_times_add_up(published):
 
 def test_comparison_with_a_printed_number_ignores_what_is_not_printed(published):
     printed = lookup(published, Source("dtsl", "cmll", study="gssl", table="2"))
-    ours = {"nltcs": tables.Number(-5.2094)}
+    ours = {"nltcs": Number(-5.2094)}
     assert paired(ours, printed, ["nltcs", "msnbc"]) == [("nltcs", -5.209, -5.209)]
 
 

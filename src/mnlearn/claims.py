@@ -12,10 +12,12 @@ import pandas as pd
 
 from mnlearn.errors import InputError
 from mnlearn.files import write_text
+from mnlearn.products import check_kind, option
 from mnlearn.published import Number, numbers, paired, source, tidy_scores
 from mnlearn.statistics import geometric_mean, wilcoxon
 from mnlearn.study import Study
-from mnlearn.tables import Cell, Row, Table, check_kind, significant, to_markdown
+from mnlearn.tables.formats import to_markdown
+from mnlearn.tables.table import Cell, Row, Table, significant
 
 REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not reproduced"
@@ -74,16 +76,10 @@ def _where(entry: Entry, evidence: Evidence) -> str:
     return f"study {evidence.study.name}, claim {entry['id']}"
 
 
-def _option(entry: Entry, evidence: Evidence, key: str) -> Any:
-    if key not in entry:
-        raise InputError(f"{_where(entry, evidence)}: expected the key {key!r}.")
-    return entry[key]
-
-
 def _numbers(entry: Entry, evidence: Evidence, key: str) -> dict[str, Number]:
-    spec = _option(entry, evidence, key)
-    where = f"{_where(entry, evidence)}, {key}"
-    return numbers(evidence.scores, evidence.published, source(spec, where))
+    where = _where(entry, evidence)
+    spec = source(option(entry, key, where), f"{where}, {key}")
+    return numbers(evidence.scores, evidence.published, spec)
 
 
 def _published(entry: Entry, evidence: Evidence) -> float:
@@ -154,9 +150,9 @@ def best_of(entry: Entry, evidence: Evidence) -> Outcome:
 
     Ties for the best place count. Values are compared at the coarsest printed precision.
     """
-    specs = _option(entry, evidence, "columns")
-    best = _option(entry, evidence, "best")
     where = _where(entry, evidence)
+    specs = option(entry, "columns", where)
+    best = option(entry, "best", where)
     found = {
         str(spec["name"]): numbers(evidence.scores, evidence.published, source(spec, where))
         for spec in specs
@@ -210,7 +206,7 @@ def _signed(value: float) -> str:
 
 def value(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare one number, that of `a` on `dataset`, within `tolerance`."""
-    dataset = str(_option(entry, evidence, "dataset"))
+    dataset = str(option(entry, "dataset", _where(entry, evidence)))
     found = _numbers(entry, evidence, "a")
     if dataset not in found:
         return _incomplete("", 0, [dataset])
@@ -249,8 +245,9 @@ def setting(entry: Entry, evidence: Evidence) -> Outcome:
     """
     if "documented" in entry:
         return Outcome(DOCUMENTED, str(entry["documented"]))
-    path = str(_option(entry, evidence, "path"))
-    expected = _option(entry, evidence, "expected")
+    where = _where(entry, evidence)
+    path = str(option(entry, "path", where))
+    expected = option(entry, "expected", where)
     found: Any = evidence.study.content
     for key in path.split("."):
         if not isinstance(found, dict) or key not in found:
@@ -266,7 +263,7 @@ def setting(entry: Entry, evidence: Evidence) -> Outcome:
 
 def unavailable(entry: Entry, evidence: Evidence) -> Outcome:
     """Say what checking the claim `needs`."""
-    return Outcome(UNKNOWN, reason=f"needs {_option(entry, evidence, 'needs')}")
+    return Outcome(UNKNOWN, reason=f"needs {option(entry, 'needs', _where(entry, evidence))}")
 
 
 KINDS: dict[str, Kind] = {

@@ -1,0 +1,75 @@
+"""Figures of a study: drawn by kind, written as PDF and PNG with the same bytes every time.
+
+A kind is a function in a file of its own, named in `KINDS`.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from mnlearn.figures.accuracy_time import accuracy_time
+from mnlearn.figures.canvas import Kind, Material, render, style
+from mnlearn.figures.reproduction import reproduction
+from mnlearn.figures.scatter import scatter
+from mnlearn.figures.structure import structure
+from mnlearn.figures.variants import variants
+from mnlearn.files import write_bytes
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.products import Options, check_kind, chosen_products
+from mnlearn.published import tidy_scores
+from mnlearn.study import Study
+
+# Imported one by one, so that the digest of this module covers them (see `provenance`).
+KINDS: dict[str, Kind] = {
+    "scatter": scatter,
+    "accuracy_time": accuracy_time,
+    "variants": variants,
+    "structure": structure,
+    "reproduction": reproduction,
+}
+
+
+def draw(material: Material, product: Options) -> Figure:
+    """Return the figure of one entry of a study.
+
+    Raises
+    ------
+    InputError
+        The entry is of an unknown kind or its options are not what the kind expects.
+
+    """
+    check_kind(material.study, "figures", product, KINDS)
+    with style():
+        return KINDS[product["kind"]](material, product)
+
+
+def write_figures(
+    study: Study,
+    scores: pd.DataFrame,
+    published: pd.DataFrame,
+    labels: Mapping[str, str],
+    folder: Path,
+    model_folder: Path,
+    truths: Mapping[str, MarkovNetwork] | None = None,
+    only: list[str] | None = None,
+) -> None:
+    """Draw the figures of a study and write them to `folder` as `<name>.pdf` and `.png`.
+
+    model_folder : holds the models as <dataset>/<method>/<variant or 'chosen'>.npz. truths :
+    the networks that datasets were sampled from. For the others see `tables.write_tables`.
+
+    Raises
+    ------
+    InputError
+        See `products.chosen_products` and `draw`; or a model file is malformed.
+
+    """
+    ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
+    own = tidy_scores(scores[scores["study"] == study.name])
+    material = Material(study, own, published, ordered, model_folder, truths or {})
+    for product in chosen_products(study, "figures", only):
+        pdf, png = render(draw(material, product))
+        write_bytes(folder / f"{product['name']}.pdf", pdf)
+        write_bytes(folder / f"{product['name']}.png", png)
