@@ -6,7 +6,7 @@ import lzma
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,28 @@ def read_text(path: Path | str) -> str:
         return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
+
+
+def read_table(path: Path | str, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the rows of a tab-separated file with a header: their place for messages, and cells.
+
+    Raises
+    ------
+    InputError
+        The header differs from `columns`, or a line has another number of values.
+    """
+    lines = read_text(path).splitlines()
+    if not lines or lines[0].split("\t") != list(columns):
+        raise InputError(
+            f"{path}, line 1: expected the tab-separated columns {', '.join(columns)}."
+        )
+    for number, line in enumerate(lines[1:], start=2):
+        where, cells = f"{path}, line {number}", line.split("\t")
+        if len(cells) != len(columns):
+            raise InputError(
+                f"{where}: expected {len(columns)} tab-separated values, got {len(cells)}."
+            )
+        yield where, dict(zip(columns, cells, strict=True))
 
 
 def read_json(path: Path | str) -> Any:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from mnlearn.data.registry import registry_path
 from mnlearn.errors import InputError
-from mnlearn.files import read_text
+from mnlearn.files import read_table
 
 COLUMNS = ("study", "table", "dataset", "method", "quantity", "value", "note")
 _KEY = ["study", "table", "dataset", "method", "quantity"]
@@ -34,12 +34,7 @@ def load_published(path: Path | str | None = None) -> pd.DataFrame:
 
     """
     path = Path(path) if path is not None else published_path()
-    lines = read_text(path).splitlines()
-    if not lines or tuple(lines[0].split("\t")) != COLUMNS:
-        raise InputError(
-            f"{path}, line 1: expected the tab-separated columns {', '.join(COLUMNS)}."
-        )
-    rows = [_parse(line, f"{path}, line {n}") for n, line in enumerate(lines[1:], start=2)]
+    rows = [_parse(cells, where) for where, cells in read_table(path, COLUMNS)]
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "printed", "decimals"])
     repeated = frame.duplicated(_KEY)
     if repeated.any():
@@ -48,13 +43,8 @@ def load_published(path: Path | str | None = None) -> pd.DataFrame:
     return frame
 
 
-def _parse(line: str, where: str) -> tuple[Any, ...]:
-    cells = line.split("\t")
-    if len(cells) != len(COLUMNS):
-        raise InputError(
-            f"{where}: expected {len(COLUMNS)} tab-separated values, got {len(cells)}."
-        )
-    study, table, dataset, method, quantity, printed, note = cells
+def _parse(cells: Mapping[str, str], where: str) -> tuple[Any, ...]:
+    study, table, dataset, method, quantity, printed, note = cells.values()
     try:
         exponent = Decimal(printed).as_tuple().exponent
     except InvalidOperation:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mnlearn.errors import InputError
-from mnlearn.files import read_text
+from mnlearn.files import read_table
 
 SPLITS = ("train", "valid", "test")
 
@@ -114,22 +114,11 @@ def load_registry(path: Path | str | None = None) -> dict[str, Benchmark]:
 
     """
     path = Path(path) if path is not None else registry_path()
-    lines = read_text(path).splitlines()
-    if not lines or tuple(lines[0].split("\t")) != COLUMNS:
-        raise InputError(
-            f"{path}, line 1: expected the tab-separated columns {', '.join(COLUMNS)}."
-        )
     registry: dict[str, Benchmark] = {}
-    for number, line in enumerate(lines[1:], start=2):
-        cells = line.split("\t")
-        if len(cells) != len(COLUMNS):
-            raise InputError(
-                f"{path}, line {number}: expected {len(COLUMNS)} tab-separated values, "
-                f"got {len(cells)}."
-            )
-        benchmark = _parse(dict(zip(COLUMNS, cells, strict=True)), f"{path}, line {number}")
+    for where, cells in read_table(path, COLUMNS):
+        benchmark = _parse(cells, where)
         if benchmark.name in registry:
-            raise InputError(f"{path}, line {number}: a second dataset named {benchmark.name!r}.")
+            raise InputError(f"{where}: a second dataset named {benchmark.name!r}.")
         registry[benchmark.name] = benchmark
     return registry
 
