@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mnlearn.cells import CHOSEN, file_digest, model_path
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import load_npz, merge_rows
-from mnlearn.files import write_json, write_text
+from mnlearn.files import write_csv, write_json
 from mnlearn.inference.marginals import Inference
 from mnlearn.method import Method
 from mnlearn.methods import load_method
@@ -77,7 +76,7 @@ def write_tuned(
     candidates = {CHOSEN: tuned.best, **tuned.variants}
     for variant, candidate in candidates.items():
         save_model(candidate.fitted.model, model_path(folder, variant))
-    write_text(trace_path, pd.DataFrame(tuned.trace).to_csv(index=False, lineterminator="\n"))
+    write_csv(trace_path, tuned.trace)
     record = {
         **context,
         "n_grid_points": len(tuned.trace),

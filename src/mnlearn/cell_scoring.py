@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mnlearn.cells import CHOSEN, file_digest, model_path
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.files import read_json, write_json, write_text
+from mnlearn.files import read_json, write_csv, write_json
 from mnlearn.inference.marginals import Inference
 from mnlearn.models.files import load_model
 from mnlearn.models.markov_network import MarkovNetwork
@@ -58,9 +57,11 @@ def score_cell(
         scored = kept.record(key, partial(_scores, path, test, asked, inference, seed, threads))
         rows = scored.pop("per_row")
         if variant == CHOSEN:
-            per_example = {name: np.array(values)[test.row_of] for name, values in rows.items()}
-            text = pd.DataFrame(per_example).to_csv(index=False, lineterminator="\n")
-            write_text(per_example_path, text)
+            per_example = [np.array(values)[test.row_of].tolist() for values in rows.values()]
+            write_csv(
+                per_example_path,
+                (dict(zip(rows, row, strict=True)) for row in zip(*per_example, strict=True)),
+            )
         cell["variants"][variant].update(scored)
         say(f"{record['dataset']} {record['method']} {variant or 'chosen'}: scored")
     if same_as_chosen is not None:

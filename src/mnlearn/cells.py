@@ -3,12 +3,14 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from mnlearn.files import read_json
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Name of the variant that was chosen on validation data.
 CHOSEN = ""
@@ -27,8 +29,11 @@ def file_digest(path: Path) -> str:
 COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr")
 
 
-def gather(cell_paths: list[Path]) -> pd.DataFrame:
+def gather(cell_paths: list[Path]) -> "pd.DataFrame":
     """Return the numbers of all cells, tidy: one row per number; see COLUMNS."""
+    # Imported here because jobs that make one cell would wait for it.
+    import pandas as pd
+
     rows: list[tuple[Any, ...]] = []
     for path in cell_paths:
         cell = read_json(path)

@@ -148,7 +148,7 @@ def fit(
     that score the best log-pseudo-likelihood on the validation data are chosen.
     """
     from mnlearn.data.text import load_dataset
-    from mnlearn.files import write_text
+    from mnlearn.files import write_csv
     from mnlearn.methods import load_method
     from mnlearn.models.files import check_writable, save_model
     from mnlearn.tuning import tune, validation_pll
@@ -167,9 +167,7 @@ def fit(
         criterion = validation_pll(valid_data, threads)
     tuned = tune(learner, data, grid, criterion, threads)
     if trace is not None:
-        import pandas as pd
-
-        write_text(trace, pd.DataFrame(tuned.trace).to_csv(index=False, lineterminator="\n"))
+        write_csv(trace, tuned.trace)
     try:
         save_model(tuned.best.fitted.model, out)
     except InputError:

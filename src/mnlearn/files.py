@@ -1,12 +1,14 @@
 """Files that are complete or absent: atomic writing, and reading through compression."""
 
+import csv
 import gzip
+import io
 import json
 import lzma
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,6 +54,22 @@ def write_bytes(path: Path | str, content: bytes) -> None:
         content = gzip.compress(content, mtime=0)
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
+
+
+def write_csv(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as CSV; their columns are all keys in order of appearance.
+
+    What a row lacks, None and NaN are empty.
+    """
+    rows = list(rows)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        # Only NaN differs from itself.
+        writer.writerow({name: value if value == value else None for name, value in row.items()})
+    write_text(path, text.getvalue())
 
 
 def write_json(path: Path | str, value: Any) -> None:
