@@ -1,0 +1,13 @@
+"""Libra's text forms: Markov networks (`.mn`) and dependency networks (`.dn`).
+
+Read are all kinds of factors, over binary variables only. The reader accepts line ends around
+braces and inside trees where Libra does not, and refuses what Libra lets pass but cannot be meant:
+a conjunction that asks one variable for both values (Libra drops all but its first literal), two
+CPDs or none for a variable, values other than 0 and 1, and text after the closing brace. The forms
+have no names of variables.
+"""
+
+from mnlearn.models.libra.read import read_dn, read_mn
+from mnlearn.models.libra.write import write_dn, write_mn
+
+__all__ = ["read_dn", "read_mn", "write_dn", "write_mn"]

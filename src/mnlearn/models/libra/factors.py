@@ -1,0 +1,70 @@
+"""The factors of the text forms, and the weighted conjunctions that they are sums of."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from mnlearn.models.dependency_network import LEAF
+
+
+class Row(NamedTuple):
+    """A weighted conjunction; a literal is coded as 2 * variable + value, codes ascending."""
+
+    weight: float
+    codes: list[int]
+    where: int
+
+
+class Table(NamedTuple):
+    """The rows of a `table`: the entry of a state is the sum of the rows that it satisfies."""
+
+    rows: list[Row]
+    where: int
+
+
+class Tree(NamedTuple):
+    """A `tree` as it stands in the file, root first, every parent before its children.
+
+    var : variable tested at each node, or LEAF. child : nodes for its values 0 and 1.
+    value : log value of each leaf. where : position in the text.
+    """
+
+    var: list[int]
+    child: list[list[int]]
+    value: list[float]
+    where: list[int]
+
+    def add(self, var: int, value: float, where: int) -> int:
+        """Append a node without children and return it."""
+        self.var.append(var)
+        self.child.append([LEAF, LEAF])
+        self.value.append(value)
+        self.where.append(where)
+        return len(self.var) - 1
+
+
+Factor = Row | Table | Tree
+
+
+def rows_of(factor: Factor) -> Iterable[Row]:
+    """Return the weighted conjunctions whose sum is the factor."""
+    if isinstance(factor, Row):
+        return (factor,)
+    if isinstance(factor, Table):
+        return factor.rows
+    return _leaf_rows(factor)
+
+
+def _leaf_rows(tree: Tree) -> Iterator[Row]:
+    """Yield the path to each leaf that can be reached, with the value of the leaf."""
+    paths: dict[int, dict[int, int]] = {0: {}}
+    for node, var in enumerate(tree.var):
+        path = paths.pop(node, None)
+        if path is None:
+            continue
+        if var == LEAF:
+            codes = sorted(2 * v + value for v, value in path.items())
+            yield Row(tree.value[node], codes, tree.where[node])
+            continue
+        for value, child in enumerate(tree.child[node]):
+            if path.get(var, value) == value:
+                paths[child] = {**path, var: value}
