@@ -9,6 +9,7 @@ from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.embedded import embedded, truth
 from mnlearn.errors import InputError
 from mnlearn.methods import load_method, method_names
+from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scores import pll
 from mnlearn.tuning import tune, validation_pll
 
@@ -129,7 +130,7 @@ def test_text_from_a_command_line_becomes_typed():
 
 
 def test_an_unknown_method():
-    with pytest.raises(InputError, match="method dtls: expected one of atomic, dn_tree, dtsl"):
+    with pytest.raises(InputError, match="expected one of atomic, dn2mn, dn_tree, dtsl"):
         load_method("dtls")
 
 
@@ -143,3 +144,23 @@ def test_the_structure_of_a_known_network_is_recovered():
     strength = {edge: abs(w) for edge, w in network.edges().items()}
     strongest = sorted(strength, key=strength.get, reverse=True)[: len(true_edges)]
     assert len(true_edges & set(strongest)) >= 0.8 * len(true_edges)
+
+
+@pytest.mark.parametrize("base", ["marginals", "uniform", "examples"])
+@pytest.mark.parametrize("orders", ["one", "pair", "rotations", "both-rotations"])
+def test_dn2mn_converts_the_trees_of_dn_tree(base, orders):
+    data = random_data(3, n_examples=400)
+    shared = {"kappa": 0.1}
+    trees = tune(load_method("dn_tree"), data, load_method("dn_tree").grid(shared), None)
+    method = load_method("dn2mn")
+    tuned = tune(method, data, method.grid({**shared, "base": base, "orders": orders}), None)
+    network = tuned.best.fitted.model
+    assert isinstance(network, MarkovNetwork)
+    # The trees of dependent columns are nearly consistent, and so the scores nearly equal.
+    assert abs(pll(network, data).mean - pll(trees.best.fitted.model, data).mean) < 0.1
+
+
+def test_dn2mn_refuses_unknown_choices():
+    for name in ("base", "orders"):
+        with pytest.raises(InputError, match=f"parameter {name}: expected one of"):
+            load_method("dn2mn").grid({name: "all"})

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mnlearn.conversion import Orders, smoothed_marginals, to_markov_network
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.embedded import embedded
 from mnlearn.data.registry import load_registry, registry_path
@@ -25,7 +26,7 @@ from mnlearn.errors import InputError
 from mnlearn.files import write_text
 from mnlearn.inference.marginals import Inference, conditional_marginals
 from mnlearn.inference.terms import terms_of
-from mnlearn.models.dependency_network import tree_network
+from mnlearn.models.dependency_network import DependencyNetwork, tree_network
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
@@ -181,6 +182,7 @@ def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
     seconds = _seconds(lambda: tree_features(trees, "prune"))
     n_features = len(tree_features(trees, "prune"))
     bench.add(Figure("features, prune", name, seconds, f"{n_features / seconds:,.0f} features/s"))
+    converted = _measure_conversion(bench, name, tree_network(trees), train, test, split_penalty)
     features = tree_features(trees, "default")
     arranged = _measure_gradient(bench, name, features, train)
     command = f"mnlearnw -m {name}-ps{split_penalty}.dn -i {name}.train.data"
@@ -194,12 +196,29 @@ def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
     cells = test.n_rows * test.n_vars
     bench.add(Figure("PLL", name, seconds, f"{cells / seconds / 1e6:,.0f} M conditionals/s"))
     _measure_gibbs(bench, "Gibbs, trees", name, tree_network(trees), test, "gibbs -m nltcs-ps5.*")
-    large = tree_features(learn_tree_path(train, 1.0).trees, "prune-10")
-    weight = np.random.default_rng(0).normal(scale=0.05, size=len(large))
     peer_command = "gibbs -m nltcs-dn2mn.*"
-    _measure_gibbs(bench, "Gibbs, DTSL network", name, model, test, peer_command)
-    network = MarkovNetwork(train.n_vars, large, weight)
-    _measure_gibbs(bench, "Gibbs, large network", name, network, test, peer_command)
+    _measure_gibbs(bench, "Gibbs, converted network", name, converted, test, peer_command)
+    _measure_gibbs(bench, "Gibbs, DTSL network", name, model, test, "")
+
+
+def _measure_conversion(
+    bench: _Bench,
+    name: str,
+    network: DependencyNetwork,
+    train: Dataset,
+    test: Dataset,
+    split_penalty: int,
+) -> MarkovNetwork:
+    """Measure the conversion to a Markov network over all rotations of two opposite orders."""
+    base, orders = smoothed_marginals(train), Orders(np.arange(train.n_vars))
+    seconds = _seconds(lambda: to_markov_network(network, base, orders))
+    converted = to_markov_network(network, base, orders)
+    command = rf"dn2mn -m {name}-ps{split_penalty}\.dn -i {name}\.train\.data -uniq"
+    peer = bench.peer(name, command)
+    note = _score_note(pll(converted, test).mean, peer)
+    rate = f"{len(converted.features):,} features"
+    bench.add(Figure("conversion, 2n orders", name, seconds, rate, *_against(peer, seconds), note))
+    return converted
 
 
 def _measure_gradient(

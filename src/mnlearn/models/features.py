@@ -93,6 +93,16 @@ def concatenate(sets: Sequence[FeatureSet]) -> FeatureSet:
     )
 
 
+def with_literal(features: FeatureSet, var: NDArray, value: int) -> FeatureSet:
+    """Return each feature with the literal var[f] = value added at its end."""
+    ends = features.start[1:]
+    return feature_set(
+        features.start + np.arange(len(features.start)),
+        np.insert(features.var, ends, var),
+        np.insert(features.value, ends, value),
+    )
+
+
 def canonical(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
     """Return the distinct satisfiable features in canonical order, and where each one went.
 

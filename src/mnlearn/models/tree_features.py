@@ -3,7 +3,13 @@
 import numpy as np
 
 from mnlearn.models.dependency_network import Trees
-from mnlearn.models.features import FeatureSet, canonical, concatenate, feature_set
+from mnlearn.models.features import (
+    FeatureSet,
+    canonical,
+    concatenate,
+    feature_set,
+    with_literal,
+)
 
 FEATURE_MODES = ("default", "prune", "prune-10", "prune-5", "nonzero")
 
@@ -27,7 +33,7 @@ def tree_features(trees: Trees, feature_mode: str) -> FeatureSet:
         nodes = np.flatnonzero(trees.depth <= limit)
     paths = trees.paths().select(nodes)
     target = trees.target[nodes]
-    both = concatenate([_with_literal(paths, target, value) for value in (0, 1)])
+    both = concatenate([with_literal(paths, target, value) for value in (0, 1)])
     if feature_mode == "nonzero":
         positive = both.value == 1
         length = np.bincount(both.owner[positive], minlength=len(both))
@@ -35,13 +41,3 @@ def tree_features(trees: Trees, feature_mode: str) -> FeatureSet:
         both = feature_set(start, both.var[positive], both.value[positive])
     features, _ = canonical(both)
     return features.select(features.length > 0)
-
-
-def _with_literal(paths: FeatureSet, target: np.ndarray, value: int) -> FeatureSet:
-    """Return each path with the literal target = value added at its end."""
-    ends = paths.start[1:]
-    return feature_set(
-        paths.start + np.arange(len(paths.start)),
-        np.insert(paths.var, ends, target),
-        np.insert(paths.value, ends, value),
-    )

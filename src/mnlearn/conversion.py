@@ -1,0 +1,121 @@
+"""Dependency networks as Markov networks, in closed form (Lowd 2012)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError
+from mnlearn.kernels import conversion as kernels
+from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal
+from mnlearn.models.markov_network import MarkovNetwork
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """The orders of the variables over which a conversion averages (Lowd 2012, Section 5).
+
+    order : int64, shape (n_vars,). A permutation of the variables.
+    rotations : all n_vars rotations of it, and not it alone.
+    reverse : the reverse of each order as well, with the same weight.
+    """
+
+    order: NDArray[np.int64]
+    rotations: bool = True
+    reverse: bool = True
+
+
+def smoothed_marginals(data: Dataset) -> NDArray[np.float64]:
+    """Return P(X_v = 1) with one count added per value: the base that gives the printed scores."""
+    ones = data.frequency * data.n_examples
+    return np.asarray((ones + 1.0) / (data.n_examples + 2.0))
+
+
+def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArray]:
+    """Return all CPDs as (features, target, weight): log P(target | rest) is their sum.
+
+    Of a tree these are the paths to its leaves with either value of the target, weighted by the
+    log-probability of that value. Every feature contains its target.
+
+    Raises
+    ------
+    InputError
+        A CPD has a probability of 0, which no product of potentials with finite weights gives.
+    """
+    trees = network.trees
+    leaves = np.flatnonzero(trees.is_leaf)
+    paths = trees.paths().select(leaves)
+    target = trees.target[leaves].astype(np.int32)
+    weight = trees.log_prob[leaves]
+    if not (np.isfinite(weight).all() and np.isfinite(network.weight).all()):
+        raise InputError("conversion: a conditional probability is 0; smooth the network first.")
+    with_value = [with_literal(paths, target, value) for value in (0, 1)]
+    return (
+        concatenate([*with_value, network.features]),
+        np.concatenate([target, target, network.target]),
+        np.concatenate([weight[:, 0], weight[:, 1], network.weight]),
+    )
+
+
+def to_markov_network(
+    network: DependencyNetwork, base: NDArray[np.float64] | Dataset, orders: Orders
+) -> MarkovNetwork:
+    """Return the Markov network that a dependency network is converted to.
+
+    base : what takes the place of the variables that come before a target (Lowd 2012, Sections
+        4 and 5.1): float64 of shape (n_vars,), the probability of each being 1, independently
+        of the others (0 and 1 for a single base instance); or a dataset, for the average over
+        its examples as base instances.
+
+    If the CPDs are those of a positive distribution and the base is one, the network has that
+    distribution for every order and base. Else it is an approximation. Equal features are merged;
+    their order is that of appearance.
+
+    Raises
+    ------
+    InputError
+        A CPD has a probability of 0; the base or the order does not fit the variables.
+    """
+    n_vars = network.n_vars
+    if sorted(orders.order.tolist()) != list(range(n_vars)):
+        raise InputError(f"conversion: expected an order of the variables 0 to {n_vars - 1}.")
+    features, target, weight = cpd_features(network)
+    place = np.empty(n_vars, np.int64)
+    place[orders.order] = np.arange(n_vars)
+    n_literals = len(features.var)
+    order, distance = np.empty(n_literals, np.int64), np.empty(n_literals, np.int64)
+    target_at = np.empty(len(features), np.int64)
+    kernels.sort_tests(
+        features.start, features.var, target, place, n_vars, order, distance, target_at
+    )
+    removed, with_target = np.empty((2, n_literals)), np.empty((2, n_literals))
+    if isinstance(base, Dataset):
+        if base.n_vars != n_vars:
+            raise InputError(f"conversion: expected base examples of {n_vars} variables.")
+        kernels.data_shares(
+            features.start, features.var, features.value, order, target_at,
+            base.rows, base.weight / base.n_examples, removed, with_target,
+        )  # fmt: skip
+    else:
+        if base.shape != (n_vars,) or not ((base >= 0) & (base <= 1)).all():
+            raise InputError(f"conversion: expected {n_vars} probabilities as base distribution.")
+        one = base[features.var]
+        probability = np.where(features.value == 1, one, 1.0 - one)
+        kernels.product_shares(features.start, order, target_at, probability, removed, with_target)
+    mark = np.random.default_rng(0).integers(0, 2**64, (n_vars, 2), np.uint64)
+    share = 0.5 if orders.reverse else 1.0
+    total, source = kernels.merge_subfeatures(
+        features.start, order, distance, target_at, mark[features.var, features.value], weight,
+        removed, with_target, n_vars, n_vars - place[target], orders.rotations,
+        share, share if orders.reverse else 0.0,
+    )  # fmt: skip
+    kept = total != 0.0
+    total, source = total[kept], source[kept]
+    start = np.concatenate([[0], np.cumsum(source[:, 1] + source[:, 3])])
+    var, value = np.empty(start[-1], np.int32), np.empty(start[-1], np.uint8)
+    kernels.write_subfeatures(
+        features.start, features.var, features.value, order, target_at, source, start, var, value
+    )
+    return MarkovNetwork(n_vars, feature_set(start, var, value), total, network.names)
