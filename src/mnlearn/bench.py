@@ -23,7 +23,7 @@ from mnlearn.data.embedded import embedded
 from mnlearn.data.registry import load_registry, registry_path
 from mnlearn.data.sources import prepare_dataset
 from mnlearn.errors import InputError
-from mnlearn.files import write_text
+from mnlearn.files import write_csv
 from mnlearn.inference.marginals import Inference, conditional_marginals
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.dependency_network import DependencyNetwork, tree_network
@@ -33,6 +33,7 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import tree_features
 from mnlearn.optimise import MEMORY, Progress, minimise
 from mnlearn.progress import say
+from mnlearn.provenance import code_digest, machine
 from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
 from mnlearn.scores import pll
 from mnlearn.tree_learning import learn_tree_path
@@ -108,8 +109,8 @@ def run_bench(out: Path | None, quick: bool) -> None:
         _measure_dataset(bench, name, parts)
     _measure_growth(bench)
     if out is not None:
-        rows = pd.DataFrame([asdict(figure) for figure in bench.figures])
-        write_text(out, rows.to_csv(index=False, lineterminator="\n"))
+        context = {"source": code_digest("bench"), "machine": machine()}
+        write_csv(out, [{**asdict(figure), **context} for figure in bench.figures])
 
 
 Parts = tuple[Dataset, Dataset, Dataset]
