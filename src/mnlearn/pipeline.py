@@ -1,6 +1,7 @@
 """Around Snakemake: running a study, writing what its scores show, finding stale cells."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -63,14 +64,17 @@ def run_study(name: str, datasets: list[str], cores: str, mirror: str | None, re
         config.append(f"mirror={mirror}")
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
     quiet = ["--quiet", "rules", "host", "reason"]
-    status = subprocess.run([*command, *quiet], check=False, cwd=checkout()).returncode
+    # The rules call `mnlearn`, which must be found also where the environment is not activated.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    env = {**os.environ, "PATH": path}
+    status = subprocess.run([*command, *quiet], check=False, cwd=checkout(), env=env).returncode
     if status or not report:
         return status
     page = Path(RESULTS) / name / "report.html"
     style = "workflow/report/report.css"
     made = subprocess.run(
         [*command, "--report", str(page), "--report-stylesheet", style],
-        check=False, cwd=checkout(), capture_output=True, text=True,
+        check=False, cwd=checkout(), env=env, capture_output=True, text=True,
     )  # fmt: skip
     if made.returncode:
         say(made.stderr)
