@@ -1,6 +1,7 @@
 """Dependency networks converted in closed form, against the definition and the paper's examples."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -14,7 +15,12 @@ from mnlearn.conversion import Orders, cpd_features, to_markov_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.errors import InputError
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
+from mnlearn.models.dependency_network import (
+    DependencyNetwork,
+    Trees,
+    flat_trees,
+    tree_network,
+)
 from mnlearn.models.features import concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 
@@ -28,6 +34,8 @@ def potentials(network):
 
 
 def orders_of(orders):
+    if orders.all_up_to:
+        return [np.array(o) for o in itertools.permutations(orders.order)]
     rotated = [np.roll(orders.order, -r) for r in range(len(orders.order))]
     chosen = rotated if orders.rotations else [orders.order]
     return chosen + [o[::-1] for o in chosen] if orders.reverse else chosen
@@ -77,6 +85,34 @@ def test_base_instances_from_data(rotations, reverse):
     )
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_average_over_all_orders(seed):
+    model = random_dependency_network(seed, 4)
+    orders = Orders(np.arange(4), all_up_to=4)
+    data = random_data(seed, n_examples=6, n_vars=4)
+    assert_allclose(
+        potentials(to_markov_network(model, data, orders)),
+        expected_potentials(model, data.rows, data.weight / data.n_examples, orders),
+        atol=1e-10,
+    )
+    probability = np.random.default_rng(seed).random(4)
+    bases = oracles.all_states(4)
+    weights = np.where(bases, probability, 1 - probability).prod(axis=1)
+    assert_allclose(
+        potentials(to_markov_network(model, probability, orders)),
+        expected_potentials(model, bases, weights, orders),
+        atol=1e-10,
+    )
+
+
+def test_longer_features_than_all_orders_are_wanted_for_are_averaged_over_rotations():
+    model = random_dependency_network(1, N_VARS)
+    base = np.full(N_VARS, 0.3)
+    none = to_markov_network(model, base, Orders(np.arange(N_VARS), all_up_to=1))
+    rotations = to_markov_network(model, base, Orders(np.arange(N_VARS)))
+    assert_allclose(potentials(none), potentials(rotations), atol=1e-12)
+
+
 def test_one_base_instance_is_a_base_of_zeros_and_ones():
     model = random_dependency_network(8, N_VARS)
     base = np.array([0, 1, 1, 0, 1], np.uint8)
@@ -100,18 +136,105 @@ def test_a_consistent_network_is_converted_exactly(seed, rotations, reverse):
             features.append(network.features.select(np.array([f])))
             target.append(v)
             weight.append(w)
-    root = Trees(
-        np.arange(N_VARS + 1),
-        np.full(N_VARS, -1, np.int32),
-        np.full((N_VARS, 2), -1, np.int32),
-        np.full((N_VARS, 2), np.log(0.5)),
-    )
     model = DependencyNetwork(
-        root, concatenate(features), np.array(target, np.int32), np.array(weight)
+        flat_trees(N_VARS), concatenate(features), np.array(target, np.int32), np.array(weight)
     )
     orders = Orders(rng.permutation(N_VARS), rotations, reverse)
     found = to_markov_network(model, rng.random(N_VARS), orders)
     assert_allclose(potentials(found), potentials(network), atol=1e-9)
+
+
+def two_variables(p_first, p_second):
+    """Trees of two variables; p[b] is the probability of 1 given that the other one is b."""
+    p = np.array([[0.5, *p_first], [0.5, *p_second]]).ravel()
+    return tree_network(
+        Trees(
+            np.array([0, 3, 6]),
+            np.array([1, -1, -1, 0, -1, -1], np.int32),
+            np.array([[1, 2], [-1, -1], [-1, -1], [4, 5], [-1, -1], [-1, -1]], np.int32),
+            np.log(np.column_stack([1 - p, p])),
+        )
+    )
+
+
+def distribution(network):
+    """Probabilities of the states (1, 1), (1, 0), (0, 1), (0, 0)."""
+    weight = np.exp(potentials(network))[::-1]
+    return weight / weight.sum()
+
+
+@pytest.mark.parametrize("base", [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.3, 0.8)])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_example_of_section_4_1(base, order):
+    """A consistent network has the same distribution for every base and order."""
+    network = two_variables(p_first=(0.4, 0.8), p_second=(1 / 4, 2 / 3))
+    orders = Orders(np.array(order), rotations=False, reverse=False)
+    found = to_markov_network(network, np.array(base), orders)
+    assert_allclose(distribution(found), [0.4, 0.2, 0.1, 0.3], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("base", "expected"), [((1.0, 1.0), (4, 16, 1, 64)), ((0.0, 0.0), (64, 1, 16, 4))]
+)
+def test_example_of_section_5(base, expected):
+    """The first variable is mostly equal to the second, which mostly differs from the first."""
+    network = two_variables(p_first=(0.2, 0.8), p_second=(0.8, 0.2))
+    orders = Orders(np.arange(2), rotations=False, reverse=False)
+    found = to_markov_network(network, np.array(base), orders)
+    assert_allclose(distribution(found), np.array(expected) / 85, atol=1e-12)
+
+
+def test_example_of_section_5_2():
+    """The feature X4, X6, X7, X13 of the target X7 in all rotations of n variables.
+
+    The paper prints 5/n as the weight of X7 alone; with the three others that sums to (n - 1)/n.
+    Six rotations, those that begin with X8 to X13, leave X7 alone.
+    """
+    n = 15
+    of = {name: name - 1 for name in (4, 6, 7, 13)}
+    conjunction = [(v, 1) for v in of.values()]
+    model = DependencyNetwork(
+        flat_trees(n), features_of([conjunction]), np.array([of[7]], np.int32), np.array([1.0])
+    )
+    # Removed tests hold and the target's does not, so that only features with it are left.
+    base = np.ones(n)
+    base[of[7]] = 0.0
+    found = to_markov_network(model, base, Orders(np.arange(n), reverse=False))
+    weights = {
+        frozenset(v + 1 for v, _ in found.features.literals(f)): w
+        for f, w in enumerate(found.weight)
+        if (of[7], 1) in found.features.literals(f) and found.features.length[f] > 1
+    }
+    assert weights == {
+        frozenset({4, 6, 7, 13}): pytest.approx(1 / n),
+        frozenset({4, 7, 13}): pytest.approx(2 / n),
+        frozenset({7, 13}): pytest.approx((4 + n - 13) / n),
+    }
+    single = {
+        found.features.literals(f)[0]: w
+        for f, w in enumerate(found.weight)
+        if found.features.length[f] == 1
+    }
+    # The flat tree of X7 gives either value of it the same weight.
+    assert single[of[7], 1] - single[of[7], 0] == pytest.approx(6 / n)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_order_fraction_of_section_5_2(k):
+    """Of all orders (l-1)! (k-l)! / k! leave a given feature of l of the k literals."""
+    model = DependencyNetwork(
+        flat_trees(k), features_of([[(v, 1) for v in range(k)]]), np.array([0], np.int32),
+        np.array([1.0]),
+    )  # fmt: skip
+    base = np.ones(k)
+    base[0] = 0.0
+    found = to_markov_network(model, base, Orders(np.arange(k), all_up_to=k))
+    for f, w in enumerate(found.weight):
+        length = int(found.features.length[f])
+        if length > 1:
+            fraction = math.factorial(length - 1) * math.factorial(k - length) / math.factorial(k)
+            assert w == pytest.approx(fraction)
+    assert int((found.features.length > 1).sum()) == 2 ** (k - 1) - 1
 
 
 def test_features_are_distinct_sorted_and_not_constant():
@@ -143,12 +266,11 @@ def test_cpd_features_sum_to_the_conditional_log_probabilities():
 
 def test_rotations_of_one_long_feature_by_the_gaps_between_removed_variables():
     """A feature of three tests among six variables; the shares are counted by hand."""
-    root = Trees(
-        np.arange(7), np.full(6, -1, np.int32), np.full((6, 2), -1, np.int32),
-        np.full((6, 2), np.log(0.5)),
-    )  # fmt: skip
     model = DependencyNetwork(
-        root, features_of([[(1, 1), (3, 1), (4, 1)]]), np.array([3], np.int32), np.array([6.0])
+        flat_trees(6),
+        features_of([[(1, 1), (3, 1), (4, 1)]]),
+        np.array([3], np.int32),
+        np.array([6.0]),
     )
     base = np.zeros(6)  # all removed tests fail, so only what no order removes is left
     found = to_markov_network(model, base, Orders(np.arange(6), rotations=True, reverse=False))

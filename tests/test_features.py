@@ -155,6 +155,17 @@ def test_leaf_probabilities_are_smoothed_counts():
             assert_allclose(trees.log_prob[leaf], expected)
 
 
+def test_counts_added_to_the_values_of_a_leaf():
+    """Adding half a count is adding one to twice the data, whose gains are twice as large."""
+    data = random_data(2)
+    doubled = type(data)(data.rows, data.weight * 2, data.row_of, None)
+    half = learn_tree_path(data, 0.5, 5.0, pseudocount=0.5).trees
+    whole = learn_tree_path(doubled, 0.25, 10.0).trees
+    assert_array_equal(half.split_var, whole.split_var)
+    assert_allclose(half.log_prob, whole.log_prob)
+    assert (half.log_prob != learn_tree_path(data, 0.5, 5.0).trees.log_prob).any()
+
+
 def test_weights_that_are_not_whole_numbers():
     data = random_data(1)
     halves = type(data)(data.rows, data.weight * 0.5, data.row_of, None)

@@ -20,7 +20,7 @@ LAYERS = [
     ["inference", "optimise", "pseudo_likelihood", "tree_learning", "conversion"],
     ["scores", "weight_learning", "method"],
     ["checkpoints", "methods"],
-    ["tuning", "cells"],
+    ["tuning", "cells", "gather"],
     ["cell_learning", "cell_scoring", "published", "estimates", "pages", "products"],
     ["tables", "figures", "claims", "bench"],
     ["pipeline"],

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from conftest import random_data
+from conftest import random_data, random_dependency_network
 from mnlearn.checkpoints import Checkpoints
+from mnlearn.conversion import BASES, ORDERS, Orders, smoothed_marginals, to_markov_network
 from mnlearn.data.embedded import embedded, truth
 from mnlearn.errors import InputError
 from mnlearn.methods import load_method, method_names
@@ -20,7 +21,8 @@ GRID = {"kappa": [0.001, 0.1, 1.0], "feature_mode": ["default", "prune"], "sd": 
 def test_every_method_learns_with_its_defaults(name):
     method = load_method(name)
     data = random_data(0)
-    tuned = tune(method, data, method.grid({}), None)
+    network = random_dependency_network(0, data.n_vars) if method.network == "required" else None
+    tuned = tune(method, data, method.grid({}), None, network=network)
     assert tuned.best.fitted.model.n_vars == data.n_vars
     assert np.isfinite(pll(tuned.best.fitted.model, data).mean)
     assert sum(tuned.best.fitted.seconds.values()) > 0
@@ -146,8 +148,8 @@ def test_the_structure_of_a_known_network_is_recovered():
     assert len(true_edges & set(strongest)) >= 0.8 * len(true_edges)
 
 
-@pytest.mark.parametrize("base", ["marginals", "uniform", "examples"])
-@pytest.mark.parametrize("orders", ["one", "pair", "rotations", "both-rotations"])
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("orders", ORDERS)
 def test_dn2mn_converts_the_trees_of_dn_tree(base, orders):
     data = random_data(3, n_examples=400)
     shared = {"kappa": 0.1}
@@ -161,6 +163,39 @@ def test_dn2mn_converts_the_trees_of_dn_tree(base, orders):
 
 
 def test_dn2mn_refuses_unknown_choices():
-    for name in ("base", "orders"):
+    for name in ("base", "orders", "kappa_by"):
         with pytest.raises(InputError, match=f"parameter {name}: expected one of"):
-            load_method("dn2mn").grid({name: "all"})
+            load_method("dn2mn").grid({name: "none of them"})
+
+
+def test_dn2mn_converts_a_network_that_is_given():
+    data = random_data(3, n_examples=400)
+    network = random_dependency_network(5, data.n_vars)
+    method = load_method("dn2mn")
+    tuned = tune(method, data, method.grid({}), None, network=network)
+    expected = to_markov_network(network, smoothed_marginals(data), Orders(np.arange(data.n_vars)))
+    assert_array_equal(tuned.best.fitted.model.weight, expected.weight)
+
+
+def test_a_network_must_be_wanted_and_fit():
+    data = random_data(3)
+    network = random_dependency_network(5, data.n_vars)
+    with pytest.raises(InputError, match="does not build on a dependency network"):
+        tune(load_method("dtsl"), data, load_method("dtsl").grid({}), None, network=network)
+    small = random_dependency_network(5, data.n_vars - 1)
+    with pytest.raises(InputError, match="got one of"):
+        tune(load_method("dn2mn"), data, load_method("dn2mn").grid({}), None, network=small)
+
+
+def test_kappa_can_be_chosen_by_the_converted_network():
+    train, valid, _ = embedded("grid", 20)
+    method = load_method("dn2mn")
+    kappas = [1e-4, 1e-3, 1e-2, 0.1, 1.0]
+    scores = {}
+    for kappa in kappas:
+        fitted = tune(method, train, method.grid({"kappa": kappa}), None).best.fitted
+        scores[kappa] = pll(fitted.model, valid).mean
+    grid = method.grid({"kappa": kappas, "kappa_by": "converted"})
+    best = tune(method, train, grid, validation_pll(valid)).best
+    assert best.parameters["kappa"] == max(scores, key=scores.get)
+    assert best.score == max(scores.values())

@@ -26,7 +26,7 @@ from mnlearn.errors import InputError
 from mnlearn.files import write_csv
 from mnlearn.inference.marginals import Inference, conditional_marginals
 from mnlearn.inference.terms import terms_of
-from mnlearn.models.dependency_network import DependencyNetwork, tree_network
+from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
@@ -41,6 +41,9 @@ from mnlearn.weight_learning import Penalty, learn_weights, preconditioner
 
 DATA_FOLDER = Path("results/data")
 REPEATS = 3
+# Libra's trees: examples on each side of a split, and count added per value.
+LIBRA_LEAST = 10.0
+LIBRA_PSEUDOCOUNT = 0.5
 # Libra's weight learner: L-BFGS of this memory from 0 on the weights as they are. It stops when
 # so many iterations have lowered the objective by less than this share, or after 100.
 LIBRA_MEMORY = 6
@@ -141,10 +144,9 @@ def _seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
 def _measure_trees(
     bench: _Bench, name: str, train: Dataset, test: Dataset, split_penalty: float
 ) -> float:
-    kappa = float(np.exp(-split_penalty))
-    seconds = _seconds(lambda: learn_tree_path(train, kappa))
+    seconds = _seconds(lambda: _libra_trees(train, split_penalty))
     peer = bench.peer(name, rf"dnlearn -i {name}\.train\.data -ps {split_penalty:g}")
-    score = pll(tree_network(learn_tree_path(train, kappa).trees), test).mean
+    score = pll(tree_network(_libra_trees(train, split_penalty)), test).mean
     bench.add(
         Figure(
             f"trees, split penalty {split_penalty:g}",
@@ -156,6 +158,12 @@ def _measure_trees(
         )
     )
     return seconds
+
+
+def _libra_trees(train: Dataset, split_penalty: float) -> Trees:
+    """Return the trees that Libra grows: the same to the last digit it prints."""
+    kappa = float(np.exp(-split_penalty))
+    return learn_tree_path(train, kappa, LIBRA_LEAST, 1, LIBRA_PSEUDOCOUNT).trees
 
 
 def _against(peer: Any, seconds: float) -> tuple[str, float | None, float | None]:
@@ -179,7 +187,7 @@ def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
     split_penalty = 10 if at_ten else 5
     if split_penalty == 5:
         _measure_trees(bench, name, train, test, 5)
-    trees = learn_tree_path(train, float(np.exp(-split_penalty))).trees
+    trees = _libra_trees(train, split_penalty)
     seconds = _seconds(lambda: tree_features(trees, "prune"))
     n_features = len(tree_features(trees, "prune"))
     bench.add(Figure("features, prune", name, seconds, f"{n_features / seconds:,.0f} features/s"))

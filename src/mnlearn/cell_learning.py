@@ -1,6 +1,7 @@
 """The first half of a cell: search a grid on validation data, keep models and a record."""
 
 import io
+import time
 from collections.abc import Mapping
 from contextlib import redirect_stderr
 from pathlib import Path
@@ -15,7 +16,8 @@ from mnlearn.files import write_csv, write_json
 from mnlearn.inference.marginals import Inference
 from mnlearn.method import Method
 from mnlearn.methods import load_method
-from mnlearn.models.files import Model, save_model
+from mnlearn.models.dependency_network import flat_trees, tree_network
+from mnlearn.models.files import Model, load_network, save_model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.partitions import partitions
 from mnlearn.provenance import peak_memory_mib, provenance
@@ -35,6 +37,7 @@ def learn_cell(
     trace_path: Path,
     record_path: Path,
     threads: int = 1,
+    network_path: Path | None = None,
 ) -> None:
     """Search a grid and write the models, the trace and the record of a cell.
 
@@ -42,14 +45,18 @@ def learn_cell(
     values : values by parameter, as in a study.
     cmll_settings : if not empty, the last choice is made by validation CMLL and not PLL: the
         number of query groups, and arguments of `Inference`.
+    network_path : the dependency network that the method builds on, if it does.
     """
     method = load_method(learner)
     grid = method.grid(values)
-    train, valid = load_npz(train_path), load_npz(valid_path)
+    began = time.perf_counter()
+    train, network = load_npz(train_path), load_network(network_path)
+    seconds_read = time.perf_counter() - began
+    valid = load_npz(valid_path)
     source = provenance(f"methods.{learner}", "cell_learning")
-    digests = file_digest(train_path), file_digest(valid_path)
+    digests = [file_digest(p) for p in (train_path, valid_path, network_path) if p is not None]
     kept = Checkpoints(checkpoint_folder, learner, source["source"], *digests)
-    warm_up(method)
+    warm_up(method, cmll_settings)
     last = None
     if cmll_settings:
         inference = {k: v for k, v in cmll_settings.items() if k != "groups"}
@@ -57,16 +64,22 @@ def learn_cell(
         groups = partitions(seed, dataset, valid.n_vars, cmll_settings["groups"], 1)[0]
         gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
         last = validation_cmll(valid, groups, Inference(**inference), gibbs_seed, threads)
-    tuned = tune(method, train, grid, validation_pll(valid, threads), threads, kept, last)
-    write_tuned(tuned, model_folder, record_path, trace_path, {**identity, "learned_by": source})
+    tuned = tune(method, train, grid, validation_pll(valid, threads), threads, kept, last, network)
+    context = {**identity, "learned_by": source, "seconds_read": round(seconds_read, 4)}
+    write_tuned(tuned, model_folder, record_path, trace_path, context)
 
 
-def warm_up(method: Method) -> None:
-    """Compile or load every kernel of a method on a few rows, so that times are those of work."""
-    rows = np.random.default_rng(0).integers(0, 2, (40, 4))
-    data = merge_rows(rows)
+def warm_up(method: Method, cmll_settings: Mapping[str, Any]) -> None:
+    """Compile or load every kernel that learning uses, so that times are those of work."""
+    data = merge_rows(np.random.default_rng(0).integers(0, 2, (40, 4)))
+    network = None
+    if method.network == "required":
+        network = tree_network(flat_trees(data.n_vars))
+    last = None
+    if cmll_settings:
+        last = validation_cmll(data, [[0, 1]], Inference("gibbs", 1, 1), 0)
     with redirect_stderr(io.StringIO()):
-        tune(method, data, method.grid({}), validation_pll(data))
+        tune(method, data, method.grid({}), validation_pll(data), 1, None, last, network)
 
 
 def write_tuned(
@@ -74,13 +87,17 @@ def write_tuned(
 ) -> None:
     """Write the models of all variants, the grid trace as CSV and the record as JSON."""
     candidates = {CHOSEN: tuned.best, **tuned.variants}
+    seconds = []
     for variant, candidate in candidates.items():
+        began = time.perf_counter()
         save_model(candidate.fitted.model, model_path(folder, variant))
+        seconds.append(time.perf_counter() - began)
     write_csv(trace_path, tuned.trace)
     record = {
         **context,
         "n_grid_points": len(tuned.trace),
         "seconds_tuning": round(tuned.tuning_seconds, 4),
+        "seconds_write": round(seconds[0], 4),
         "peak_memory_mib_learn": peak_memory_mib(),
         "variants": {name: _learned(candidate) for name, candidate in candidates.items()},
     }

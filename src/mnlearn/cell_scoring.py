@@ -34,11 +34,13 @@ def score_cell(
     per_example_path: Path,
     cell_path: Path,
     threads: int = 1,
+    cmll_of_variants: bool = True,
 ) -> None:
     """Score every variant of a learned cell on the test data and write the cell.
 
     settings : arguments of `Inference`. The first partition of `groups_path` gives the CMLL that
         is reported; the others give its spread, for the chosen variant only.
+    cmll_of_variants : whether the other variants are given a CMLL at all.
     """
     record, groups = read_json(record_path), read_json(groups_path)
     test = load_npz(test_path)
@@ -52,7 +54,7 @@ def score_cell(
         if variant == same_as_chosen:
             continue
         path = model_path(model_folder, variant)
-        asked = groups if variant == CHOSEN else groups[:1]
+        asked = groups if variant == CHOSEN else groups[: int(cmll_of_variants)]
         key = {"model": file_digest(path), "groups": asked, "settings": settings, "seed": seed}
         scored = kept.record(key, partial(_scores, path, test, asked, inference, seed, threads))
         rows = scored.pop("per_row")
@@ -66,8 +68,11 @@ def score_cell(
         say(f"{record['dataset']} {record['method']} {variant or 'chosen'}: scored")
     if same_as_chosen is not None:
         chosen = cell["variants"][CHOSEN]
-        scores = {**chosen["scores"], "cmll": dict(chosen["scores"]["cmll"])}
-        scores["cmll"]["partitions"] = scores["cmll"]["partitions"][:1]
+        scores = dict(chosen["scores"])
+        cmll_of_chosen = scores.pop("cmll")
+        if cmll_of_variants:
+            first = cmll_of_chosen["partitions"][:1]
+            scores["cmll"] = {**cmll_of_chosen, "partitions": first}
         cell["variants"][same_as_chosen]["scores"] = scores
         cell["variants"][same_as_chosen]["seconds_inference"] = chosen["seconds_inference"]
     cell["peak_memory_mib_score"] = peak_memory_mib()
@@ -95,19 +100,21 @@ def _scores(
     pll_score = pll(model, test, threads)
     scores: dict[str, Any] = {"pll": _summary(pll_score)}
     per_row = {"pll": pll_score.per_row.tolist()}
-    began = time.perf_counter()
-    by_partition = [cmll(model, test, g, inference, seed, threads) for g in groups]
-    seconds = time.perf_counter() - began
-    means = [score.mean for score in by_partition]
-    scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}
-    per_row["cmll"] = by_partition[0].per_row.tolist()
+    seconds = 0.0
+    if groups:
+        began = time.perf_counter()
+        by_partition = [cmll(model, test, g, inference, seed, threads) for g in groups]
+        seconds = (time.perf_counter() - began) / len(groups)
+        means = [score.mean for score in by_partition]
+        scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}
+        per_row["cmll"] = by_partition[0].per_row.tolist()
     if isinstance(model, MarkovNetwork) and model.n_vars <= MAX_LL_VARIABLES:
         ll_score = ll(model, test, threads)
         scores["ll"] = _summary(ll_score)
         per_row["ll"] = ll_score.per_row.tolist()
     return {
         "scores": scores,
-        "seconds_inference": round(seconds / len(groups), 4),
+        "seconds_inference": round(seconds, 4),
         "per_row": per_row,
     }
 

@@ -1,16 +1,7 @@
 """Cells: the record of one method on one dataset of a study."""
 
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from mnlearn.files import read_json
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Name of the variant that was chosen on validation data.
 CHOSEN = ""
@@ -24,43 +15,3 @@ def model_path(folder: Path, variant: str) -> Path:
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr")
-
-
-def gather(cell_paths: list[Path]) -> "pd.DataFrame":
-    """Return the numbers of all cells, tidy: one row per number; see COLUMNS."""
-    # Imported here because jobs that make one cell would wait for it.
-    import pandas as pd
-
-    rows: list[tuple[Any, ...]] = []
-    for path in cell_paths:
-        cell = read_json(path)
-        for variant, entry in cell["variants"].items():
-            head = (cell["study"], cell["dataset"], cell["method"], variant)
-            rows += [(*head, *numbers) for numbers in _numbers(cell, entry)]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[str, float, Any]]:
-    out: list[tuple[str, float, Any]] = []
-    for name, score in entry["scores"].items():
-        out.append((name, score["mean"], score["stderr"]))
-        if "monte_carlo_error" in score:
-            out.append((f"{name}_monte_carlo_error", score["monte_carlo_error"], None))
-        means = score.get("partitions", [])
-        if len(means) > 1:
-            spread = float(np.std(means, ddof=1))
-            out.append((f"{name}_partition_mean", float(np.mean(means)), spread))
-    out.append(("validation", entry["validation"], None))
-    sizes = ("n_features", "n_features_generated", "mean_length")
-    out += [(name, entry[name], None) for name in sizes if name in entry]
-    seconds = entry["seconds"]
-    out += [(f"seconds_{name}", value, None) for name, value in seconds.items()]
-    out.append(("seconds_learn", sum(seconds.values()), None))
-    out.append(("seconds_tuning", cell["seconds_tuning"], None))
-    out.append(("seconds_inference", entry["seconds_inference"], None))
-    peak = max(cell["peak_memory_mib_learn"], cell["peak_memory_mib_score"])
-    out.append(("peak_memory_mib", peak, None))
-    return out

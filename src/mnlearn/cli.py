@@ -127,6 +127,7 @@ def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -
 @click.option("--valid", type=FILE, help="Validation data, to choose from a grid.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter.")
 @click.option("--grid", "grid_path", type=FILE, help="YAML file of parameter: [values].")
+@click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, lw).")
 @click.option("--out", type=FILE, required=True, help="Model file; .npz, .mn, .dn, .graphml, .csv.")
 @click.option("--trace", type=FILE, help="Write every grid point to this CSV.")
 @threads_option
@@ -137,6 +138,7 @@ def fit(
     valid: Path | None,
     settings: tuple[str, ...],
     grid_path: Path | None,
+    network: Path | None,
     out: Path,
     trace: Path | None,
     threads: int,
@@ -150,7 +152,7 @@ def fit(
     from mnlearn.data.text import load_dataset
     from mnlearn.files import write_csv
     from mnlearn.methods import load_method
-    from mnlearn.models.files import check_writable, save_model
+    from mnlearn.models.files import check_writable, load_network, save_model
     from mnlearn.tuning import tune, validation_pll
 
     learner = load_method(method)
@@ -165,7 +167,10 @@ def fit(
         valid_data = load_dataset(valid)
         check_data(valid, data, valid_data)
         criterion = validation_pll(valid_data, threads)
-    tuned = tune(learner, data, grid, criterion, threads)
+    given = load_network(network)
+    if given is not None and network is not None:
+        check_data(network, data, given)
+    tuned = tune(learner, data, grid, criterion, threads, network=given)
     if trace is not None:
         write_csv(trace, tuned.trace)
     try:
@@ -181,15 +186,13 @@ def fit(
 @main.command()
 def methods() -> None:
     """List the methods and their parameters."""
-    import dataclasses
-
     from mnlearn.methods import load_method, method_names
 
     for name in method_names():
         method = load_method(name)
         click.echo(f"{name}: {method.title} ({method.source})")
-        for field in dataclasses.fields(method.parameters):
-            click.echo(f"    {field.name}={field.default}    {field.metadata['help']}")
+        for parameter, field in method.fields().items():
+            click.echo(f"    {parameter}={field.default}    {field.metadata['help']}")
 
 
 @main.command()

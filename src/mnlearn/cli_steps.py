@@ -56,6 +56,7 @@ def partition(train: Path, dataset: str, groups: int, number: int, out: Path, se
 @click.option("--valid", type=FILE, required=True)
 @click.option("--grid", required=True, help="Values by parameter, as JSON.")
 @click.option("--cmll", default="{}", help="Settings to choose by validation CMLL, as JSON.")
+@click.option("--network", type=FILE, help="Dependency network to build on.")
 @click.option("--checkpoints", type=FOLDER, help="Folder for finished grid points.")
 @click.option("--models", type=FOLDER, required=True)
 @click.option("--trace", type=FILE, required=True)
@@ -71,6 +72,7 @@ def tune(
     valid: Path,
     grid: str,
     cmll: str,
+    network: Path | None,
     checkpoints: Path | None,
     models: Path,
     trace: Path,
@@ -85,7 +87,7 @@ def tune(
     values = parse_object(grid, "--grid")
     learn_cell(
         learner, identity, train, valid, values, parse_inference(cmll, "--cmll", "groups"),
-        checkpoints, models, trace, record, threads,
+        checkpoints, models, trace, record, threads, network,
     )  # fmt: skip
 
 
@@ -95,6 +97,7 @@ def tune(
 @click.option("--groups", type=FILE, required=True)
 @click.option("--test", type=FILE, required=True)
 @click.option("--inference", required=True, help="Inference settings, as JSON.")
+@click.option("--cmll-of-variants/--no-cmll-of-variants", default=True)
 @click.option("--checkpoints", type=FOLDER)
 @click.option("--per-example", type=FILE, required=True)
 @click.option("--cell", type=FILE, required=True)
@@ -105,6 +108,7 @@ def score_cell(
     groups: Path,
     test: Path,
     inference: str,
+    cmll_of_variants: bool,
     checkpoints: Path | None,
     per_example: Path,
     cell: Path,
@@ -115,8 +119,9 @@ def score_cell(
 
     settings = parse_inference(inference, "--inference")
     cell_scoring.score_cell(
-        record, models, test, groups, settings, checkpoints, per_example, cell, threads
-    )
+        record, models, test, groups, settings, checkpoints, per_example, cell, threads,
+        cmll_of_variants,
+    )  # fmt: skip
 
 
 @click.command()
@@ -124,8 +129,8 @@ def score_cell(
 @click.option("--out", type=FILE, required=True)
 def gather(cells: tuple[Path, ...], out: Path) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
-    from mnlearn.cells import gather as gather_cells
     from mnlearn.files import write_text
+    from mnlearn.gather import gather as gather_cells
 
     for path in cells:
         try:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.kernels import conversion as kernels
+from mnlearn.kernels.subfeatures import merge_subfeatures, write_subfeatures
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal
 from mnlearn.models.markov_network import MarkovNetwork
@@ -20,11 +21,46 @@ class Orders:
     order : int64, shape (n_vars,). A permutation of the variables.
     rotations : all n_vars rotations of it, and not it alone.
     reverse : the reverse of each order as well, with the same weight.
+    all_up_to : CPD features of at most this many literals are averaged over all n_vars! orders
+        instead, in time and memory that double with every literal.
     """
 
     order: NDArray[np.int64]
     rotations: bool = True
     reverse: bool = True
+    all_up_to: int = 0
+
+
+ORDERS = ("one", "pair", "rotations", "both-rotations", "all")
+BASES = ("marginals", "uniform", "mode", "examples")
+
+
+def orders_named(name: str, n_vars: int, max_length: int) -> Orders:
+    """Return the orders called `name`, one of ORDERS, of variables as they are numbered.
+
+    max_length : of the features that "all" averages over all orders; longer ones are averaged
+        over both rotations.
+    """
+    return Orders(
+        np.arange(n_vars),
+        rotations=name in ("rotations", "both-rotations", "all"),
+        reverse=name in ("pair", "both-rotations", "all"),
+        all_up_to=max_length if name == "all" else 0,
+    )
+
+
+def base_named(name: str, data: Dataset) -> NDArray[np.float64] | Dataset:
+    """Return the base distribution called `name`, one of BASES, of training data.
+
+    The mode is the one base instance in which every variable has its more frequent value.
+    """
+    if name == "examples":
+        return data
+    if name == "uniform":
+        return np.full(data.n_vars, 0.5)
+    if name == "mode":
+        return (data.frequency > 0.5).astype(np.float64)
+    return smoothed_marginals(data)
 
 
 def smoothed_marginals(data: Dataset) -> NDArray[np.float64]:
@@ -90,32 +126,35 @@ def to_markov_network(
     kernels.sort_tests(
         features.start, features.var, target, place, n_vars, order, distance, target_at
     )
-    removed, with_target = np.empty((2, n_literals)), np.empty((2, n_literals))
+    fixed = (features.start, features.var, features.value, order, target_at)
+    n_subsets = np.where(features.length <= orders.all_up_to, 1 << (features.length - 1), 0)
+    subset_start = np.concatenate([[0], np.cumsum(n_subsets)])
+    shares = np.empty((2, n_literals)), np.empty((2, n_literals))
+    subsets = subset_start, np.empty(subset_start[-1]), np.empty(subset_start[-1])
     if isinstance(base, Dataset):
         if base.n_vars != n_vars:
             raise InputError(f"conversion: expected base examples of {n_vars} variables.")
-        kernels.data_shares(
-            features.start, features.var, features.value, order, target_at,
-            base.rows, base.weight / base.n_examples, removed, with_target,
-        )  # fmt: skip
+        weight_of_row = base.weight / base.n_examples
+        kernels.data_shares(*fixed, base.columns, base.last_word, weight_of_row, *shares)
+        kernels.data_subset_shares(*fixed, base.rows, weight_of_row, *subsets)
     else:
         if base.shape != (n_vars,) or not ((base >= 0) & (base <= 1)).all():
             raise InputError(f"conversion: expected {n_vars} probabilities as base distribution.")
         one = base[features.var]
         probability = np.where(features.value == 1, one, 1.0 - one)
-        kernels.product_shares(features.start, order, target_at, probability, removed, with_target)
+        arranged = (features.start, order, target_at, probability)
+        kernels.product_shares(*arranged, *shares)
+        kernels.product_subset_shares(*arranged, *subsets)
     mark = np.random.default_rng(0).integers(0, 2**64, (n_vars, 2), np.uint64)
     share = 0.5 if orders.reverse else 1.0
-    total, source = kernels.merge_subfeatures(
+    total, source = merge_subfeatures(
         features.start, order, distance, target_at, mark[features.var, features.value], weight,
-        removed, with_target, n_vars, n_vars - place[target], orders.rotations,
+        shares, subsets, n_vars, n_vars - place[target], orders.rotations,
         share, share if orders.reverse else 0.0,
     )  # fmt: skip
     kept = total != 0.0
     total, source = total[kept], source[kept]
     start = np.concatenate([[0], np.cumsum(source[:, 1] + source[:, 3])])
     var, value = np.empty(start[-1], np.int32), np.empty(start[-1], np.uint8)
-    kernels.write_subfeatures(
-        features.start, features.var, features.value, order, target_at, source, start, var, value
-    )
+    write_subfeatures(*fixed, source, start, var, value)
     return MarkovNetwork(n_vars, feature_set(start, var, value), total, network.names)

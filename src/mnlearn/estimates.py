@@ -44,7 +44,7 @@ def recorded_estimates(
 ) -> dict[str, dict[str, Estimate]]:
     """Return for each method of a recorded study the laws of its seconds and MiB.
 
-    scores : tidy scores as from `cells.gather`. Methods with too few datasets are left out.
+    scores : tidy scores as from `gather.gather`. Methods with too few datasets are left out.
     """
     chosen = scores[(scores["variant"] == "") & scores["dataset"].isin(list(registry))]
     table = chosen.pivot_table(index=["method", "dataset"], columns="quantity", values="value")

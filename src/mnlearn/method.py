@@ -5,10 +5,11 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
+from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.files import Model
 
 
@@ -23,6 +24,20 @@ class Fitted:
     model: Model
     seconds: dict[str, float]
     details: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method is given to learn from.
+
+    grid : values of every parameter, as from `Method.grid`.
+    network : a dependency network learned before, for methods that build on one.
+    """
+
+    train: Dataset
+    grid: Mapping[str, list[Any]]
+    threads: int = 1
+    network: DependencyNetwork | None = None
 
 
 @dataclass(frozen=True)
@@ -42,23 +57,45 @@ class Method:
     """A learner: its parameters, and the stages in which a grid over them is searched.
 
     parameters : frozen dataclass; defaults are used where nothing is chosen, the `help` of each
-        field's metadata says what it is.
-    prepare : called once with the training data, the grid and the number of threads; returns
-        the workspace in which stages share what they have in common.
-    variant : parameter of which a study reports every value beside the chosen one, or None.
+        field's metadata says what it is. A field named by a keyword ends in an underscore.
+    prepare : called once; returns the workspace in which stages share what they have in common.
+    variant : parameters of which a study reports every combination beside the chosen one.
     source : paper and section that the method follows.
+    network : whether it builds on a dependency network that was learned before.
     """
 
     title: str
     source: str
     parameters: type
-    prepare: Callable[[Dataset, Mapping[str, list[Any]], int], Any]
+    prepare: Callable[[Task], Any]
     stages: tuple[Stage, ...]
-    variant: str | None = None
+    variant: tuple[str, ...] = ()
+    network: Literal["none", "optional", "required"] = "none"
+
+    def fields(self) -> dict[str, Any]:
+        """Return the dataclass field of every parameter by its name."""
+        return {f.name.rstrip("_"): f for f in dataclasses.fields(self.parameters)}
 
     def defaults(self) -> dict[str, Any]:
         """Return the default of every parameter."""
-        return {f.name: f.default for f in dataclasses.fields(self.parameters)}
+        return {name: field.default for name, field in self.fields().items()}
+
+    def choose(self, values: Mapping[str, Any]) -> Any:
+        """Return the parameters with the given values, which are checked."""
+        fields = self.fields()
+        return self.parameters(**{fields[name].name: value for name, value in values.items()})
+
+    def check_network(self, network: DependencyNetwork | None, n_vars: int) -> None:
+        """Refuse a network that the method has no use for, lacks, or that is of other variables."""
+        if network is None and self.network == "required":
+            raise InputError(f"{self.title}: expected a dependency network to build on.")
+        if network is not None and self.network == "none":
+            raise InputError(f"{self.title}: does not build on a dependency network.")
+        if network is not None and network.n_vars != n_vars:
+            raise InputError(
+                f"{self.title}: expected a dependency network of {n_vars} variables, got one of "
+                f"{network.n_vars}."
+            )
 
     def grid(self, chosen: Mapping[str, Any]) -> dict[str, list[Any]]:
         """Return a list of values for every parameter, defaults where `chosen` has none.
@@ -71,7 +108,7 @@ class Method:
         """
         grid = {name: [value] for name, value in self.defaults().items()}
         tunable = {name for stage in self.stages for name in stage.parameters}
-        types_of = typing.get_type_hints(self.parameters)
+        fields, types_of = self.fields(), typing.get_type_hints(self.parameters)
         for name, values in chosen.items():
             if name not in grid:
                 raise InputError(f"parameter {name}: expected one of {', '.join(grid)}.")
@@ -80,10 +117,10 @@ class Method:
                 raise InputError(f"parameter {name}: expected at least one value.")
             if len(listed) > 1 and name not in tunable:
                 raise InputError(f"parameter {name}: expected one value, it is not tuned.")
-            grid[name] = [_convert(name, value, types_of[name]) for value in listed]
+            grid[name] = [_convert(name, value, types_of[fields[name].name]) for value in listed]
         for name, values in grid.items():
             for value in values:
-                self.parameters(**{**self.defaults(), name: value})
+                self.choose({**self.defaults(), name: value})
         return grid
 
 

@@ -58,7 +58,7 @@ def _parse(cells: Mapping[str, str], where: str) -> tuple[Any, ...]:
 def tidy_scores(scores: pd.DataFrame) -> pd.DataFrame:
     """Return scores with the empty variant as the empty text.
 
-    pandas reads the empty fields of a CSV file as missing; `cells.gather` gives empty texts.
+    pandas reads the empty fields of a CSV file as missing; `gather.gather` gives empty texts.
     """
     return scores.assign(variant=scores["variant"].astype(object).where(scores.variant.notna(), ""))
 

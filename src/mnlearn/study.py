@@ -32,6 +32,16 @@ class Study:
         """Return the learner behind a method label: its own name unless the study says other."""
         return str(self.content["methods"][method].get("learner", method))
 
+    def network(self, method: str) -> str | None:
+        """Return the label of the dependency network that a method builds on, or None."""
+        label = self.content["methods"][method].get("network")
+        return None if label is None else str(label)
+
+    @property
+    def cmll_of_variants(self) -> bool:
+        """Whether CMLL is computed of variants beside the chosen one."""
+        return bool(self.content["cmll"].get("of_variants", True))
+
     def grid(self, method: str, dataset: str) -> dict[str, list[Any]]:
         """Return the values to try for each parameter of a method on a dataset."""
         entry = self.content["methods"][method]
@@ -76,7 +86,15 @@ def load_study(path: Path | str) -> Study:
     if errors:
         place = ".".join(str(part) for part in errors[0].path) or "top level"
         raise InputError(f"{path}, {place}: {errors[0].message}.")
-    return Study(path.stem, content)
+    study = Study(path.stem, content)
+    for method in study.methods:
+        network = study.network(method)
+        if network is not None and (network == method or network not in study.methods):
+            raise InputError(
+                f"{path}, methods.{method}.network: expected another method of this study, "
+                f"got {network!r}."
+            )
+    return study
 
 
 def study_path(name: str, workflow: Path) -> Path:

@@ -52,13 +52,18 @@ class TreePath:
 
 
 def learn_tree_path(
-    data: Dataset, kappa: float, min_examples: float = 0.0, threads: int = 1
+    data: Dataset,
+    kappa: float,
+    min_examples: float = 0.0,
+    threads: int = 1,
+    pseudocount: float = 1.0,
 ) -> TreePath:
     """Grow a probability tree per variable (Lowd & Davis 2010, Section III).
 
     kappa : structure prior in (0, 1]; a split must gain more than -log(kappa) in the
-        log-likelihood of the training examples under leaves with one count added per value.
+        log-likelihood of the training examples under smoothed leaves.
     min_examples : least weight of examples on each side of a split.
+    pseudocount : added to the count of each value at a leaf; above 0.
     """
     # Columns with more ones than zeros are stored negated: work is proportional to the ones.
     negated = data.frequency > 0.5
@@ -69,9 +74,12 @@ def learn_tree_path(
     pair_weight = np.zeros((data.n_vars, data.n_vars))
     kernels.cooccurrence(indptr, indices, data.weight, pair_weight)
     whole = bool((data.weight == np.round(data.weight)).all()) and data.n_examples < 2**24
-    log_table = np.zeros(0)
-    if whole:
-        log_table = np.log(np.maximum(np.arange(data.n_examples + 3), 1))
+    counts_seen = np.arange(data.n_examples + 1) if whole else np.zeros(0)
+    smoothing = (
+        float(pseudocount),
+        np.log(counts_seen + pseudocount),
+        np.log(counts_seen + 2.0 * pseudocount),
+    )
     min_gain = -np.log(kappa)
 
     def grow(begin: int, end: int) -> list[tuple[NDArray, ...]]:
@@ -88,7 +96,7 @@ def learn_tree_path(
         for target in range(begin, end):
             n_nodes = kernels.grow_tree(
                 target, columns, indptr, indices, data.weight, pair_weight, min_gain,
-                min_examples, log_table, counts, active, order, spare,
+                min_examples, smoothing, counts, active, order, spare,
                 split_var, child, gain, node_count,
             )  # fmt: skip
             grown.append(tuple(a[:n_nodes].copy() for a in (split_var, child, gain, node_count)))
@@ -109,6 +117,8 @@ def learn_tree_path(
         start=read_only(start),
         split_var=read_only(split_var),
         child=read_only(child.astype(np.int32)),
-        log_prob=read_only(np.log((count + 1) / (count.sum(axis=1, keepdims=True) + 2))),
+        log_prob=read_only(
+            np.log((count + pseudocount) / (count.sum(axis=1, keepdims=True) + 2 * pseudocount))
+        ),
     )
     return TreePath(trees, read_only(np.concatenate([t[2] for t in grown])), float(min_gain))

@@ -12,7 +12,8 @@ import numpy as np
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.marginals import Inference
-from mnlearn.method import Fitted, Method, Stage
+from mnlearn.method import Fitted, Method, Stage, Task
+from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.progress import say
@@ -35,8 +36,9 @@ class Candidate:
 class Tuned:
     """The outcome of a grid search.
 
-    best : the candidate chosen. variants : the best candidate of each value of the method's
-    variant parameter. trace : one row per grid point visited, in order.
+    best : the candidate chosen. variants : the best candidate of each combination of values of
+    the method's variant parameters, the values joined by hyphens. trace : one row per grid point
+    visited, in order.
     tuning_seconds : time spent on all grid points, those restored from checkpoints included.
     """
 
@@ -69,6 +71,7 @@ def tune(
     threads: int = 1,
     checkpoints: Checkpoints | None = None,
     last_criterion: Criterion | None = None,
+    network: DependencyNetwork | None = None,
 ) -> Tuned:
     """Learn at every point of the grid and choose by the criterion; the first of equals wins.
 
@@ -76,9 +79,16 @@ def tune(
         the values chosen in one stage fixed in the next.
     criterion : higher is better. May be None if the grid has a single point.
     last_criterion : used instead in the last stage, the one that yields the model.
+    network : what a method that builds on a dependency network is given.
+
+    Raises
+    ------
+    InputError
+        The method needs a network that is not given, or has no use for the one that is.
     """
     kept = checkpoints or Checkpoints(None)
-    workspace = method.prepare(train, grid, threads)
+    method.check_network(network, train.n_vars)
+    workspace = method.prepare(Task(train, grid, threads, network))
     chosen = {name: values[0] for name, values in grid.items()}
     trace: list[dict[str, Any]] = []
     candidates: list[Candidate] = []
@@ -107,9 +117,9 @@ def tune(
     best = max(candidates, key=lambda c: c.score)
     seconds += best.fitted.seconds.get("structure", 0.0)
     variants: dict[str, Candidate] = {}
-    if method.variant is not None:
+    if method.variant:
         for candidate in candidates:
-            name = str(candidate.parameters[method.variant])
+            name = "-".join(str(candidate.parameters[key]) for key in method.variant)
             if name not in variants or candidate.score > variants[name].score:
                 variants[name] = candidate
     return Tuned(best, variants, trace, seconds)
@@ -124,7 +134,7 @@ def _points(stage: Stage, grid: Mapping[str, list[Any]]) -> list[tuple[tuple[Any
 def _work(
     method: Method, stage: Stage, workspace: Any, parameters: dict[str, Any], warm: Fitted | None
 ) -> Callable[[], Fitted]:
-    return lambda: stage.learn(workspace, method.parameters(**parameters), warm)
+    return lambda: stage.learn(workspace, method.choose(parameters), warm)
 
 
 def _text(parameters: dict[str, Any], stage: Stage) -> str:
@@ -146,7 +156,7 @@ def _trace_row(
 def size(model: Model) -> dict[str, float]:
     """Return the number and mean length of a model's features with weights other than 0."""
     if not isinstance(model, MarkovNetwork):
-        return {"n_features": int(model.trees.is_leaf.sum()) + len(model.features)}
+        return {"n_features": model.trees.n_informative_leaves + len(model.features)}
     length = model.features.length[model.weight != 0]
     return {
         "n_features": len(length),

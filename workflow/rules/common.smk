@@ -70,6 +70,14 @@ def learner_of(wildcards):
     return STUDIES[wildcards.study].learner(wildcards.method)
 
 
+def network_of(wildcards):
+    """Return the models of the dependency network that a method builds on, if it does."""
+    source = STUDIES[wildcards.study].network(wildcards.method)
+    if source is None:
+        return []
+    return [f"results/{wildcards.study}/models/{wildcards.dataset}/{source}"]
+
+
 def tuning_cmll_of(wildcards):
     """Return how validation CMLL is computed if a cell is tuned by it, as JSON."""
     settings = STUDIES[wildcards.study].tuning_cmll(wildcards.method, wildcards.dataset)

@@ -11,6 +11,7 @@ rule tune:
     input:
         train="results/data/{dataset}/train.npz",
         valid="results/data/{dataset}/valid.npz",
+        network=network_of,
     output:
         models=directory("results/{study}/models/{dataset}/{method}"),
         trace="results/{study}/tuning/{dataset}/{method}.csv",
@@ -24,13 +25,16 @@ rule tune:
         learner=learner_of,
         grid=grid_of,
         cmll=tuning_cmll_of,
+        network=lambda wildcards, input: (
+            f"--network {input.network}/chosen.npz" if input.network else ""
+        ),
         seed=config["seed"],
         code=learn_code_of,
     shell:
         r"""
         mnlearn tune {params.learner} --study {wildcards.study} --label {wildcards.method} \
             --dataset {wildcards.dataset:q} --train {input.train:q} --valid {input.valid:q} \
-            --grid {params.grid:q} --cmll {params.cmll:q} --seed {params.seed} --threads {threads} \
+            --grid {params.grid:q} --cmll {params.cmll:q} {params.network} --seed {params.seed} --threads {threads} \
             --checkpoints results/{wildcards.study}/checkpoints \
             --models {output.models:q} --trace {output.trace:q} \
             --record {output.record:q} &>{log:q}

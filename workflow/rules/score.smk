@@ -23,11 +23,14 @@ rule score:
     threads: 1
     params:
         inference=inference_of,
+        variants=lambda wildcards: (
+            "" if STUDIES[wildcards.study].cmll_of_variants else "--no-cmll-of-variants"
+        ),
         code=code_digest("cell_scoring"),
     shell:
         r"""
         mnlearn score-cell {input.record:q} --models {input.models:q} --groups {input.groups:q} \
-            --test {input.test:q} --inference {params.inference:q} --threads {threads} \
+            --test {input.test:q} --inference {params.inference:q} {params.variants} --threads {threads} \
             --checkpoints results/{wildcards.study}/checkpoints \
             --per-example {output.per_example:q} --cell {output.cell:q} &>{log:q}
         """
@@ -44,7 +47,7 @@ rule gather:
     benchmark:
         "results/benchmarks/{study}/gather.tsv"
     params:
-        code=code_digest("cells"),
+        code=code_digest("gather"),
     shell:
         r"""
         mnlearn gather {input:q} --out {output:q} &>{log:q}

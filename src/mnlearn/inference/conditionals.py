@@ -5,9 +5,11 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.terms import conditions, finite, leaf_log_odds
+from mnlearn.kernels.effects import add_owned
 from mnlearn.kernels.pseudo_likelihood import add_log_odds
 from mnlearn.kernels.tree import tree_log_odds
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.features import FeatureSet
 from mnlearn.models.files import Model
 from mnlearn.threads import map_ranges
 
@@ -40,11 +42,33 @@ def _dependency_log_odds(
         )
 
     map_ranges(walk, data.n_rows, threads)
-    rest, sign = conditions(model)
-    weight = sign * finite(model.weight)
-    for f in range(len(rest)):
-        holds = np.ones(data.n_rows, bool)
-        for v, value in rest.literals(f):
-            holds &= data.rows[:, v] == value
-        out[holds, model.target[f]] += weight[f]
+    if len(model.features):
+        rest, sign = conditions(model)
+        constant, effect, longer = _effects(model, rest, sign * finite(model.weight))
+
+        def add(first: int, last: int) -> None:
+            add_owned(data.rows[first:last], constant, effect, longer, out[first:last])
+
+        map_ranges(add, data.n_rows, threads)
     return out
+
+
+def _effects(
+    model: DependencyNetwork, rest: FeatureSet, weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray, ...]]:
+    """Return what CPD features add to log-odds: constants, effects of single variables, the rest.
+
+    rest, weight : the features without their target's literal, and what they add to its log-odds.
+    """
+    n_vars, length = model.n_vars, rest.length
+    constant, effect = np.zeros(n_vars), np.zeros((n_vars, n_vars))
+    np.add.at(constant, model.target[length == 0], weight[length == 0])
+    single = length == 1
+    var, value = rest.var[rest.start[:-1][single]], rest.value[rest.start[:-1][single]]
+    target, w = model.target[single], weight[single]
+    # A feature that asks for 0 is a constant less the effect of a 1.
+    np.add.at(constant, target, np.where(value == 0, w, 0.0))
+    np.add.at(effect, (var, target), np.where(value == 1, w, -w))
+    longer = rest.select(length > 1)
+    owner, own_weight = model.target[length > 1].astype(np.int64), weight[length > 1]
+    return constant, effect, (longer.start, longer.var, longer.value, owner, own_weight)

@@ -1,8 +1,9 @@
-"""Closed-form conversion of CPD features into features of a Markov network (Lowd 2012)."""
+"""Tests of CPD features in an order of the variables, and the chance that removed ones hold."""
 
 import numpy as np
 
 from mnlearn.jit import kernel
+from mnlearn.kernels.bits import lowest_bit
 
 FORWARD, BACKWARD = 0, 1
 
@@ -62,183 +63,107 @@ def product_shares(start, order, target_at, probability, removed, with_target):
 
 
 @kernel
-def _share_holding(rows, weight, var, value, k, alive, n_alive):
-    """Drop the rows that violate literal `k` from `alive`; return their number and weight."""
-    n = 0
+def _share(words, row_weight):
+    """Return the weight of the rows whose bits are set."""
     total = 0.0
-    for a in range(n_alive):
-        i = alive[a]
-        if rows[i, var[k]] == value[k]:
-            alive[n] = i
-            n += 1
-            total += weight[i]
-    return n, total
+    for b in range(len(words)):
+        word = words[b]
+        while word != np.uint64(0):
+            total += row_weight[64 * b + np.int64(lowest_bit(word))]
+            word &= word - np.uint64(1)
+    return total
 
 
 @kernel
-def data_shares(start, var, value, order, target_at, rows, weight, removed, with_target):
+def _intersect(words, column, value, ends):
+    """Keep the rows in which a variable, given by its packed column, has the value."""
+    if value:
+        for b in range(len(words)):
+            words[b] &= column[b]
+    else:
+        for b in range(len(words)):
+            words[b] &= ~column[b]
+        words[len(words) - 1] &= ends
+
+
+@kernel
+def data_shares(start, var, value, order, target_at, columns, ends, weight, removed, with_target):
     """Fill in the share of the examples in which removed tests hold: the base is every example.
 
-    rows : uint8, (n_rows, n_vars). weight : float64, (n_rows,), of sum 1.
+    columns : uint64, (n_vars, n_words), packed columns; ends : uint64, bits in use of the last
+    word. weight : float64, (n_rows,), of sum 1.
     Written: as in `product_shares`.
     """
-    every = np.arange(len(rows))
-    alive, of_target = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    whole = weight.sum()
+    every = np.full(columns.shape[1], ~np.uint64(0))
+    every[len(every) - 1] = ends
+    holding, whole = np.empty_like(every), weight.sum()
+    of_target = np.empty_like(every)
     for f in range(len(start) - 1):
         begin, n = start[f], start[f + 1] - start[f] - 1
+        at = target_at[f]
         of_target[:] = every
-        n_target, target_share = _share_holding(
-            rows, weight, var, value, target_at[f], of_target, len(rows)
-        )
+        _intersect(of_target, columns[var[at]], value[at], ends)
+        target_share = _share(of_target, weight)
         for direction in range(2):
             for starts_with_target in range(2):
-                if starts_with_target:
-                    alive[:n_target] = of_target[:n_target]
-                    n_alive, share = n_target, target_share
-                    out = with_target[direction]
-                else:
-                    alive[:] = every
-                    n_alive, share = len(rows), whole
-                    out = removed[direction]
+                out = with_target[direction] if starts_with_target else removed[direction]
+                holding[:] = of_target if starts_with_target else every
+                share = target_share if starts_with_target else whole
                 for step in range(n + 1):
-                    j = n - step if direction == 0 else step
-                    out[begin + j] = share
-                    if step < n:
-                        k = order[begin + (j - 1 if direction == 0 else j)]
-                        n_alive, share = _share_holding(rows, weight, var, value, k, alive, n_alive)
+                    if step:
+                        k = order[begin + (n - step if direction == 0 else step - 1)]
+                        _intersect(holding, columns[var[k]], value[k], ends)
+                        share = _share(holding, weight)
+                    out[begin + (n - step if direction == 0 else step)] = share
 
 
 @kernel
-def _slot_of(key, keys, slots):
-    """Return the slot in which the subfeature `key` is, or where it would be put."""
-    last = len(slots) - 1
-    s = np.int64(key & np.uint64(last))
-    while slots[s] >= 0 and keys[slots[s]] != key:
-        s = (s + 1) & last
-    return s
+def product_subset_shares(start, order, target_at, probability, subset_start, removed, with_target):
+    """Fill in the probability that the tests outside a subset hold, for a product of marginals.
 
-
-@kernel
-def _grown(array):
-    """Return a copy of an array with room for twice as many entries."""
-    out = np.empty(2 * len(array), array.dtype)
-    out[: len(array)] = array
-    return out
-
-
-@kernel
-def _rehashed(keys, n):
-    """Return slots for the first n keys with room to double them."""
-    slots = np.full(8 * n, -1, np.int64)
-    for i in range(n):
-        slots[_slot_of(keys[i], keys, slots)] = i
-    return slots
-
-
-@kernel
-def merge_subfeatures(
-    start,
-    order,
-    distance,
-    target_at,
-    mark,
-    weight,
-    removed,
-    with_target,
-    n_vars,
-    boundary,
-    rotations,
-    forward_share,
-    backward_share,
-):
-    """Return the distinct subfeatures of all CPD features and their weights.
-
-    A CPD feature of weight w adds, for every order of the variables, a feature of its target's
-    literal and of the tests that come after it, and takes away the same without the target's
-    (Lowd 2012, Section 4). What is removed multiplies w by the probability that it holds under
-    the base distribution. Equal features, known by the sums of the random `mark`s of their
-    literals, are merged as they appear, so that time and memory are linear in the number of
-    tests and of distinct subfeatures.
-
-    mark : uint64, (n_literals,), equal for equal literals.
-    boundary : int64, (n_features,), number of steps from the target to the end of the order.
-    rotations : whether all n_vars rotations of the order are averaged: then the first j tests
-        are kept by as many rotations as there are variables between test j and test j + 1.
-    forward_share, backward_share : weights of the order and of its reverse.
-    Returned: total float64, (n_found,); source int64, (n_found, 4), feature, number of tests
-    kept, direction and whether the target's literal is kept of one of the equal subfeatures,
-    which `write_subfeatures` makes into literals. Those without literals are constants and are
-    left out.
+    subset_start : int64, (n_features + 1,). The subsets of the n tests of feature f are
+    subset_start[f]:subset_start[f + 1] in the order of their bits; or none.
+    Written, float64: removed, that all tests outside the subset hold; with_target : that the
+    target's does, too.
     """
-    keys = np.empty(64, np.uint64)
-    total = np.empty(64)
-    source = np.empty((64, 4), np.int64)
-    slots = np.full(256, -1, np.int64)
-    n_found = 0
     for f in range(len(start) - 1):
-        begin, n = start[f], start[f + 1] - start[f] - 1
-        target_mark = mark[target_at[f]]
-        for direction in range(2):
-            share_of_order = backward_share if direction else forward_share
-            if share_of_order == 0.0:
-                continue
-            key = np.uint64(0)
-            for step in range(n + 1):
-                # Forward the first `step` tests are kept, backward the last.
-                j = n - step if direction else step
-                if step:
-                    key += mark[order[begin + (j if direction else j - 1)]]
-                here = distance[begin + j - 1] if j > 0 else np.int64(0)
-                there = distance[begin + j] if j < n else np.int64(n_vars)
-                share = share_of_order
-                if rotations:
-                    share *= (there - here) / n_vars
-                elif not here < boundary[f] <= there:
-                    continue
-                for has_target in range(2):
-                    if has_target == 0 and step == 0:
-                        continue
-                    if has_target:
-                        change = share * weight[f] * removed[direction, begin + j]
-                        wanted = key + target_mark
-                    else:
-                        change = -share * weight[f] * with_target[direction, begin + j]
-                        wanted = key
-                    s = _slot_of(wanted, keys, slots)
-                    if slots[s] < 0:
-                        if n_found == len(keys):
-                            keys, total = _grown(keys), _grown(total)
-                            grown = np.empty((2 * n_found, 4), np.int64)
-                            grown[:n_found] = source
-                            source = grown
-                            slots = _rehashed(keys, n_found)
-                            s = _slot_of(wanted, keys, slots)
-                        slots[s] = n_found
-                        keys[n_found] = wanted
-                        total[n_found] = 0.0
-                        source[n_found] = (f, step, direction, has_target)
-                        n_found += 1
-                    total[slots[s]] += change
-    return total[:n_found], source[:n_found]
+        first, end = subset_start[f], subset_start[f + 1]
+        for s in range(end - first - 1, -1, -1):
+            share = 1.0
+            for j in range(start[f + 1] - start[f] - 1):
+                if not s >> j & 1:
+                    share *= probability[order[start[f] + j]]
+            removed[first + s] = share
+            with_target[first + s] = share * probability[target_at[f]]
 
 
 @kernel
-def write_subfeatures(start, var, value, order, target_at, source, out_start, out_var, out_value):
-    """Write the literals of subfeatures, ascending by variable.
+def data_subset_shares(
+    start, var, value, order, target_at, rows, weight, subset_start, removed, with_target
+):
+    """Fill in the share of the examples in which the tests outside a subset hold.
 
-    source : as from `merge_subfeatures`. out_start : int64, (n_found + 1,), given.
+    rows : uint8, (n_rows, n_vars). weight : float64, (n_rows,), of sum 1.
+    Others, and written: as in `product_subset_shares`.
     """
-    for i in range(len(source)):
-        f, n_kept, direction, has_target = source[i]
-        n = start[f + 1] - start[f] - 1
-        first = start[f] + (n - n_kept if direction else 0)
-        end = out_start[i]
-        for k in range(first, first + n_kept + has_target):
-            literal = order[k] if k < first + n_kept else target_at[f]
-            at = end
-            while at > out_start[i] and out_var[at - 1] > var[literal]:
-                out_var[at], out_value[at] = out_var[at - 1], out_value[at - 1]
-                at -= 1
-            out_var[at], out_value[at] = var[literal], value[literal]
-            end += 1
+    for f in range(len(start) - 1):
+        first, end = subset_start[f], subset_start[f + 1]
+        if first == end:
+            continue
+        n, at = start[f + 1] - start[f] - 1, target_at[f]
+        removed[first:end] = 0.0
+        with_target[first:end] = 0.0
+        for i in range(len(rows)):
+            violated = 0
+            for j in range(n):
+                k = order[start[f] + j]
+                violated |= (rows[i, var[k]] != value[k]) << j
+            removed[first + violated] += weight[i]
+            if rows[i, var[at]] == value[at]:
+                with_target[first + violated] += weight[i]
+        # A subset is kept if it contains the violated tests: sums over all that it contains.
+        for j in range(n):
+            for s in range(end - first):
+                if s >> j & 1:
+                    removed[first + s] += removed[first + (s ^ 1 << j)]
+                    with_target[first + s] += with_target[first + (s ^ 1 << j)]

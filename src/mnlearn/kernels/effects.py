@@ -64,6 +64,30 @@ def add_effects(effect, x, log_odds):
 
 
 @kernel
+def add_owned(rows, constant, effect, longer, out):
+    """Add to the log-odds of every variable what the features of its CPD give it.
+
+    rows : uint8, (n_rows, n_vars). constant : float64, (n_vars,), and effect : float64, (n_vars,
+    n_vars), what a variable (first) that is 1 adds to the log-odds of another.
+    longer : (start, var, value, owner, weight), conjunctions that add to the log-odds of their
+    owner where they hold.
+    out : float64, (n_rows, n_vars).
+    """
+    start, var, value, owner, weight = longer
+    for i in range(len(rows)):
+        x = rows[i]
+        for u in range(len(constant)):
+            out[i, u] += constant[u]
+        add_effects(effect, x, out[i])
+        for f in range(len(owner)):
+            k = start[f]
+            while k < start[f + 1] and x[var[k]] == value[k]:
+                k += 1
+            if k == start[f + 1]:
+                out[i, owner[f]] += weight[f]
+
+
+@kernel
 def flip_effects(effect, v, now_one, log_odds):
     """Add or take away the effects of a variable that has changed."""
     sign = 1.0 if now_one else -1.0

@@ -27,41 +27,43 @@ def cooccurrence(indptr, indices, weight, out):
 
 
 @kernel
-def _log(x, log_table):
-    return log_table[np.int64(x)] if len(log_table) else np.log(x)
+def _log_sum(count, added, log_table):
+    """Return log(count + added), from the table of it if there is one."""
+    return log_table[np.int64(count)] if len(log_table) else np.log(count + added)
 
 
 @kernel
-def _leaf_score(c0, c1, log_table):
-    """Log-likelihood of a leaf's own examples under its smoothed distribution (one per value)."""
+def _leaf_score(c0, c1, smoothing):
+    """Log-likelihood of a leaf's own examples under its smoothed distribution."""
+    pseudocount, value_log, total_log = smoothing
     return (
-        c0 * _log(c0 + 1.0, log_table)
-        + c1 * _log(c1 + 1.0, log_table)
-        - (c0 + c1) * _log(c0 + c1 + 2.0, log_table)
+        c0 * _log_sum(c0, pseudocount, value_log)
+        + c1 * _log_sum(c1, pseudocount, value_log)
+        - (c0 + c1) * _log_sum(c0 + c1, 2.0 * pseudocount, total_log)
     )
 
 
 @kernel
-def _largest_gain(c0, c1, log_table):
+def _largest_gain(c0, c1, smoothing):
     """Bound the gain of any split: each value of the target alone in a pure leaf.
 
     With g(c) the score of a pure leaf of c examples, a leaf's score is at most g(c0) + g(c1),
     and g is convex with g(0) = 0, so that dividing a value over two leaves never beats one.
     """
-    pure = _leaf_score(c0, 0.0, log_table) + _leaf_score(0.0, c1, log_table)
-    return pure - _leaf_score(c0, c1, log_table)
+    pure = _leaf_score(c0, 0.0, smoothing) + _leaf_score(0.0, c1, smoothing)
+    return pure - _leaf_score(c0, c1, smoothing)
 
 
 @kernel
-def _best_split(active, n_active, ones0, ones1, c0, c1, log_table):
+def _best_split(active, n_active, ones0, ones1, c0, c1, smoothing):
     """Return the active variable of the largest gain (the first of equals) and its gain."""
-    here = _leaf_score(c0, c1, log_table)
+    here = _leaf_score(c0, c1, smoothing)
     best_gain = -np.inf
     best = -1
     for k in range(n_active):
         u = active[k]
         a0, a1 = ones0[u], ones1[u]
-        score = _leaf_score(a0, a1, log_table) + _leaf_score(c0 - a0, c1 - a1, log_table)
+        score = _leaf_score(a0, a1, smoothing) + _leaf_score(c0 - a0, c1 - a1, smoothing)
         if score - here > best_gain:
             best_gain = score - here
             best = u
@@ -108,7 +110,7 @@ def grow_tree(
     pair_weight,
     min_gain,
     min_examples,
-    log_table,
+    smoothing,
     counts,
     active,
     order,
@@ -127,7 +129,9 @@ def grow_tree(
 
     columns : uint8, shape (n_vars, n_rows). indptr, indices : the same data as lists of ones.
     weight : float64, shape (n_rows,). pair_weight : float64, (n_vars, n_vars), `cooccurrence`.
-    log_table : logarithms of 0, 1, 2, … if all weights are whole numbers, else empty.
+    smoothing : (pseudocount, value_log, total_log). The count added to each value of the target,
+        and the logarithms of 0, 1, 2, … plus it and plus twice it if all weights are whole
+        numbers, else empty.
     Scratch: counts float64 (n_levels, 2, n_vars) and active int32 (n_levels, n_vars), with
         n_levels > 2 + log2(n_rows); order, spare int32 (n_rows,).
     Written, 2 n_rows entries each: split_var int32 (LEAF for a leaf), child int32 (·, 2), gain
@@ -165,10 +169,10 @@ def grow_tree(
         c0, c1 = node_count[node]
         split_var[node] = LEAF
         gain[node] = -np.inf
-        if n_active == 0 or _largest_gain(c0, c1, log_table) <= min_gain:
+        if n_active == 0 or _largest_gain(c0, c1, smoothing) <= min_gain:
             continue
         ones0, ones1 = counts[level]
-        u, best_gain = _best_split(active[level], n_active, ones0, ones1, c0, c1, log_table)
+        u, best_gain = _best_split(active[level], n_active, ones0, ones1, c0, c1, smoothing)
         gain[node] = best_gain
         if not best_gain > min_gain:
             continue
@@ -189,10 +193,10 @@ def grow_tree(
             split_var[side] = LEAF
             gain[side] = -np.inf
         small_grows = (
-            _largest_gain(node_count[small, 0], node_count[small, 1], log_table) > min_gain
+            _largest_gain(node_count[small, 0], node_count[small, 1], smoothing) > min_gain
         )
         large_grows = (
-            _largest_gain(node_count[large, 0], node_count[large, 1], log_table) > min_gain
+            _largest_gain(node_count[large, 0], node_count[large, 1], smoothing) > min_gain
         )
         if not (small_grows or large_grows):
             continue

@@ -1,15 +1,13 @@
 """Independent variables: the baseline that every structure learner has to beat."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
-from mnlearn.method import Fitted, Method, Stage, parameter
+from mnlearn.method import Fitted, Method, Stage, Task, parameter
 from mnlearn.models.features import atomic_features
 from mnlearn.models.markov_network import markov_network
 
@@ -27,9 +25,9 @@ class Parameters:
             )
 
 
-def prepare(train: Dataset, grid: Mapping[str, list[Any]], threads: int) -> Dataset:
+def prepare(task: Task) -> Dataset:
     """Return the training data: nothing is shared."""
-    return train
+    return task.train
 
 
 def learn(train: Dataset, parameters: Parameters, warm: Fitted | None) -> Fitted:

@@ -1,66 +1,87 @@
-"""DN2MN: a dependency network with probability trees, converted in closed form."""
+"""DN2MN: a dependency network, given or of probability trees, converted in closed form."""
 
 import time
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mnlearn.conversion import Orders, smoothed_marginals, to_markov_network
-from mnlearn.data.dataset import Dataset
+from mnlearn.conversion import BASES, ORDERS, base_named, orders_named, to_markov_network
 from mnlearn.errors import InputError
-from mnlearn.method import Fitted, Method, Stage, parameter
+from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
-from mnlearn.methods.dn_tree import TreeWorkspace, prepare
+from mnlearn.methods.dn_tree import TreeWorkspace
 from mnlearn.methods.dn_tree import learn as learn_trees
+from mnlearn.methods.dn_tree import prepare as prepare_trees
 from mnlearn.models.dependency_network import DependencyNetwork
 
-BASES = ("marginals", "uniform", "examples")
-ORDERS = ("one", "pair", "rotations", "both-rotations")
+KAPPA_BY = ("source", "converted")
 
 
 @dataclass(frozen=True)
 class Parameters(TreeParameters):
-    """Parameters of `dn2mn`."""
+    """Parameters of `dn2mn`; those of trees have no effect if a network is given."""
 
     base: str = parameter("marginals", f"base distribution: {', '.join(BASES)}")
     orders: str = parameter("both-rotations", f"orders averaged over: {', '.join(ORDERS)}")
+    max_length: int = parameter(8, "longest CPD features that orders=all averages exactly")
+    kappa_by: str = parameter("source", f"network that kappa is chosen by: {', '.join(KAPPA_BY)}")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, known in (("base", BASES), ("orders", ORDERS)):
+        for name, known in (("base", BASES), ("orders", ORDERS), ("kappa_by", KAPPA_BY)):
             if getattr(self, name) not in known:
                 raise InputError(
                     f"parameter {name}: expected one of {', '.join(known)}, "
                     f"got {getattr(self, name)!r}."
                 )
+        check_range("max_length", self.max_length, 1, 20)
 
 
-def learn(workspace: TreeWorkspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the Markov network of the trees at one kappa (Lowd 2012, Sections 4 and 5)."""
-    fitted = learn_trees(workspace, parameters, None)
-    assert isinstance(fitted.model, DependencyNetwork)
-    train = workspace.train
+@dataclass
+class Workspace:
+    """The network to convert, or the trees to grow it from."""
+
+    trees: TreeWorkspace
+    network: DependencyNetwork | None
+
+
+def prepare(task: Task) -> Workspace:
+    """Return a workspace whose trees serve the largest kappa of the grid."""
+    return Workspace(prepare_trees(task), task.network)
+
+
+def learn_source(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
+    """Return the network by whose validation score kappa is chosen."""
+    if parameters.kappa_by == "converted":
+        return learn(workspace, parameters, warm)
+    return _source(workspace, parameters)
+
+
+def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
+    """Return the Markov network of a dependency network (Lowd 2012, Sections 4 and 5)."""
+    source = _source(workspace, parameters)
+    assert isinstance(source.model, DependencyNetwork)
+    train = workspace.trees.train
     began = time.perf_counter()
-    bases: dict[str, NDArray[np.float64] | Dataset] = {
-        "marginals": smoothed_marginals(train),
-        "uniform": np.full(train.n_vars, 0.5),
-        "examples": train,
-    }
-    orders = Orders(
-        np.arange(train.n_vars),
-        rotations=parameters.orders in ("rotations", "both-rotations"),
-        reverse=parameters.orders in ("pair", "both-rotations"),
+    network = to_markov_network(
+        source.model,
+        base_named(parameters.base, train),
+        orders_named(parameters.orders, train.n_vars, parameters.max_length),
     )
-    network = to_markov_network(fitted.model, bases[parameters.base], orders)
-    seconds = {**fitted.seconds, "weights": time.perf_counter() - began}
-    return Fitted(network, seconds, fitted.details)
+    seconds = {**source.seconds, "weights": time.perf_counter() - began}
+    return Fitted(network, seconds, source.details)
+
+
+def _source(workspace: Workspace, parameters: Parameters) -> Fitted:
+    if workspace.network is not None:
+        return Fitted(workspace.network, {}, {})
+    return learn_trees(workspace.trees, parameters, None)
 
 
 METHOD = Method(
-    title="DN2MN of probability trees",
+    title="DN2MN",
     source="Lowd 2012",
     parameters=Parameters,
     prepare=prepare,
-    stages=(Stage(("kappa",), learn_trees), Stage(("base", "orders"), learn)),
+    stages=(Stage(("kappa",), learn_source), Stage(("base", "orders"), learn)),
+    variant=("base", "orders"),
+    network="optional",
 )

@@ -1,12 +1,10 @@
 """Dependency networks with probability trees."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.method import Fitted, Method, Stage, check_range, parameter
+from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.tree_learning import TreePath, learn_tree_path
 
@@ -17,9 +15,11 @@ class Parameters:
 
     kappa: float = parameter(0.01, "structure prior: a split gains more than -log(kappa)")
     min_leaf_examples: float = parameter(0.0, "least number of examples on each side of a split")
+    pseudocount: float = parameter(1.0, "count added to each value at a leaf; above 0")
 
     def __post_init__(self) -> None:
         check_range("kappa", self.kappa, 1e-300, 1.0)
+        check_range("pseudocount", self.pseudocount, 1e-9, 1e15)
         check_range("min_leaf_examples", self.min_leaf_examples, 0.0, 1e15)
 
 
@@ -30,26 +30,28 @@ class TreeWorkspace:
     train: Dataset
     largest_kappa: float
     threads: int
-    paths: dict[float, tuple[TreePath, float]] = field(default_factory=dict)
+    paths: dict[tuple[float, float], tuple[TreePath, float]] = field(default_factory=dict)
 
-    def trees(self, kappa: float, min_leaf_examples: float) -> tuple[Trees, float]:
+    def trees(self, parameters: Parameters) -> tuple[Trees, float]:
         """Return the trees and the seconds it took to grow them for the whole grid."""
-        if min_leaf_examples not in self.paths:
+        key = (parameters.min_leaf_examples, parameters.pseudocount)
+        if key not in self.paths:
             began = time.perf_counter()
-            path = learn_tree_path(self.train, self.largest_kappa, min_leaf_examples, self.threads)
-            self.paths[min_leaf_examples] = path, time.perf_counter() - began
-        path, seconds = self.paths[min_leaf_examples]
-        return path.cut(kappa), seconds
+            least, added = key
+            path = learn_tree_path(self.train, self.largest_kappa, least, self.threads, added)
+            self.paths[key] = path, time.perf_counter() - began
+        path, seconds = self.paths[key]
+        return path.cut(parameters.kappa), seconds
 
 
-def prepare(train: Dataset, grid: Mapping[str, list[Any]], threads: int) -> TreeWorkspace:
+def prepare(task: Task) -> TreeWorkspace:
     """Return a workspace whose trees serve the largest kappa of the grid."""
-    return TreeWorkspace(train, max(grid["kappa"]), threads)
+    return TreeWorkspace(task.train, max(task.grid["kappa"]), task.threads)
 
 
 def learn(workspace: TreeWorkspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
     """Return the dependency network of one kappa (Lowd & Davis 2010, Section III)."""
-    trees, seconds = workspace.trees(parameters.kappa, parameters.min_leaf_examples)
+    trees, seconds = workspace.trees(parameters)
     return Fitted(
         tree_network(trees, workspace.train.names),
         {"structure": seconds},

@@ -1,16 +1,14 @@
 """DTSL: features read off probability trees, weighted by pseudo-likelihood."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
-from mnlearn.method import Fitted, Method, Stage, check_range, parameter
+from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.methods.dn_tree import TreeWorkspace
 from mnlearn.methods.dn_tree import learn as learn_trees
+from mnlearn.methods.dn_tree import prepare as prepare_trees
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import FEATURE_MODES, tree_features
@@ -43,26 +41,31 @@ class Workspace:
     """The trees, and the features and their arrangement that were used last."""
 
     trees: TreeWorkspace
-    key: tuple[float, float, str] | None = None
+    key: tuple[float, float, float, str] | None = None
     features: FeatureSet | None = None
     likelihood: PseudoLikelihood | None = None
 
     def arranged(self, parameters: Parameters) -> tuple[FeatureSet, PseudoLikelihood]:
         """Return the features of the trees at `parameters`, arranged for weight learning."""
-        key = (parameters.kappa, parameters.min_leaf_examples, parameters.feature_mode)
+        key = (
+            parameters.kappa,
+            parameters.min_leaf_examples,
+            parameters.pseudocount,
+            parameters.feature_mode,
+        )
         if self.key != key or self.features is None or self.likelihood is None:
             # Two arrangements together could be more than memory holds.
             self.likelihood = None
-            trees, _ = self.trees.trees(parameters.kappa, parameters.min_leaf_examples)
+            trees, _ = self.trees.trees(parameters)
             self.features = tree_features(trees, parameters.feature_mode)
             self.likelihood = pseudo_likelihood(self.features, self.trees.train, self.trees.threads)
             self.key = key
         return self.features, self.likelihood
 
 
-def prepare(train: Dataset, grid: Mapping[str, list[Any]], threads: int) -> Workspace:
+def prepare(task: Task) -> Workspace:
     """Return a workspace whose trees serve the largest kappa of the grid."""
-    return Workspace(TreeWorkspace(train, max(grid["kappa"]), threads))
+    return Workspace(prepare_trees(task))
 
 
 def learn_structure(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
@@ -73,7 +76,7 @@ def learn_structure(workspace: Workspace, parameters: Parameters, warm: Fitted |
 def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
     """Return the Markov network of one feature mode and weight prior."""
     train = workspace.trees.train
-    _, structure_seconds = workspace.trees.trees(parameters.kappa, parameters.min_leaf_examples)
+    _, structure_seconds = workspace.trees.trees(parameters)
     began = time.perf_counter()
     features, likelihood = workspace.arranged(parameters)
     arranged_seconds = time.perf_counter() - began
@@ -95,6 +98,6 @@ METHOD = Method(
     source="Lowd & Davis 2010",
     parameters=Parameters,
     prepare=prepare,
-    stages=(Stage(("kappa",), learn_structure), Stage(("feature_mode", "sd"), learn)),
-    variant="feature_mode",
+    stages=(Stage(("kappa",), learn_structure), Stage(("feature_mode", "l1", "sd"), learn)),
+    variant=("feature_mode",),
 )

@@ -52,6 +52,13 @@ class Trees:
             depth[self.child[node]] = depth[node] + 1
         return read_only(depth)
 
+    @property
+    def n_informative_leaves(self) -> int:
+        """Number of leaves, without those of trees that are a single leaf of log-odds 0."""
+        root = self.start[:-1]
+        flat = self.is_leaf[root] & (self.log_prob[root, 0] == self.log_prob[root, 1])
+        return int(self.is_leaf.sum() - flat.sum())
+
     def paths(self) -> FeatureSet:
         """Return for each node the conjunction of the tests that lead to it, root first."""
         parent = np.full(len(self.split_var), -1, np.int64)
@@ -72,6 +79,16 @@ class Trees:
             climbs = parent[above] >= 0
             node, place = above[climbs], place[climbs] - 1
         return feature_set(start, var, value)
+
+
+def flat_trees(n_vars: int) -> Trees:
+    """Return trees that say nothing: single leaves of log-odds 0."""
+    return Trees(
+        read_only(np.arange(n_vars + 1)),
+        read_only(np.full(n_vars, LEAF, np.int32)),
+        read_only(np.full((n_vars, 2), LEAF, np.int32)),
+        read_only(np.full((n_vars, 2), np.log(0.5))),
+    )
 
 
 @dataclass(frozen=True, eq=False)

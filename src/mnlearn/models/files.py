@@ -57,6 +57,23 @@ def load_model(path: Path | str) -> Model:
     raise InputError(f"{path}: expected a model file that ends in .npz, .mn or .dn.")
 
 
+def load_network(path: Path | str | None) -> DependencyNetwork | None:
+    """Read a dependency network; None for no file.
+
+    Raises
+    ------
+    InputError
+        See `load_model`; or the file holds a Markov network.
+
+    """
+    if path is None:
+        return None
+    network = load_model(path)
+    if not isinstance(network, DependencyNetwork):
+        raise InputError(f"{path}: expected a dependency network, the file holds a Markov network.")
+    return network
+
+
 def save_model(model: Model, path: Path | str) -> None:
     """Write a model: `.npz` (native), `.mn` or `.dn` (Libra), `.csv` or `.graphml` (its edges).
 
@@ -251,7 +268,7 @@ def describe(model: Model) -> dict[str, Any]:
     return {
         "kind": "dependency network",
         "n_vars": model.n_vars,
-        "n_leaves": int(trees.is_leaf.sum()),
+        "n_leaves": trees.n_informative_leaves,
         "deepest_leaf": int(trees.depth.max()),
         "n_features": len(model.features),
         "n_edges": len(parent_counts(model)),

@@ -65,7 +65,7 @@ def write_tables(
 ) -> None:
     """Write the tables of a study to `folder` as `<name>.csv`, `.md` and `.tex`.
 
-    scores : as `cells.gather` returns them, or as read from its CSV. labels : names of the
+    scores : as `gather.gather` returns them, or as read from its CSV. labels : names of the
     datasets for readers. stale : pairs (dataset, method). only : names of the tables to write.
 
     Raises
