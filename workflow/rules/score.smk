@@ -24,7 +24,9 @@ rule score:
     params:
         inference=inference_of,
         variants=lambda wildcards: (
-            "" if STUDIES[wildcards.study].cmll_of_variants else "--no-cmll-of-variants"
+            ""
+            if STUDIES[wildcards.study].cmll_of_variants
+            else "--no-cmll-of-variants"
         ),
         code=code_digest("cell_scoring"),
     shell:
