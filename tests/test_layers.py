@@ -17,7 +17,7 @@ LAYERS = [
     ["data.dataset", "data.text", "data.split", "data.registry", "data.fetch"],
     ["models"],
     ["data", "statistics", "study"],
-    ["inference", "optimise", "pseudo_likelihood", "tree_learning", "conversion"],
+    ["inference", "optimise", "pseudo_likelihood", "tree_learning", "logistic_learning", "conversion"],
     ["scores", "weight_learning", "method"],
     ["checkpoints", "methods"],
     ["tuning", "cells", "gather"],

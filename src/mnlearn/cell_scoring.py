@@ -34,13 +34,13 @@ def score_cell(
     per_example_path: Path,
     cell_path: Path,
     threads: int = 1,
-    cmll_of_variants: bool = True,
+    cmll_of: str = "all",
 ) -> None:
     """Score every variant of a learned cell on the test data and write the cell.
 
     settings : arguments of `Inference`. The first partition of `groups_path` gives the CMLL that
         is reported; the others give its spread, for the chosen variant only.
-    cmll_of_variants : whether the other variants are given a CMLL at all.
+    cmll_of : which models are given a CMLL: "all" variants, the "chosen" one, or "none".
     """
     record, groups = read_json(record_path), read_json(groups_path)
     test = load_npz(test_path)
@@ -54,7 +54,7 @@ def score_cell(
         if variant == same_as_chosen:
             continue
         path = model_path(model_folder, variant)
-        asked = groups if variant == CHOSEN else groups[: int(cmll_of_variants)]
+        asked = _partitions_of(variant, groups, cmll_of)
         key = {"model": file_digest(path), "groups": asked, "settings": settings, "seed": seed}
         scored = kept.record(key, partial(_scores, path, test, asked, inference, seed, threads))
         rows = scored.pop("per_row")
@@ -68,15 +68,20 @@ def score_cell(
         say(f"{record['dataset']} {record['method']} {variant or 'chosen'}: scored")
     if same_as_chosen is not None:
         chosen = cell["variants"][CHOSEN]
-        scores = dict(chosen["scores"])
-        cmll_of_chosen = scores.pop("cmll")
-        if cmll_of_variants:
-            first = cmll_of_chosen["partitions"][:1]
-            scores["cmll"] = {**cmll_of_chosen, "partitions": first}
+        scores = {name: score for name, score in chosen["scores"].items() if name != "cmll"}
+        if cmll_of == "all":
+            of_chosen = chosen["scores"]["cmll"]
+            scores["cmll"] = {**of_chosen, "partitions": of_chosen["partitions"][:1]}
         cell["variants"][same_as_chosen]["scores"] = scores
         cell["variants"][same_as_chosen]["seconds_inference"] = chosen["seconds_inference"]
     cell["peak_memory_mib_score"] = peak_memory_mib()
     write_json(cell_path, cell)
+
+
+def _partitions_of(variant: str, groups: Sequence[Groups], cmll_of: str) -> Sequence[Groups]:
+    if variant == CHOSEN:
+        return [] if cmll_of == "none" else groups
+    return groups[:1] if cmll_of == "all" else []
 
 
 def _variant_of_chosen(record: Mapping[str, Any]) -> str | None:

@@ -97,7 +97,7 @@ def tune(
 @click.option("--groups", type=FILE, required=True)
 @click.option("--test", type=FILE, required=True)
 @click.option("--inference", required=True, help="Inference settings, as JSON.")
-@click.option("--cmll-of-variants/--no-cmll-of-variants", default=True)
+@click.option("--cmll-of", type=click.Choice(["all", "chosen", "none"]), default="all")
 @click.option("--checkpoints", type=FOLDER)
 @click.option("--per-example", type=FILE, required=True)
 @click.option("--cell", type=FILE, required=True)
@@ -108,7 +108,7 @@ def score_cell(
     groups: Path,
     test: Path,
     inference: str,
-    cmll_of_variants: bool,
+    cmll_of: str,
     checkpoints: Path | None,
     per_example: Path,
     cell: Path,
@@ -120,7 +120,7 @@ def score_cell(
     settings = parse_inference(inference, "--inference")
     cell_scoring.score_cell(
         record, models, test, groups, settings, checkpoints, per_example, cell, threads,
-        cmll_of_variants,
+        cmll_of,
     )  # fmt: skip
 
 

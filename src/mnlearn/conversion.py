@@ -73,7 +73,8 @@ def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArr
     """Return all CPDs as (features, target, weight): log P(target | rest) is their sum.
 
     Of a tree these are the paths to its leaves with either value of the target, weighted by the
-    log-probability of that value. Every feature contains its target.
+    log-probability of that value; none of a single leaf of log-odds 0. Every feature contains
+    its target. Of log-linear CPDs the sum lacks the normalisation, which depends on the rest.
 
     Raises
     ------
@@ -81,7 +82,9 @@ def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArr
         A CPD has a probability of 0, which no product of potentials with finite weights gives.
     """
     trees = network.trees
-    leaves = np.flatnonzero(trees.is_leaf)
+    root = trees.start[:-1]
+    flat = trees.is_leaf[root] & (trees.log_prob[root, 0] == trees.log_prob[root, 1])
+    leaves = np.flatnonzero(trees.is_leaf & ~flat[trees.target])
     paths = trees.paths().select(leaves)
     target = trees.target[leaves].astype(np.int32)
     weight = trees.log_prob[leaves]

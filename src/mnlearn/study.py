@@ -37,10 +37,9 @@ class Study:
         label = self.content["methods"][method].get("network")
         return None if label is None else str(label)
 
-    @property
-    def cmll_of_variants(self) -> bool:
-        """Whether CMLL is computed of variants beside the chosen one."""
-        return bool(self.content["cmll"].get("of_variants", True))
+    def cmll_of(self, method: str) -> str:
+        """Return of which models of a method CMLL is computed: all, chosen or none."""
+        return str(self.content["methods"][method].get("cmll", "all"))
 
     def grid(self, method: str, dataset: str) -> dict[str, list[Any]]:
         """Return the values to try for each parameter of a method on a dataset."""

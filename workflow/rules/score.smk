@@ -23,16 +23,12 @@ rule score:
     threads: 1
     params:
         inference=inference_of,
-        variants=lambda wildcards: (
-            ""
-            if STUDIES[wildcards.study].cmll_of_variants
-            else "--no-cmll-of-variants"
-        ),
+        cmll_of=lambda wildcards: STUDIES[wildcards.study].cmll_of(wildcards.method),
         code=code_digest("cell_scoring"),
     shell:
         r"""
         mnlearn score-cell {input.record:q} --models {input.models:q} --groups {input.groups:q} \
-            --test {input.test:q} --inference {params.inference:q} {params.variants} --threads {threads} \
+            --test {input.test:q} --inference {params.inference:q} --cmll-of {params.cmll_of} --threads {threads} \
             --checkpoints results/{wildcards.study}/checkpoints \
             --per-example {output.per_example:q} --cell {output.cell:q} &>{log:q}
         """
