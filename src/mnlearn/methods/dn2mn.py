@@ -3,7 +3,14 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn.conversion import BASES, ORDERS, base_named, orders_named, to_markov_network
+from mnlearn.conversion import (
+    BASES,
+    ORDERS,
+    base_named,
+    consistency_gap,
+    orders_named,
+    to_markov_network,
+)
 from mnlearn.errors import InputError
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
@@ -67,7 +74,8 @@ def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> 
         orders_named(parameters.orders, train.n_vars, parameters.max_length),
     )
     seconds = {**source.seconds, "weights": time.perf_counter() - began}
-    return Fitted(network, seconds, source.details)
+    gap = consistency_gap(source.model, network, train, workspace.trees.threads)
+    return Fitted(network, seconds, {**source.details, "consistency_gap": gap})
 
 
 def _source(workspace: Workspace, parameters: Parameters) -> Fitted:

@@ -1,0 +1,116 @@
+"""LW: weights of the features of a dependency network, by pseudo-likelihood."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
+from mnlearn.errors import InputError
+from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.models.features import FeatureSet, canonical, concatenate
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
+from mnlearn.weight_learning import MAX_ITERATIONS, Penalty, learn_weights
+
+FEATURES = ("cpds", "converted")
+STARTS = ("zero", "conversion")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of `lw`."""
+
+    features: str = parameter("cpds", f"features whose weights are learned: {', '.join(FEATURES)}")
+    start: str = parameter("zero", f"weights learning starts from: {', '.join(STARTS)}")
+    sd: float | None = parameter(1.0, "standard deviation of the Gaussian weight prior, or none")
+    l1: float = parameter(0.0, "L1 penalty on the weights")
+    max_iterations: int = parameter(MAX_ITERATIONS, "iterations of weight learning")
+
+    def __post_init__(self) -> None:
+        for name, known in (("features", FEATURES), ("start", STARTS)):
+            if getattr(self, name) not in known:
+                raise InputError(
+                    f"parameter {name}: expected one of {', '.join(known)}, "
+                    f"got {getattr(self, name)!r}."
+                )
+        Penalty(self.sd, self.l1)
+        check_range("max_iterations", self.max_iterations, 1, 1e9)
+
+
+@dataclass(frozen=True, eq=False)
+class Arranged:
+    """Features arranged for weight learning, their converted weights, and the seconds it took."""
+
+    features: FeatureSet
+    likelihood: PseudoLikelihood
+    converted_weight: NDArray[np.float64]
+    seconds: float
+
+
+@dataclass
+class Workspace:
+    """The task, and the features that were used last."""
+
+    task: Task
+    kept: tuple[str, Arranged] | None = None
+
+    def arranged(self, kind: str) -> Arranged:
+        """Return the features of the CPDs, or of the converted network."""
+        if self.kept is None or self.kept[0] != kind:
+            self.kept = None  # Two arrangements together could be more than memory holds.
+            self.kept = kind, _arrange(self.task, kind)
+        return self.kept[1]
+
+
+def _arrange(task: Task, kind: str) -> Arranged:
+    assert task.network is not None
+    train = task.train
+    began = time.perf_counter()
+    orders = Orders(np.arange(train.n_vars))
+    converted = to_markov_network(task.network, smoothed_marginals(train), orders)
+    wanted = converted.features if kind == "converted" else cpd_features(task.network)[0]
+    features, _ = canonical(wanted)
+    _, place = canonical(concatenate([features, converted.features]))
+    # Features that the converted network does not have stay at 0.
+    weight = np.zeros(place.max() + 1)
+    weight[place[len(features) :]] = converted.weight
+    weight = weight[place[: len(features)]]
+    likelihood = pseudo_likelihood(features, train, task.threads)
+    return Arranged(features, likelihood, weight, time.perf_counter() - began)
+
+
+def prepare(task: Task) -> Workspace:
+    """Return a workspace with nothing arranged yet."""
+    return Workspace(task)
+
+
+def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
+    """Return the network of the features at one weight prior (Lowd 2012, Section 6.2)."""
+    arranged = workspace.arranged(parameters.features)
+    train = workspace.task.train
+    initial = arranged.converted_weight if parameters.start == "conversion" else None
+    if warm is not None and isinstance(warm.model, MarkovNetwork):
+        initial = warm.model.weight
+    learned = learn_weights(
+        arranged.likelihood,
+        Penalty(parameters.sd, parameters.l1),
+        initial,
+        parameters.max_iterations,
+    )
+    return Fitted(
+        MarkovNetwork(train.n_vars, arranged.features, learned.weight, train.names),
+        {"weights": arranged.seconds + learned.seconds},
+        {"n_pairs": arranged.likelihood.n_pairs, **learned.summary()},
+    )
+
+
+METHOD = Method(
+    title="LW",
+    source="Lowd 2012, Section 6.2",
+    parameters=Parameters,
+    prepare=prepare,
+    stages=(Stage(("features", "start", "l1", "sd"), learn),),
+    network="required",
+)
