@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mnlearn.data.registry import load_registry
 from mnlearn.errors import InputError
 from mnlearn.files import write_text
 from mnlearn.products import check_kind, option
@@ -172,6 +173,29 @@ def best_of(entry: Entry, evidence: Evidence) -> Outcome:
     return _count(entry, evidence, count, len(complete), missing)
 
 
+def near(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the datasets on which `a` and `b` differ by less than `bound`, nats per variable."""
+    bound = float(option(entry, "bound", _where(entry, evidence)))
+    a, b = _numbers(entry, evidence, "a"), _numbers(entry, evidence, "b")
+    n_vars = {name: benchmark.n_vars for name, benchmark in load_registry().items()}
+    datasets = _datasets(entry, evidence)
+    found = paired(a, b, [d for d in datasets if d in n_vars], as_printed=False)
+    count = sum(abs(x - y) / n_vars[d] < bound for d, x, y in found)
+    missing = [d for d in datasets if d not in {name for name, _, _ in found}]
+    return _count(entry, evidence, count, len(found), missing)
+
+
+def inside(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the datasets on which `a` is at least `low` and at most `high`."""
+    where = _where(entry, evidence)
+    low, high = float(option(entry, "low", where)), float(option(entry, "high", where))
+    found = _numbers(entry, evidence, "a")
+    datasets = _datasets(entry, evidence)
+    present = [d for d in datasets if d in found]
+    count = sum(low <= found[d].value <= high for d in present)
+    return _count(entry, evidence, count, len(present), [d for d in datasets if d not in found])
+
+
 def ratio(entry: Entry, evidence: Evidence) -> Outcome:
     """Average the ratio of `a` to `b` over datasets; mean: arithmetic (the default), geometric."""
     a, b, missing = _pairs(entry, evidence, as_printed=False)
@@ -269,6 +293,8 @@ def unavailable(entry: Entry, evidence: Evidence) -> Outcome:
 KINDS: dict[str, Kind] = {
     "wins": wins,
     "best_of": best_of,
+    "near": near,
+    "inside": inside,
     "ratio": ratio,
     "value": value,
     "wilcoxon": p_value,
@@ -307,7 +333,7 @@ def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> lis
 
 
 def _published_text(entry: Entry, evidence: Evidence) -> str:
-    if entry["kind"] in ("wins", "best_of"):
+    if entry["kind"] in ("wins", "best_of", "near", "inside"):
         return f"{entry['published']} of {len(_datasets(entry, evidence))}"
     return str(entry["published"])
 

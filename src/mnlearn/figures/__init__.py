@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 
 from mnlearn.figures.accuracy_time import accuracy_time
 from mnlearn.figures.canvas import Kind, Material, render, style
+from mnlearn.figures.differences import differences
+from mnlearn.figures.growth import growth
 from mnlearn.figures.reproduction import reproduction
 from mnlearn.figures.scatter import scatter
 from mnlearn.figures.structure import structure
@@ -28,6 +30,8 @@ KINDS: dict[str, Kind] = {
     "variants": variants,
     "structure": structure,
     "reproduction": reproduction,
+    "differences": differences,
+    "growth": growth,
 }
 
 

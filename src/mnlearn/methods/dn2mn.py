@@ -8,6 +8,7 @@ from mnlearn.conversion import (
     ORDERS,
     base_named,
     consistency_gap,
+    cpd_features,
     orders_named,
     to_markov_network,
 )
@@ -74,8 +75,12 @@ def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> 
         orders_named(parameters.orders, train.n_vars, parameters.max_length),
     )
     seconds = {**source.seconds, "weights": time.perf_counter() - began}
-    gap = consistency_gap(source.model, network, train, workspace.trees.threads)
-    return Fitted(network, seconds, {**source.details, "consistency_gap": gap})
+    details = {
+        **source.details,
+        "n_cpd_literals": len(cpd_features(source.model)[0].var),
+        "consistency_gap": consistency_gap(source.model, network, train, workspace.trees.threads),
+    }
+    return Fitted(network, seconds, details)
 
 
 def _source(workspace: Workspace, parameters: Parameters) -> Fitted:

@@ -41,11 +41,11 @@ class Parameters:
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """Features arranged for weight learning, their converted weights, and the seconds it took."""
+    """Features arranged for weight learning, where it starts, and the seconds that took."""
 
     features: FeatureSet
     likelihood: PseudoLikelihood
-    converted_weight: NDArray[np.float64]
+    initial: NDArray[np.float64] | None
     seconds: float
 
 
@@ -54,31 +54,36 @@ class Workspace:
     """The task, and the features that were used last."""
 
     task: Task
-    kept: tuple[str, Arranged] | None = None
+    kept: tuple[tuple[str, str], Arranged] | None = None
 
-    def arranged(self, kind: str) -> Arranged:
+    def arranged(self, kind: str, start: str) -> Arranged:
         """Return the features of the CPDs, or of the converted network."""
-        if self.kept is None or self.kept[0] != kind:
+        if self.kept is None or self.kept[0] != (kind, start):
             self.kept = None  # Two arrangements together could be more than memory holds.
-            self.kept = kind, _arrange(self.task, kind)
+            self.kept = (kind, start), _arrange(self.task, kind, start)
         return self.kept[1]
 
 
-def _arrange(task: Task, kind: str) -> Arranged:
+def _arrange(task: Task, kind: str, start: str) -> Arranged:
     assert task.network is not None
     train = task.train
     began = time.perf_counter()
-    orders = Orders(np.arange(train.n_vars))
-    converted = to_markov_network(task.network, smoothed_marginals(train), orders)
-    wanted = converted.features if kind == "converted" else cpd_features(task.network)[0]
+    converted = None
+    wanted = cpd_features(task.network)[0]
+    if kind == "converted" or start == "conversion":
+        orders = Orders(np.arange(train.n_vars))
+        converted = to_markov_network(task.network, smoothed_marginals(train), orders)
+        wanted = converted.features if kind == "converted" else wanted
     features, _ = canonical(wanted)
-    _, place = canonical(concatenate([features, converted.features]))
-    # Features that the converted network does not have stay at 0.
-    weight = np.zeros(place.max() + 1)
-    weight[place[len(features) :]] = converted.weight
-    weight = weight[place[: len(features)]]
+    initial = None
+    if converted is not None and start == "conversion":
+        _, place = canonical(concatenate([features, converted.features]))
+        # Features that the converted network does not have start at 0.
+        weight = np.zeros(place.max() + 1)
+        weight[place[len(features) :]] = converted.weight
+        initial = weight[place[: len(features)]]
     likelihood = pseudo_likelihood(features, train, task.threads)
-    return Arranged(features, likelihood, weight, time.perf_counter() - began)
+    return Arranged(features, likelihood, initial, time.perf_counter() - began)
 
 
 def prepare(task: Task) -> Workspace:
@@ -88,9 +93,9 @@ def prepare(task: Task) -> Workspace:
 
 def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
     """Return the network of the features at one weight prior (Lowd 2012, Section 6.2)."""
-    arranged = workspace.arranged(parameters.features)
+    arranged = workspace.arranged(parameters.features, parameters.start)
     train = workspace.task.train
-    initial = arranged.converted_weight if parameters.start == "conversion" else None
+    initial = arranged.initial
     if warm is not None and isinstance(warm.model, MarkovNetwork):
         initial = warm.model.weight
     learned = learn_weights(
@@ -101,7 +106,7 @@ def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> 
     )
     return Fitted(
         MarkovNetwork(train.n_vars, arranged.features, learned.weight, train.names),
-        {"weights": arranged.seconds + learned.seconds},
+        {"structure": arranged.seconds, "weights": learned.seconds},
         {"n_pairs": arranged.likelihood.n_pairs, **learned.summary()},
     )
 

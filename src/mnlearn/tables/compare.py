@@ -10,7 +10,7 @@ import pandas as pd
 from mnlearn.errors import InputError
 from mnlearn.products import Labels, Options, scored
 from mnlearn.published import Number, Source, numbers, paired, source
-from mnlearn.statistics import Comparison, wilcoxon
+from mnlearn.statistics import Comparison, geometric_mean, wilcoxon
 from mnlearn.tables.table import Cell, Row, Table, label_cell, number_cell, significant, value_cell
 
 
@@ -24,6 +24,7 @@ class _Column:
     decimals: int
     source: Source | None
     minus: tuple[str, str] | None
+    over: tuple[str, str] | None
     rank: str
     lower: bool
     stderr: bool
@@ -34,31 +35,40 @@ def _column(spec: Options, where: str, decimals: int) -> _Column:
         raise InputError(f"{where}: a column has no name.")
     name = str(spec["name"])
     here = f"{where}, column {name}"
-    minus = spec.get("minus")
-    if minus is not None and (not isinstance(minus, list) or len(minus) != 2):
-        raise InputError(f"{here}, minus: expected the names of two columns.")
+    minus, over = (_two_names(spec, key, here) for key in ("minus", "over"))
     return _Column(
         name=name,
         head=str(spec.get("head", name)),
         group=str(spec.get("group", "")),
         decimals=int(spec.get("decimals", decimals)),
-        source=None if minus else source(spec, here),
-        minus=(str(minus[0]), str(minus[1])) if minus else None,
+        source=None if minus or over else source(spec, here),
+        minus=minus,
+        over=over,
         rank=str(spec.get("rank", "")),
         lower=bool(spec.get("lower", False)),
         stderr=bool(spec.get("stderr", False)),
     )
 
 
+def _two_names(spec: Options, key: str, where: str) -> tuple[str, str] | None:
+    """Return the columns that a column is computed of, or None."""
+    names = spec.get(key)
+    if names is None:
+        return None
+    if not isinstance(names, list) or len(names) != 2:
+        raise InputError(f"{where}, {key}: expected the names of two columns.")
+    return str(names[0]), str(names[1])
+
+
 def compare(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
-    """Return datasets by columns, each column ours, published or the difference of two.
+    """Return datasets by columns, each column ours, published or computed of two.
 
-    options: columns, each with a name and the keys of a source (see `published.source`) or
-    `minus` (two names), and of head, group, decimals, rank (the best of equal rank is bold),
+    options: columns, each with a name and the keys of a source (see `published.source`), or
+    `minus` or `over` (two names, whose difference or ratio it is), and of head, group, decimals, rank (the best of equal rank is bold),
     lower (lower is better), stderr; decimals of all; mean (names of the columns to average,
-    over the datasets that have them all); tests (pairs of names to compare).
+    over the datasets that have them all) or geometric_mean (the same, positive); tests (pairs of names to compare).
     """
     where = f"table {options['name']} of study {study}"
     columns = [_column(c, where, int(options.get("decimals", 3))) for c in options["columns"]]
@@ -70,11 +80,14 @@ def compare(
     for c in columns:
         if c.minus:
             data[c.name] = _difference(data[c.minus[0]], data[c.minus[1]])
+        if c.over:
+            data[c.name] = _ratio(data[c.over[0]], data[c.over[1]])
     ours = [c.name for c in columns if c.source and not c.source.is_published]
     datasets = [d for d in scored(scores, labels) if any(d in data[name] for name in ours)]
     body = [_compare_row(d, columns, data, labels) for d in datasets]
-    if "mean" in options and datasets:
-        body.append(_mean_row(datasets, columns, data, options["mean"]))
+    for kind in ("mean", "geometric_mean"):
+        if kind in options and datasets:
+            body.append(_mean_row(datasets, columns, data, options[kind], kind))
     tests = [
         _text(wilcoxon(*_values(data[a], data[b], datasets)), by_name[a].head, by_name[b].head)
         for a, b in options.get("tests", [])
@@ -91,13 +104,17 @@ def compare(
 
 
 def _names_used(columns: Sequence[_Column], options: Options) -> list[str]:
-    used = [name for column in columns for name in column.minus or ()]
-    used += options.get("mean", [])
+    used = [name for column in columns for name in column.minus or column.over or ()]
+    used += options.get("mean", []) + options.get("geometric_mean", [])
     return used + [name for pair in options.get("tests", []) for name in pair]
 
 
 def _difference(a: Mapping[str, Number], b: Mapping[str, Number]) -> dict[str, Number]:
     return {d: Number(x - y) for d, x, y in paired(a, b, a, as_printed=False)}
+
+
+def _ratio(a: Mapping[str, Number], b: Mapping[str, Number]) -> dict[str, Number]:
+    return {d: Number(x / y) for d, x, y in paired(a, b, a, as_printed=False) if y}
 
 
 def _values(
@@ -148,7 +165,8 @@ def _method(column: _Column, columns: Sequence[_Column]) -> str:
     """Return the method behind a column; that of a difference is its first of ours."""
     if column.source:
         return column.source.method
-    parts = [c for c in columns if column.minus and c.name in column.minus and c.source]
+    used = column.minus or column.over or ()
+    parts = [c for c in columns if c.name in used and c.source]
     return next((c.source.method for c in parts if c.source and not c.source.is_published), "")
 
 
@@ -173,13 +191,15 @@ def _mean_row(
     columns: Sequence[_Column],
     data: Mapping[str, Mapping[str, Number]],
     averaged: Sequence[str],
+    kind: str,
 ) -> Row:
     complete = [d for d in datasets if all(d in data[name] for name in averaged)]
-    cells = [Cell(f"mean of {len(complete)}")]
+    cells = [Cell(f"{kind.replace('_', ' ')} of {len(complete)}")]
     for column in columns:
         cell = Cell()
         if column.name in averaged and complete:
-            mean = float(np.mean([data[column.name][d].value for d in complete]))
+            values = [data[column.name][d].value for d in complete]
+            mean = float(np.mean(values)) if kind == "mean" else geometric_mean(values)
             cell = value_cell(mean, column.decimals)
             if column.minus:
                 cell = dataclasses.replace(cell, text=f"{mean:+.{column.decimals}f}")
