@@ -30,7 +30,9 @@ def growth(material: Material, options: Options) -> Figure:
         slope, height = np.polyfit(logs[:, 0], logs[:, 1], 1)
         label = f"{series.get('head', series['y']['method'])}: slope {slope:.2f}"
         colour, marker = CYCLE[i % 6], MARKERS[i % 6]
-        ax.scatter(*found.T, s=14, lw=0, color=colour, marker=marker, label=label, zorder=3)
+        ax.scatter(
+            found[:, 0], found[:, 1], s=14, lw=0, color=colour, marker=marker, label=label, zorder=3
+        )
         ends = np.array([logs[:, 0].min(), logs[:, 0].max()])
         ax.plot(np.exp(ends), np.exp(slope * ends + height), color=colour, lw=0.8, zorder=2)
     if not any_drawn:

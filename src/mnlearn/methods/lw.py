@@ -15,7 +15,7 @@ from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
 from mnlearn.weight_learning import MAX_ITERATIONS, Penalty, learn_weights
 
 FEATURES = ("cpds", "converted")
-STARTS = ("zero", "conversion")
+STARTS = ("previous", "zero", "conversion")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,9 @@ class Parameters:
     """Parameters of `lw`."""
 
     features: str = parameter("cpds", f"features whose weights are learned: {', '.join(FEATURES)}")
-    start: str = parameter("zero", f"weights learning starts from: {', '.join(STARTS)}")
+    start: str = parameter(
+        "previous", f"weights to start from, those of the previous prior first: {', '.join(STARTS)}"
+    )
     sd: float | None = parameter(1.0, "standard deviation of the Gaussian weight prior, or none")
     l1: float = parameter(0.0, "L1 penalty on the weights")
     max_iterations: int = parameter(MAX_ITERATIONS, "iterations of weight learning")
@@ -96,7 +98,8 @@ def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> 
     arranged = workspace.arranged(parameters.features, parameters.start)
     train = workspace.task.train
     initial = arranged.initial
-    if warm is not None and isinstance(warm.model, MarkovNetwork):
+    previous = parameters.start == "previous"
+    if previous and warm is not None and isinstance(warm.model, MarkovNetwork):
         initial = warm.model.weight
     learned = learn_weights(
         arranged.likelihood,

@@ -66,9 +66,10 @@ def compare(
     """Return datasets by columns, each column ours, published or computed of two.
 
     options: columns, each with a name and the keys of a source (see `published.source`), or
-    `minus` or `over` (two names, whose difference or ratio it is), and of head, group, decimals, rank (the best of equal rank is bold),
-    lower (lower is better), stderr; decimals of all; mean (names of the columns to average,
-    over the datasets that have them all) or geometric_mean (the same, positive); tests (pairs of names to compare).
+    `minus` or `over` (two names, whose difference or ratio it is), and of head, group, decimals,
+    rank (the best of equal rank is bold), lower (lower is better), stderr; decimals of all; mean
+    or geometric_mean (names of the columns to average, over the datasets that have them all);
+    tests (pairs of names to compare).
     """
     where = f"table {options['name']} of study {study}"
     columns = [_column(c, where, int(options.get("decimals", 3))) for c in options["columns"]]
@@ -85,9 +86,11 @@ def compare(
     ours = [c.name for c in columns if c.source and not c.source.is_published]
     datasets = [d for d in scored(scores, labels) if any(d in data[name] for name in ours)]
     body = [_compare_row(d, columns, data, labels) for d in datasets]
-    for kind in ("mean", "geometric_mean"):
-        if kind in options and datasets:
-            body.append(_mean_row(datasets, columns, data, options[kind], kind))
+    body += [
+        _mean_row(datasets, columns, data, options[kind], kind)
+        for kind in ("mean", "geometric_mean")
+        if kind in options and datasets
+    ]
     tests = [
         _text(wilcoxon(*_values(data[a], data[b], datasets)), by_name[a].head, by_name[b].head)
         for a, b in options.get("tests", [])
