@@ -39,6 +39,23 @@ PRODUCTS = [
     {"kind": "variants", "method": "dtsl"},
     {"kind": "reproduction", "a": SCORE["dtsl"], "b": SCORE["trees"], "relative": True},
     {"kind": "structure", "dataset": "d0", "method": "dtsl", "max_edges": 8},
+    {
+        "kind": "differences",
+        "quantity": "cmll",
+        "panels": [{"method": "dtsl", "reference": SCORE["trees"]}],
+        "variants": [{"name": v, "head": v} for v in ("default", "prune")],
+    },
+    {
+        "kind": "growth",
+        "x_label": "x",
+        "y_label": "y",
+        "series": [
+            {
+                "x": {"method": "dtsl", "quantity": "seconds_learn"},
+                "y": {"method": "trees", "quantity": "seconds_learn"},
+            }
+        ],
+    },
 ]
 for number, product in enumerate(PRODUCTS):
     product |= {"name": f"f{number}", "caption": ""}
