@@ -1,7 +1,7 @@
 """Learning the L1-penalised logistic regressions of all variables, for a whole path of penalties.
 
-The solver is our own because a library would be slower by the work that the targets share. See
-`mnlearn bench`, "logistic" rows, for the same objective reached by scikit-learn's liblinear.
+The solver is our own because the targets share work that a library would repeat for each: the
+co-occurrence counts, and the rows of the data as lists of ones.
 """
 
 from collections.abc import Sequence
