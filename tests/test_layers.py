@@ -23,9 +23,8 @@ LAYERS = [
         "pseudo_likelihood",
         "tree_learning",
         "logistic_learning",
-        "neighbourhoods",
     ],
-    ["conversion", "dependency_mixtures", "neighbourhoods"],
+    ["conversion", "dependency_mixtures", "neighbourhoods", "ising"],
     ["scores", "weight_learning", "method"],
     ["checkpoints", "methods"],
     ["tuning", "cells", "gather"],
@@ -33,7 +32,7 @@ LAYERS = [
     ["tables", "figures", "claims", "bench"],
     ["pipeline"],
     ["arguments"],
-    ["cli_steps"],
+    ["cli_steps", "cli_ising"],
     ["cli"],
 ]
 MODULES = sorted(p.relative_to(ROOT) for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")

@@ -12,6 +12,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.dependency_mixtures import mixture
 from mnlearn.errors import InputError
 from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.kernels.l1_logistic import _cholesky_solve
 from mnlearn.logistic_learning import learn_logistic_path
 from mnlearn.neighbourhoods import merged_pairs, pair_features
 
@@ -96,6 +97,34 @@ def test_the_same_minimum_as_liblinear(penalty):
         assert_allclose(ours, library.coef_[0], atol=2e-3)
 
 
+@pytest.mark.parametrize("free", [True, False])
+def test_standardised_weights_are_those_of_scaled_inputs(free):
+    data = dense_data(3)
+    path = learn_logistic_path(data, PENALTIES, free, 1e-7, standardise=True)
+    share = data.weight @ data.rows / data.n_examples
+    deviation = np.sqrt(share * (1 - share))
+    for k, penalty in enumerate(path.penalties):
+        coefficient = path.coefficient[k].toarray()
+        for v in range(data.n_vars):
+            _, slope, _ = losses(data, v, coefficient[v], path.intercept[k, v])
+            slope, own = np.delete(slope / deviation, v), np.delete(coefficient[v], v)
+            assert np.all(np.abs(slope) <= penalty + 0.05)
+            inside = own != 0
+            assert_allclose(slope[inside], -penalty * np.sign(own[inside]), atol=0.05)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_equal_and_opposite_columns_and_rare_values(free):
+    """The Hessian is singular, and most of it vanishes where one column tells the target."""
+    rows = random_data(8, n_examples=2000, n_vars=5).rows
+    rare = np.zeros((len(rows), 2), np.uint8)
+    rare[3, 0] = rare[5, 1] = 1
+    weight = np.random.default_rng(8).integers(1, 200, len(rows)).astype(float)
+    data = merge_rows(np.hstack([rows, rows, 1 - rows[:, :2], rare, rare]), weight)
+    path = learn_logistic_path(data, [0.01, 0.1, 1.0, 10.0], free)
+    assert np.all(path.gap <= 1e-5 * path.constant_loss)
+
+
 def test_a_path_ends_where_each_penalty_alone_does():
     data = random_data(5, n_vars=8)
     path = learn_logistic_path(data, PENALTIES, tolerance=1e-7)
@@ -132,6 +161,18 @@ def test_the_network_has_the_log_odds_of_the_regressions():
     k = path.place(3.0)
     expected = data.rows @ path.coefficient[k].toarray().T + path.intercept[k]
     assert_allclose(conditional_log_odds(path.network(3.0), data), expected, atol=1e-12)
+
+
+def test_linear_equations_of_the_quadratic_model():
+    random = np.random.default_rng(3).normal(size=(12, 20)).astype(np.float32)
+    matrix, right = random @ random.T, random[:, 0].copy()
+    x = right.copy()
+    assert _cholesky_solve(matrix.copy(), x)
+    assert_allclose(matrix @ x, right, atol=1e-3)
+    singular = np.ones((3, 3), np.float32)
+    assert not _cholesky_solve(singular, np.ones(3, np.float32))
+    assert not _cholesky_solve(-np.eye(3, dtype=np.float32), np.ones(3, np.float32))
+    assert not _cholesky_solve(np.full((2, 2), np.nan, np.float32), np.ones(2, np.float32))
 
 
 @pytest.mark.parametrize("penalties", [[], [0.0], [-1.0], [np.inf]])

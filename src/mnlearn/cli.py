@@ -29,6 +29,7 @@ from mnlearn.arguments import (
     seed_option,
     threads_option,
 )
+from mnlearn.cli_ising import ising
 from mnlearn.cli_steps import STEPS
 from mnlearn.errors import InputError
 
@@ -440,6 +441,7 @@ def bench(out: Path | None, quick: bool) -> None:
     run_bench(out, quick)
 
 
+main.add_command(ising)
 for step in STEPS:
     main.add_command(step)
 

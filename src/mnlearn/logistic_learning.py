@@ -77,6 +77,7 @@ def learn_logistic_path(
     free_intercept: bool = True,
     tolerance: float = TOLERANCE,
     threads: int = 1,
+    standardise: bool = False,
 ) -> LogisticPath:
     """Minimise log-loss + penalty * sum(|weights|) for every variable and each penalty.
 
@@ -86,6 +87,8 @@ def learn_logistic_path(
 
     free_intercept : whether the intercept is left out of the penalty.
     tolerance : greatest duality gap, as a share of the loss of the best constant.
+    standardise : whether each weight's penalty is multiplied by the standard deviation of its
+        variable, as if the inputs were divided by it.
 
     Raises
     ------
@@ -97,6 +100,11 @@ def learn_logistic_path(
         raise InputError("logistic regression: expected positive penalties and tolerance.")
     design, counts = _design(data, free_intercept)
     n_vars, n_penalties = data.n_vars, len(ordered)
+    factor = np.ones(n_vars + 1)
+    factor[n_vars] = 0.0 if free_intercept else 1.0
+    if standardise:
+        deviation = np.sqrt(data.frequency * (1 - data.frequency))
+        factor[:n_vars] = np.where(deviation > 0, deviation, 1.0)
     ones = data.weight @ data.rows
     zeros = data.n_examples - ones
     intercept = np.empty((n_penalties, n_vars))
@@ -113,7 +121,7 @@ def learn_logistic_path(
                 y = np.ascontiguousarray(data.rows[:, v])
                 work = np.zeros(4, np.int64)
                 l1_path(
-                    v, design, y, counts, ordered, free_intercept, tolerance,
+                    v, design, y, counts, ordered, factor, tolerance,
                     beta, of_v, gap_v, work,
                 )  # fmt: skip
                 intercept[:, v], gap[:, v] = of_v, gap_v

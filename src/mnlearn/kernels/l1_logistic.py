@@ -14,7 +14,7 @@ variables, and the negation is undone in the loss and its derivatives.
 
 import numpy as np
 
-from mnlearn.jit import fused_kernel, kernel
+from mnlearn.jit import fused_kernel, kernel, sum_kernel
 from mnlearn.kernels.logistic import exp_nonpositive, log1p_unit, log_normal
 
 MAX_STEPS = 300
@@ -27,6 +27,8 @@ SWEEPS_PER_SOLVE = 10
 STEPS_PER_HESSIAN = 6
 _ARMIJO = 1e-3
 _RUNAWAY = 1e3
+# A pivot below this share of its diagonal element is rounding in single precision.
+_LEAST_PIVOT = np.float32(1e-6)
 _MAX_HALVINGS = 30
 _BLOCK = 256
 # Keeps a coordinate's step finite where all probabilities are 0 or 1, or the variable is constant.
@@ -140,6 +142,40 @@ def _renew(hessian, design, residual, free_intercept, active, n_fresh, place):
     place[active] = -1
 
 
+@sum_kernel
+def _cholesky_solve(matrix, x):
+    """Solve for x in place; the matrix is overwritten. Return whether it is positive definite.
+
+    LAPACK's routines end the program where it is not.
+    """
+    n = len(x)
+    for i in range(n):
+        row = matrix[i]
+        least = _LEAST_PIVOT * row[i]
+        for j in range(i):
+            other = matrix[j]
+            total = row[j]
+            for k in range(j):
+                total -= row[k] * other[k]
+            row[j] = total / other[j]
+        total = row[i]
+        for k in range(i):
+            total -= row[k] * row[k]
+        if not total > least:
+            return False
+        row[i] = np.sqrt(total)
+        total = x[i]
+        for k in range(i):
+            total -= row[k] * x[k]
+        x[i] = total / row[i]
+    for i in range(n - 1, -1, -1):
+        row = matrix[i]
+        x[i] /= row[i]
+        for k in range(i):
+            x[k] -= row[k] * x[i]
+    return True
+
+
 @kernel
 def _solve(theta, gradient, penalty, model, active, delta, slope):
     """Go towards the minimum over the coordinates that are not 0, until one changes its sign."""
@@ -158,9 +194,9 @@ def _solve(theta, gradient, penalty, model, active, delta, slope):
         pull[k] = -slope[a] - sign * penalty[active[a]]
         for m in range(n):
             matrix[k, m] = model[a, inside[m]]
-    way = np.linalg.solve(matrix, pull)
-    if not way @ pull > 0.0:
-        return  # a model with negative curvature, or one at its minimum
+    way = pull.copy()
+    if not _cholesky_solve(matrix, way) or not way @ pull > 0.0:
+        return  # a model with negative or no curvature, or one at its minimum
     length, first = 1.0, -1
     for k in range(n):
         x = theta[active[inside[k]]] + delta[inside[k]]
@@ -262,7 +298,7 @@ def _entropy(y, weight, residual, scale_one, scale_zero):
 
 
 @kernel
-def _gap(y, weight, residual, gradient, free_intercept, penalty, objective):
+def _gap(y, weight, residual, gradient, factor, penalty, objective):
     """Return an upper bound on how far the objective is above its minimum.
 
     The residuals are a dual point once no column is pulled harder than the penalty and, where
@@ -270,29 +306,27 @@ def _gap(y, weight, residual, gradient, free_intercept, penalty, objective):
     to make them; that moves no column's pull by more than the difference, which is allowed for.
     """
     n = len(gradient) - 1
-    strongest = 0.0
-    for j in range(n):
-        strongest = max(strongest, abs(gradient[j]))
     scale_one = scale_zero = 1.0
-    if free_intercept:
+    moved = strongest = 0.0
+    if factor[n] == 0.0:
         ones = zeros = 0.0
         for i in range(len(y)):
             if y[i]:
                 ones -= residual[i]
             else:
                 zeros += residual[i]
-        strongest += abs(zeros - ones)
+        moved = abs(zeros - ones)
         scale_one, scale_zero = min(1.0, zeros / ones), min(1.0, ones / zeros)
     else:
-        strongest = max(strongest, abs(gradient[n]))
+        strongest = abs(gradient[n]) / factor[n]
+    for j in range(n):
+        strongest = max(strongest, (abs(gradient[j]) + moved) / factor[j])
     feasible = min(1.0, penalty / strongest) if strongest > 0.0 else 1.0
     return objective - _entropy(y, weight, residual, scale_one * feasible, scale_zero * feasible)
 
 
 @kernel
-def l1_path(
-    target, design, y, counts, penalties, free_intercept, tolerance, beta, intercept, gap, work
-):
+def l1_path(target, design, y, counts, penalties, factor, tolerance, beta, intercept, gap, work):
     """Learn the coefficients of one variable for descending penalties, each from the last.
 
     design : (indptr, indices, weight, flipped). The data as ascending lists of ones, int64 and
@@ -301,7 +335,8 @@ def l1_path(
     counts : float64, (n_vars + 1, n_vars + 1), weight of the rows in which two coordinates
         (the last is the constant 1) are both 1.
     penalties : float64, (n_penalties,), descending.
-    free_intercept : whether the intercept is left out of the penalty.
+    factor : float64, (n_vars + 1,), the penalty of each coordinate is this times that of the
+        path; positive, but 0 for an intercept that is left out.
     tolerance : greatest gap, as a share of the loss of the best constant.
     Written: beta, (n_penalties, n_vars); intercept and gap, (n_penalties,), the gap in nats;
     work, int64, (4,), increased by the number of passes over the data, Hessians, sweeps of
@@ -309,6 +344,7 @@ def l1_path(
     """
     weight, flipped = design[2], design[3]
     n = len(flipped)
+    free_intercept = factor[n] == 0.0
     theta, trial = np.zeros(n + 1), np.zeros(n + 1)
     gradient, changed = np.zeros(n + 1), np.zeros(n + 1)
     stored, residual = np.empty(n), np.empty(len(y))
@@ -332,9 +368,7 @@ def l1_path(
     gradient[target] = 0.0
     work[0] += 1
     for p in range(len(penalties)):
-        penalty[:] = penalties[p]
-        if free_intercept:
-            penalty[n] = 0.0
+        penalty[:] = penalties[p] * factor
         misled = False
         n_steps = 0
         for _ in range(MAX_STEPS):
@@ -378,9 +412,7 @@ def l1_path(
                 continue
             # The gap costs logarithms; it is looked at when the model is nearly at its minimum.
             if lower <= 2.0 * tolerance * constant_loss:
-                gap[p] = _gap(
-                    y, weight, residual, gradient, free_intercept, penalties[p], objective
-                )
+                gap[p] = _gap(y, weight, residual, gradient, factor, penalties[p], objective)
                 if gap[p] <= tolerance * constant_loss:
                     break
             length = 1.0
