@@ -148,6 +148,24 @@ def test_best_of_counts_ties_for_the_best_place(published):
     assert outcome(published, scores, best=["x", "y"], **entry).ours == "3 of 3"
 
 
+@pytest.mark.parametrize(("bound", "ours"), [(0.029, 1), (0.03, 2), (0.032, 3)])
+def test_near_counts_differences_per_variable(published, bound, ours):
+    # 0.5 over the 16 variables of NLTCS, 0.5 over the 17 of MSNBC, and 0.
+    entry = {"kind": "near", "published": ours, "bound": bound, "a": A, "b": B}
+    found = outcome(published, PAIRS, **entry)
+    assert (found.verdict, found.ours) == (claims.REPRODUCED, f"{ours} of 3")
+    waiting = outcome(published, PAIRS, datasets=["nltcs", "plants"], **entry)
+    assert waiting.verdict == claims.UNKNOWN
+
+
+@pytest.mark.parametrize(("low", "high", "ours"), [(-2, -1, 2), (-3, 0, 3), (-1.5, -1.2, 0)])
+def test_inside_counts_values_between_bounds(published, low, high, ours):
+    entry = {"kind": "inside", "published": 2, "low": low, "high": high, "a": A}
+    found = outcome(published, PAIRS, **entry)
+    assert found.ours == f"{ours} of 3"
+    assert found.verdict == (claims.REPRODUCED if ours == 2 else claims.NOT_REPRODUCED)
+
+
 @pytest.mark.parametrize(("mean", "ours"), [("arithmetic", "1.08"), ("geometric", "1.04")])
 def test_ratio(published, mean, ours):
     entry = {"kind": "ratio", "published": 1, "tolerance": 0.2, "mean": mean, "a": B, "b": A}
@@ -215,6 +233,8 @@ def test_documented_and_unavailable_say_why(published):
         ({"kind": "wins", "a": A, "b": B, "accept": "maybe"}, "accept: expected one of within"),
         ({"kind": "wins", "a": A, "b": B, "published": "two"}, "expected a number, got 'two'"),
         ({"kind": "best_of", "columns": [], "best": ["x"]}, "no column is named 'x'"),
+        ({"kind": "near", "a": A, "b": B}, "expected the key 'bound'"),
+        ({"kind": "inside", "a": A, "low": 0}, "expected the key 'high'"),
     ],
 )
 def test_entries_that_do_not_fit_are_named(published, entry, message):

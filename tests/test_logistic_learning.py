@@ -14,6 +14,7 @@ from mnlearn.errors import InputError
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.l1_logistic import _cholesky_solve
 from mnlearn.logistic_learning import learn_logistic_path
+from mnlearn.models.files import load_model, save_model
 from mnlearn.neighbourhoods import merged_pairs, pair_features
 
 PENALTIES = [0.1, 1.0, 3.0, 10.0, 30.0, 100.0]
@@ -173,6 +174,18 @@ def test_linear_equations_of_the_quadratic_model():
     assert not _cholesky_solve(singular, np.ones(3, np.float32))
     assert not _cholesky_solve(-np.eye(3, dtype=np.float32), np.ones(3, np.float32))
     assert not _cholesky_solve(np.full((2, 2), np.nan, np.float32), np.ones(2, np.float32))
+
+
+def test_libra_files_hold_logistic_cpds(tmp_path):
+    data = random_data(9, n_vars=5)
+    network = learn_logistic_path(data, [2.0]).network(2.0)
+    path = tmp_path / "lr.dn"
+    save_model(network, path)
+    again = load_model(path)
+    assert_array_equal(conditional_log_odds(again, data), conditional_log_odds(network, data))
+    cpd = path.read_text().split("v3 {")[1].split("}")[0]
+    assert "+v3_1" in cpd
+    assert "tree" not in cpd
 
 
 @pytest.mark.parametrize("penalties", [[], [0.0], [-1.0], [np.inf]])

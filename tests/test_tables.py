@@ -97,6 +97,19 @@ def test_compare_csv_has_full_precision_and_no_footer(published):
     assert float(rows[0]["d"]) == pytest.approx(-0.0004)
 
 
+def test_compare_shows_ratios_and_their_geometric_mean(published):
+    columns = [
+        *({"name": m, "method": m, "quantity": "cmll"} for m in "ab"),
+        {"name": "ratio", "over": ["a", "b"], "decimals": 2},
+    ]
+    scores = [("nltcs", "a", "", "cmll", 8.0), ("nltcs", "b", "", "cmll", 1.0)]
+    scores += [("msnbc", "a", "", "cmll", 4.0), ("msnbc", "b", "", "cmll", 2.0)]
+    scores += [("msweb", "a", "", "cmll", 5.0), ("msweb", "b", "", "cmll", 0.0)]
+    table = make("compare", scores_of(scores), published, columns=columns, geometric_mean=["ratio"])
+    assert [row[-1] for row in texts(table)] == ["8.00", "2.00", "", "4.00"]
+    assert texts(table)[-1][0] == "geometric mean of 2"
+
+
 def test_lower_is_better_where_asked(published):
     columns = [
         {"name": m, "method": m, "quantity": "cmll", "rank": "r", "lower": True} for m in "ab"
@@ -252,7 +265,7 @@ def test_unknown_kinds_and_names_are_refused(published, tmp_path):
         tables.write_tables(study, scores_of([]), published, {}, tmp_path, only=["x"])
 
 
-@pytest.mark.parametrize("name", ["dtsl", "demo"])
+@pytest.mark.parametrize("name", ["dtsl", "dtsl_tuning", "dn2mn", "demo"])
 def test_every_kind_that_a_study_uses_exists(name, published, tmp_path):
     study = load_study(registry_path().parent / "studies" / f"{name}.yaml")
     assert {t["kind"] for t in study.content["tables"]} <= set(tables.KINDS)
