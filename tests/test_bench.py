@@ -37,10 +37,20 @@ def test_reference_stops_when_five_iterations_gain_too_little():
 
 
 def test_a_dataset_is_measured_whole(capsys):
-    quiet = bench._Bench(quiet=True)
+    quiet = bench.Bench(quiet=True)
     bench._measure_dataset(quiet, "grid", embedded("grid", 0))
+    bench.measure_logistic(quiet, "grid", *embedded("grid", 0)[::2])
     tasks = [figure.task for figure in quiet.figures]
-    for task in ("trees", "features", "arrange", "value and gradient", "weights", "PLL", "Gibbs"):
+    for task in (
+        "trees",
+        "logistic",
+        "features",
+        "arrange",
+        "value and gradient",
+        "weights",
+        "PLL",
+        "Gibbs",
+    ):
         assert any(name.startswith(task) for name in tasks), task
     assert all(figure.seconds > 0 for figure in quiet.figures)
     assert all(figure.ratio is None for figure in quiet.figures)

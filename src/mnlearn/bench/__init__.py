@@ -5,22 +5,22 @@ figures are those of `workflow/peer_timings.tsv`: Libra 1.1.2, user seconds of t
 on one core of a machine of the same kind, reading the data and writing the model included.
 """
 
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from mnlearn.bench.logistic import measure_logistic
+from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
 from mnlearn.conversion import Orders, smoothed_marginals, to_markov_network
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.embedded import embedded
-from mnlearn.data.registry import load_registry, registry_path
+from mnlearn.data.registry import load_registry
 from mnlearn.data.sources import prepare_dataset
 from mnlearn.errors import InputError
 from mnlearn.files import write_csv
@@ -40,7 +40,6 @@ from mnlearn.tree_learning import learn_tree_path
 from mnlearn.weight_learning import Penalty, learn_weights, preconditioner
 
 DATA_FOLDER = Path("results/data")
-REPEATS = 3
 # Libra's trees: examples on each side of a split, and count added per value.
 LIBRA_LEAST = 10.0
 LIBRA_PSEUDOCOUNT = 0.5
@@ -52,54 +51,15 @@ LIBRA_TOLERANCE = 1e-3
 LIBRA_ITERATIONS = 100
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One measurement. ratio : the peer's seconds (or our rate by its) over ours."""
-
-    task: str
-    dataset: str
-    seconds: float
-    rate: str = ""
-    peer: str = ""
-    peer_seconds: float | None = None
-    ratio: float | None = None
-    note: str = ""
-
-
-class _Bench:
-    """Collects figures and, unless it is for warming up, prints each as it comes."""
-
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
-        path = registry_path().parent / "peer_timings.tsv"
-        self.peers = pd.read_csv(path, sep="\t")
-        self.figures: list[Figure] = []
-
-    def add(self, figure: Figure) -> None:
-        self.figures.append(figure)
-        if self.quiet:
-            return
-        ratio = f"{figure.ratio:8.1f}x" if figure.ratio is not None else " " * 9
-        click.echo(
-            f"{figure.task:<28} {figure.dataset:<11} {figure.seconds:9.4f} s {ratio}  "
-            f"{figure.rate}{'  ' if figure.note else ''}{figure.note}"
-        )
-
-    def peer(self, dataset: str, pattern: str) -> Any:
-        """Return the peer timing of a dataset whose whole command fits a pattern, or None."""
-        of_dataset = self.peers[self.peers["dataset"] == dataset]
-        found = of_dataset[of_dataset["command"].str.fullmatch(pattern)]
-        return None if found.empty else found.iloc[0]
-
-
 def run_bench(out: Path | None, quick: bool) -> None:
     """Measure everything on the data at hand, print it and write it as CSV."""
-    bench = _Bench()
+    bench = Bench()
     data = {name: embedded(name, 0) for name in ("grid", "digits")}
     if not quick:
         data.update(_benchmarks_at_hand())
     say("warming up")
-    _measure_dataset(_Bench(quiet=True), "grid", data["grid"])
+    measure_logistic(Bench(quiet=True), "grid", data["grid"][0], data["grid"][2])
+    _measure_dataset(Bench(quiet=True), "grid", data["grid"])
     click.echo(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
     total = 0.0
     for name, (train, _, test) in data.items():
@@ -109,6 +69,7 @@ def run_bench(out: Path | None, quick: bool) -> None:
         count = sum(name in load_registry() for name in data)
         bench.add(Figure("trees, all benchmarks", f"{count} sets", total, note="target 60 s"))
     for name, parts in data.items():
+        measure_logistic(bench, name, parts[0], parts[2])
         _measure_dataset(bench, name, parts)
     _measure_growth(bench)
     if out is not None:
@@ -132,19 +93,10 @@ def _benchmarks_at_hand() -> Iterator[tuple[str, Parts]]:
         yield name, (train, valid, test)
 
 
-def _seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return min(times)
-
-
 def _measure_trees(
-    bench: _Bench, name: str, train: Dataset, test: Dataset, split_penalty: float
+    bench: Bench, name: str, train: Dataset, test: Dataset, split_penalty: float
 ) -> float:
-    seconds = _seconds(lambda: _libra_trees(train, split_penalty))
+    seconds = seconds_of(lambda: _libra_trees(train, split_penalty))
     peer = bench.peer(name, rf"dnlearn -i {name}\.train\.data -ps {split_penalty:g}")
     score = pll(tree_network(_libra_trees(train, split_penalty)), test).mean
     bench.add(
@@ -153,8 +105,8 @@ def _measure_trees(
             name,
             seconds,
             f"{train.n_vars / seconds:,.0f} trees/s",
-            *_against(peer, seconds),
-            note=_score_note(score, peer),
+            *against(peer, seconds),
+            note=score_note(score, peer),
         )
     )
     return seconds
@@ -166,20 +118,7 @@ def _libra_trees(train: Dataset, split_penalty: float) -> Trees:
     return learn_tree_path(train, kappa, LIBRA_LEAST, 1, LIBRA_PSEUDOCOUNT).trees
 
 
-def _against(peer: Any, seconds: float) -> tuple[str, float | None, float | None]:
-    if peer is None:
-        return "", None, None
-    return str(peer["command"]), float(peer["user_seconds"]), float(peer["user_seconds"] / seconds)
-
-
-def _score_note(score: float, peer: Any) -> str:
-    if peer is None:
-        return f"test PLL {score:.4f}"
-    theirs = float(peer["test_score"])
-    return f"test PLL {score:.4f}, Libra {theirs:.4f} ({100 * (score / theirs - 1):+.2f} % loss)"
-
-
-def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
+def _measure_dataset(bench: Bench, name: str, parts: Parts) -> None:
     """Measure conversion, weight learning, scoring and sampling on one dataset."""
     train, _, test = parts
     # The split penalty of the trees whose features the peer learned weights for.
@@ -188,7 +127,7 @@ def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
     if split_penalty == 5:
         _measure_trees(bench, name, train, test, 5)
     trees = _libra_trees(train, split_penalty)
-    seconds = _seconds(lambda: tree_features(trees, "prune"))
+    seconds = seconds_of(lambda: tree_features(trees, "prune"))
     n_features = len(tree_features(trees, "prune"))
     bench.add(Figure("features, prune", name, seconds, f"{n_features / seconds:,.0f} features/s"))
     converted = _measure_conversion(bench, name, tree_network(trees), train, test, split_penalty)
@@ -201,7 +140,7 @@ def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
     for penalty, options in ((Penalty(None, 5.0), " -sd -1 -l1 5"), (Penalty(1.0), "")):
         peer = bench.peer(name, command + options)
         model = _measure_weights(bench, name, features, arranged, penalty, peer, test)
-    seconds = _seconds(lambda: pll(model, test))
+    seconds = seconds_of(lambda: pll(model, test))
     cells = test.n_rows * test.n_vars
     bench.add(Figure("PLL", name, seconds, f"{cells / seconds / 1e6:,.0f} M conditionals/s"))
     _measure_gibbs(bench, "Gibbs, trees", name, tree_network(trees), test, "gibbs -m nltcs-ps5.*")
@@ -211,7 +150,7 @@ def _measure_dataset(bench: _Bench, name: str, parts: Parts) -> None:
 
 
 def _measure_conversion(
-    bench: _Bench,
+    bench: Bench,
     name: str,
     network: DependencyNetwork,
     train: Dataset,
@@ -220,26 +159,26 @@ def _measure_conversion(
 ) -> MarkovNetwork:
     """Measure the conversion to a Markov network over all rotations of two opposite orders."""
     base, orders = smoothed_marginals(train), Orders(np.arange(train.n_vars))
-    seconds = _seconds(lambda: to_markov_network(network, base, orders))
+    seconds = seconds_of(lambda: to_markov_network(network, base, orders))
     converted = to_markov_network(network, base, orders)
     command = rf"dn2mn -m {name}-ps{split_penalty}\.dn -i {name}\.train\.data -uniq"
     peer = bench.peer(name, command)
-    note = _score_note(pll(converted, test).mean, peer)
+    note = score_note(pll(converted, test).mean, peer)
     rate = f"{len(converted.features):,} features"
-    bench.add(Figure("conversion, 2n orders", name, seconds, rate, *_against(peer, seconds), note))
+    bench.add(Figure("conversion, 2n orders", name, seconds, rate, *against(peer, seconds), note))
     return converted
 
 
 def _measure_gradient(
-    bench: _Bench, name: str, features: FeatureSet, train: Dataset
+    bench: Bench, name: str, features: FeatureSet, train: Dataset
 ) -> tuple[PseudoLikelihood, float]:
     """Return the features arranged for weight learning, and the seconds which that took."""
     likelihood = pseudo_likelihood(features, train)
-    arranging = _seconds(lambda: pseudo_likelihood(features, train))
+    arranging = seconds_of(lambda: pseudo_likelihood(features, train))
     rate = f"{likelihood.n_pairs / arranging / 1e6:,.0f} M pairs/s"
     bench.add(Figure("arrange features", name, arranging, rate))
     w = np.full(len(features), 0.01)
-    seconds = _seconds(lambda: likelihood.value_and_gradient(w))
+    seconds = seconds_of(lambda: likelihood.value_and_gradient(w))
     work = likelihood.n_pairs + likelihood.n_cells
     rate = f"{work / seconds / 1e6:,.0f} M pairs and cells/s"
     bench.add(Figure("value and gradient", name, seconds, rate))
@@ -247,7 +186,7 @@ def _measure_gradient(
 
 
 def _measure_weights(
-    bench: _Bench,
+    bench: Bench,
     name: str,
     features: FeatureSet,
     arranged: tuple[PseudoLikelihood, float],
@@ -268,22 +207,22 @@ def _measure_weights(
         return _descend(likelihood, penalty, scale, lambda s: s.objective <= reference.objective)
 
     state = reach()
-    seconds = arranging + _seconds(reach)
+    seconds = arranging + seconds_of(reach)
     model = MarkovNetwork(test.n_vars, features, state.x * scale)
     theirs = pll(MarkovNetwork(test.n_vars, features, reference.x), test).mean
     kind = f"L1 {penalty.l1:g}" if penalty.sd is None else f"sd {penalty.sd:g}"
     note = (
         f"{state.n_evaluations} evaluations, Libra's way {reference.n_evaluations} "
-        f"and test PLL {theirs:.4f}; {_score_note(pll(model, test).mean, peer)}"
+        f"and test PLL {theirs:.4f}; {score_note(pll(model, test).mean, peer)}"
     )
     rate = f"{likelihood.n_features:,} features"
-    bench.add(Figure(f"weights, {kind}", name, seconds, rate, *_against(peer, seconds), note))
+    bench.add(Figure(f"weights, {kind}", name, seconds, rate, *against(peer, seconds), note))
     learned = learn_weights(likelihood, penalty)
     score = pll(MarkovNetwork(test.n_vars, features, learned.weight), test).mean
     above = (reference.objective - learned.objective) / abs(learned.objective)
     note = (
         f"stopped by {learned.stopped_by} after {learned.n_evaluations} evaluations, "
-        f"{100 * above:.3f} % below Libra's objective; {_score_note(score, peer)}"
+        f"{100 * above:.3f} % below Libra's objective; {score_note(score, peer)}"
     )
     seconds = arranging + learned.seconds
     bench.add(Figure(f"weights, {kind}, converged", name, seconds, rate, note=note))
@@ -324,14 +263,14 @@ def _descend(
 
 
 def _measure_gibbs(
-    bench: _Bench, task: str, name: str, model: Model, test: Dataset, command: str
+    bench: Bench, task: str, name: str, model: Model, test: Dataset, command: str
 ) -> None:
     query = np.arange(0, model.n_vars, 4)
     terms = terms_of(model)
     # A sample of the test rows is enough for a rate.
     rows = test.rows[:100] if test.n_vars > 60 else test.rows
     settings = Inference(samples=1000)
-    seconds = _seconds(lambda: conditional_marginals(terms, rows, query, settings, 1), 1)
+    seconds = seconds_of(lambda: conditional_marginals(terms, rows, query, settings, 1), 1)
     found = conditional_marginals(terms, rows, query, Inference(samples=1), 1)
     drawn = len(found.probability) * len(query) * (settings.burn_in + settings.samples)
     rate = drawn / seconds
@@ -347,7 +286,7 @@ def _measure_gibbs(
     bench.add(Figure(task, name, seconds, text, figure_peer, peer_seconds, ratio, note))
 
 
-def _measure_growth(bench: _Bench) -> None:
+def _measure_growth(bench: Bench) -> None:
     """Fit the exponents with which time grows in rows, variables and features."""
 
     def data(n_rows: int, n_vars: int) -> Dataset:
@@ -362,7 +301,7 @@ def _measure_growth(bench: _Bench) -> None:
         "variables": [(8000, n) for n in (50, 100, 200, 400)],
     }
     for axis, pairs in sizes.items():
-        seconds = [_seconds(partial(learn_tree_path, data(*pair), kappa), 2) for pair in pairs]
+        seconds = [seconds_of(partial(learn_tree_path, data(*pair), kappa), 2) for pair in pairs]
         x = [pair[0] if axis == "rows" else pair[1] for pair in pairs]
         bench.add(_slope(f"trees, growth in {axis}", x, seconds))
     base = data(8000, 100)
@@ -374,7 +313,7 @@ def _measure_growth(bench: _Bench) -> None:
     for count in counts:
         chosen = features.select(np.sort(rng.permutation(len(features))[:count]))
         likelihood = pseudo_likelihood(chosen, base)
-        seconds.append(_seconds(partial(likelihood.value_and_gradient, np.full(count, 0.01))))
+        seconds.append(seconds_of(partial(likelihood.value_and_gradient, np.full(count, 0.01))))
     bench.add(_slope("gradient, growth in features", counts, seconds))
 
 
