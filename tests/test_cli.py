@@ -887,7 +887,9 @@ def test_usage_errors_are_one_sentence(line):
 
 @pytest.mark.parametrize("command", ["", *main.commands])
 def test_every_command_has_help(command):
-    assert "Usage: " in succeed(f"{command} --help").stdout
+    text = succeed(f"{command} --help").stdout
+    assert "Usage: " in text
+    assert "\\b" not in text
 
 
 # --- a real process ---------------------------------------------------------------------------

@@ -65,7 +65,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mnlearn")
 def main() -> None:
-    r"""Learn the structure of Markov networks from binary data.
+    """Learn the structure of Markov networks from binary data.
 
     \b
     mnlearn fit dtsl --train mine.csv --out mine.npz      learn a network
@@ -227,7 +227,7 @@ def score(
     seed: int,
     as_json: bool,
 ) -> None:
-    r"""Score MODEL on DATA, in nats per example; higher is better.
+    """Score MODEL on DATA, in nats per example; higher is better.
 
     \b
     pll   log-pseudo-likelihood: every variable given all others
@@ -345,7 +345,7 @@ def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, th
     "file, or written to it if there is none yet.",
 )
 def convert(source: Path, target: Path, categories: Path | None) -> None:
-    r"""Convert a model or a data file; the forms are named by the suffixes.
+    """Convert a model or a data file; the forms are named by the suffixes.
 
     \b
     models  .npz  .mn  .dn    both ways;  .graphml and .csv (edges): out only
@@ -403,6 +403,9 @@ def info(model_path: Path, as_json: bool) -> None:
     show({**describe(load_model(model_path)), "bytes": model_path.stat().st_size}, as_json)
 
 
+main.add_command(ising)
+
+
 @main.command()
 @click.argument("name", metavar="NAME")
 @click.option("--datasets", "chosen", help="Comma-separated; default: all of the study.")
@@ -441,7 +444,6 @@ def bench(out: Path | None, quick: bool) -> None:
     run_bench(out, quick)
 
 
-main.add_command(ising)
 for step in STEPS:
     main.add_command(step)
 

@@ -54,7 +54,7 @@ def ising(
     threads: int,
     seed: int,
 ) -> None:
-    r"""Estimate an Ising network from DATA, as in psychometrics.
+    """Estimate an Ising network from DATA, as in psychometrics.
 
     Every variable is regressed on all others with an L1 penalty that the EBIC chooses; the
     weight of an edge is the mean of its two regression weights. Written to the folder:
