@@ -213,6 +213,20 @@ def test_sizes_tell_exact_matches(published):
     assert [row["difference"] for row in parsed(table)] == ["0", "2"]
 
 
+def test_datasets_stand_beside_the_printed_numbers(published):
+    where = {"study": "dn2mn", "table": 3}
+    table = make("datasets", scores_of([]), published, published=where)
+    nltcs = ["NLTCS", "16,181", "2,157", "3,236", "16", "0.332", "16181", "2157", "3236", "16"]
+    assert texts(table)[0] == nltcs
+    assert len(texts(table)) == len(LABELS)
+    assert table.notes == ("12 of 12 printed numbers are equal to ours.",)
+    assert parsed(table)[1]["n_train"] == "291326"
+    altered = published.assign(value=published["value"] + 1)
+    table = make("datasets", scores_of([]), altered, published=where)
+    assert table.notes == ("0 of 12 printed numbers are equal to ours.",)
+    assert len(make("datasets", scores_of([]), published).columns) == 6
+
+
 ODD = Table(
     columns=("name", "x"),
     header=(("", "50% & more"), ("a_b", "x")),

@@ -15,6 +15,7 @@ from mnlearn.products import Labels, Options, check_kind, chosen_products
 from mnlearn.published import tidy_scores
 from mnlearn.study import Study
 from mnlearn.tables.compare import compare
+from mnlearn.tables.datasets import datasets
 from mnlearn.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn.tables.sizes import sizes
 from mnlearn.tables.table import Kind, Table, mark_stale
@@ -28,6 +29,7 @@ KINDS: dict[str, Kind] = {
     "variants_by_dataset": variants_by_dataset,
     "times": times,
     "sizes": sizes,
+    "datasets": datasets,
 }
 
 
