@@ -6,6 +6,7 @@ import pytest
 
 from mnlearn.conversion import Orders, smoothed_marginals, to_markov_network
 from mnlearn.data.registry import registry_path
+from mnlearn.feature_generation import generate_features
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.tree_features import tree_features
 from mnlearn.pseudo_likelihood import pseudo_likelihood
@@ -129,3 +130,25 @@ def test_converted_trees(row, benchmark_split):
     assert abs(pll(network, test).mean - float(tree_pll)) <= 0.00005 + 1e-9
     assert len(converted.features) == int(n_features)
     assert abs(pll(converted, test).mean - float(network_pll)) <= 0.00005 + 1e-9
+
+
+# dataset, initial features, generated, distinct: means of an independent simulation.
+GSSL = """
+nltcs full 500000 113884
+msnbc full 2000000 374392
+plants full 1000000 673327
+baudio positive 1000000 486952
+jester positive 500000 360272
+bnetflix positive 500000 373490
+accidents full 2000000 1438698
+kosarek positive 1000000 288398
+c20ng positive 5000000 2947911
+"""
+
+
+@pytest.mark.parametrize("line", GSSL.strip().splitlines())
+def test_distinct_features_of_gssl(line, benchmark_split):
+    """The number varies with the seed, by a few per mille where there are many examples."""
+    name, initial, n_generated, expected = line.split()
+    run = generate_features(benchmark_split(name, "train"), int(n_generated), initial)
+    assert len(run.distinct(int(n_generated))[0]) == pytest.approx(int(expected), rel=0.02)

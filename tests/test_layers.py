@@ -23,6 +23,7 @@ LAYERS = [
         "pseudo_likelihood",
         "tree_learning",
         "logistic_learning",
+        "feature_generation",
     ],
     ["conversion", "dependency_mixtures", "neighbourhoods", "ising"],
     ["scores", "weight_learning", "method"],
