@@ -88,6 +88,16 @@ def test_compare_tests_and_quotes_the_oddities_of_printed_numbers(published):
     assert "MSWeb, printed -16.201: an outlier" in table.notes[1]
 
 
+def test_compare_names_the_group_where_headings_repeat(published):
+    columns = [
+        {"name": "a", "head": "LW", "group": "ours", "method": "a", "quantity": "cmll"},
+        {"name": "b", "head": "LW", "group": "theirs", "method": "b", "quantity": "cmll"},
+    ]
+    scores = scores_of(COMPARE_SCORES)
+    table = make("compare", scores, published, columns=columns, tests=[["a", "b"]])
+    assert table.notes[0].startswith("LW (ours) against LW (theirs): 2 wins")
+
+
 def test_compare_csv_has_full_precision_and_no_footer(published):
     rows = parsed(make("compare", scores_of(COMPARE_SCORES), published, **COMPARE))
     assert [row["dataset"] for row in rows] == ["nltcs", "msnbc", "msweb"]

@@ -91,8 +91,9 @@ def compare(
         for kind in ("mean", "geometric_mean")
         if kind in options and datasets
     ]
+    title = _titles(columns)
     tests = [
-        _text(wilcoxon(*_values(data[a], data[b], datasets)), by_name[a].head, by_name[b].head)
+        _text(wilcoxon(*_values(data[a], data[b], datasets)), title[a], title[b])
         for a, b in options.get("tests", [])
         if datasets
     ]
@@ -101,7 +102,7 @@ def compare(
         header=_header(columns),
         alignment="l" + "r" * len(columns),
         body=tuple(body),
-        notes=(*tests, *_printed_notes(columns, data, datasets, labels)),
+        notes=(*tests, *_printed_notes(columns, title, data, datasets, labels)),
         with_stderr=tuple(c.name for c in columns if c.stderr),
     )
 
@@ -110,6 +111,15 @@ def _names_used(columns: Sequence[_Column], options: Options) -> list[str]:
     used = [name for column in columns for name in column.minus or column.over or ()]
     used += options.get("mean", []) + options.get("geometric_mean", [])
     return used + [name for pair in options.get("tests", []) for name in pair]
+
+
+def _titles(columns: Sequence[_Column]) -> dict[str, str]:
+    """Return what sentences call each column: its heading, and its group where headings repeat."""
+    heads = [column.head for column in columns]
+    return {
+        c.name: f"{c.head} ({c.group})" if c.group and heads.count(c.head) > 1 else c.head
+        for c in columns
+    }
 
 
 def _difference(a: Mapping[str, Number], b: Mapping[str, Number]) -> dict[str, Number]:
@@ -214,6 +224,7 @@ def _mean_row(
 
 def _printed_notes(
     columns: Sequence[_Column],
+    title: Mapping[str, str],
     data: Mapping[str, Mapping[str, Number]],
     datasets: Sequence[str],
     labels: Labels,
@@ -225,5 +236,5 @@ def _printed_notes(
             number = data[column.name].get(dataset)
             if column.source and column.source.is_published and number and number.note:
                 label = labels.get(dataset, dataset)
-                notes.append(f"{label}, {column.head} {number.printed}: {number.note}.")
+                notes.append(f"{label}, {title[column.name]} {number.printed}: {number.note}.")
     return notes
