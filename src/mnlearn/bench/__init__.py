@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mnlearn.bench.logistic import measure_logistic
 from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
-from mnlearn.conversion import Orders, smoothed_marginals, to_markov_network
+from mnlearn.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.embedded import embedded
 from mnlearn.data.registry import load_registry
@@ -305,6 +305,13 @@ def _measure_growth(bench: Bench) -> None:
         x = [pair[0] if axis == "rows" else pair[1] for pair in pairs]
         bench.add(_slope(f"trees, growth in {axis}", x, seconds))
     base = data(8000, 100)
+    seconds, sizes_of = [], []
+    for divisor in (1e4, 1e3, 1e2, 1):
+        network = tree_network(learn_tree_path(base, 1 / divisor).trees)
+        product, orders = smoothed_marginals(base), Orders(np.arange(base.n_vars))
+        seconds.append(seconds_of(partial(to_markov_network, network, product, orders)))
+        sizes_of.append(len(cpd_features(network)[0].var))
+    bench.add(_slope("conversion, growth in literals", sizes_of, seconds))
     trees = learn_tree_path(base, 1.0).trees
     features = tree_features(trees, "prune-5")
     rng = np.random.default_rng(0)
