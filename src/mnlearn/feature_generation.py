@@ -13,8 +13,6 @@ from mnlearn.streams import stream_seed
 
 # What an example becomes at first: a conjunction of all its values, or of its ones.
 INITIAL = ("full", "positive")
-# Literals of a feature of which the arrays have room at first, per feature.
-_ROOM = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +85,10 @@ def generate_features(
         raise InputError("generation: expected an example with at least three literals.")
     start = np.empty(data.n_rows + n_generated + 1, np.int64)
     start[: data.n_rows + 1] = np.concatenate([[0], np.cumsum(length)])
-    literal = np.empty(len(given) + _ROOM * n_generated, np.uint16)
+    # Each generation halves the length, so that it falls with the root of the number drawn. Memory
+    # that the kernel has to ask for later costs more, because NumPy takes it in large pages.
+    mean = 3 + 1.4 * length.mean() * np.sqrt(data.n_rows / (data.n_rows + n_generated))
+    literal = np.empty(len(given) + int(mean * n_generated), np.uint16)
     literal[: len(given)] = given
     digest = np.empty(data.n_rows + n_generated, np.uint64)
     keys = literal_keys(2 * data.n_vars, np.uint64(stream_seed(seed, "gssl", "hash")))

@@ -88,9 +88,10 @@ def generalise(start, literal, n_initial, keys, seed, digest):
             larger = np.empty(end + length + len(literal) // 2, np.uint16)
             larger[:end] = literal[:end]
             literal = larger
-        own = literal[end : end + length]
-        for k in range(length):
-            own[k] = literal[source + k]
+        # Slices, because an index that might be negative keeps a loop from being vectorised.
+        own, given = literal[end : end + length], literal[source : source + length]
+        for k in range(len(given)):
+            own[k] = given[k]
         state = advance(state)
         n_kept = 2 + np.int64(uniform(state) * (length - 2))
         few = min(n_kept, length - n_kept)
