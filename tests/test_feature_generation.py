@@ -12,6 +12,7 @@ from conftest import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.errors import InputError
 from mnlearn.feature_generation import generate_features
+from mnlearn.kernels.generation import generalise, literal_keys
 from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.tuning import tune
@@ -97,13 +98,17 @@ def test_a_short_run_is_the_beginning_of_a_long_one():
 
 
 def test_the_list_of_literals_grows_with_need():
-    """Long examples and few features: more literals than there was room for at first."""
-    data = merge_rows(np.random.default_rng(0).integers(0, 2, (3, 800)))
-    run = generate_features(data, 60)
-    assert run.start[-1] > 3 * 800 + 8 * 60
-    assert all(
-        f <= literals(run, 0) | literals(run, 1) | literals(run, 2) for f in conjunctions(run)
-    )
+    given = (2 * np.arange(50)).astype(np.uint16)
+    keys = literal_keys(100, np.uint64(1))
+    lists = []
+    for room in (50, 100_000):
+        literal = np.concatenate([given, np.zeros(room - 50, np.uint16)])
+        start, digest = np.array([0, 50, *[0] * 200]), np.empty(201, np.uint64)
+        literal = generalise(start, literal, 1, keys, np.uint64(2), digest)
+        lists.append((start, literal[: start[-1]], digest))
+    assert lists[0][0][-1] > 150  # grown more than once
+    for small, large in zip(*lists, strict=True):
+        assert_array_equal(small, large)
 
 
 @pytest.mark.parametrize(
