@@ -30,7 +30,7 @@ LAYERS = [
     ["checkpoints", "methods"],
     ["tuning", "cells", "gather"],
     ["cell_learning", "cell_scoring", "published", "estimates", "pages", "products"],
-    ["tables", "figures", "claims", "bench"],
+    ["tables", "figures", "claims", "bench", "ising_figures"],
     ["pipeline"],
     ["arguments"],
     ["cli_steps", "cli_ising"],

@@ -69,9 +69,9 @@ def ising(
     """
     from mnlearn.data.text import load_dataset
     from mnlearn.figures.canvas import render
-    from mnlearn.figures.ising import ising_figure, stability_figure
     from mnlearn.files import write_bytes, write_csv, write_json
     from mnlearn.ising import bootstrap, learn_ising
+    from mnlearn.ising_figures import ising_figure, stability_figure
     from mnlearn.models.files import save_model
     from mnlearn.progress import track
     from mnlearn.provenance import provenance
