@@ -58,7 +58,8 @@ def _measure_library(
         from sklearn.linear_model import LogisticRegression
     except ImportError:
         return
-    sampled = np.linspace(0, train.n_vars - 1, min(N_SAMPLED, train.n_vars)).astype(int)
+    varying = np.flatnonzero(np.ptp(train.rows, axis=0))
+    sampled = varying[np.linspace(0, len(varying) - 1, N_SAMPLED).astype(int)]
     ones = np.ones((train.n_rows, 1))
     theirs = 0.0
     for v in sampled:
