@@ -3,8 +3,8 @@
 The solver is our own because the targets share work that a library would repeat for each: the
 co-occurrence counts, and the rows of the data as lists of ones. scikit-learn's liblinear, which
 solves the same problem when the intercept is penalised, was 2 to 14 times slower to within the same
-distance of the minimum on seven datasets, embedded and benchmark (`mnlearn bench`; the least gain is
-on Plants). It has neither paths with warm starts nor a bound on the distance.
+distance of the minimum on seven datasets, embedded and benchmark (`mnlearn bench`; the least gain
+is on Plants). It has neither paths with warm starts nor a bound on the distance.
 """
 
 from collections.abc import Sequence
