@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset, read_only
 from mnlearn.errors import InputError
 from mnlearn.logistic_learning import LogisticPath, learn_logistic_path
-from mnlearn.models.features import atomic_features, concatenate, feature_set
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
-from mnlearn.neighbourhoods import MERGES
+from mnlearn.neighbourhoods import MERGES, pair_features
 from mnlearn.streams import stream
 
 GAMMA = 0.25
@@ -56,10 +55,8 @@ class IsingNetwork:
     def markov_network(self) -> MarkovNetwork:
         """Return the network with features X_v = 1 and, for every edge, X_u = 1 and X_v = 1."""
         n_vars, edges = len(self.threshold), self.edges()
-        pairs = feature_set(2 * np.arange(len(edges) + 1), edges.ravel(), np.ones(2 * len(edges)))
         weight = np.concatenate([self.threshold, self.weight[tuple(edges.T)]])
-        features = concatenate([atomic_features(n_vars), pairs])
-        return markov_network(n_vars, features, weight, self.names)
+        return markov_network(n_vars, pair_features(n_vars, edges), weight, self.names)
 
 
 @dataclass(frozen=True, eq=False)
