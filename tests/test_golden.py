@@ -161,7 +161,7 @@ LOGISTIC = {"nltcs": -4.953701, "plants": -9.331603, "baudio": -36.146962, "jest
 
 @pytest.mark.parametrize("name", LOGISTIC)
 def test_logistic_regressions_have_about_libras_score(name, benchmark_split):
-    """Libra stops before the optimum: its scores are worse, or less overfitted."""
+    """Libra prints no objective, so where it stops is not known; the scores differ a little."""
     path = learn_logistic_path(benchmark_split(name, "train"), [2.0], free_intercept=False)
     score = pll(path.network(2.0), benchmark_split(name, "test")).mean
     assert score == pytest.approx(LOGISTIC[name], rel=0.005)
