@@ -1,5 +1,6 @@
 """Random generalisation: what is drawn, how often, and what is kept."""
 
+import itertools
 from collections import Counter
 from itertools import combinations
 
@@ -15,7 +16,7 @@ from mnlearn.feature_generation import generate_features
 from mnlearn.kernels.generation import generalise, literal_keys
 from mnlearn.method import Task
 from mnlearn.methods import load_method
-from mnlearn.tuning import tune
+from mnlearn.tuning import tune, validation_pll
 
 
 def literals(run, f):
@@ -139,5 +140,35 @@ def test_gssl_learns_weights_of_nested_feature_sets():
         assert_array_equal(model.features.var, features.var)
         assert candidate.fitted.details["n_candidates"] == len(features)
         assert candidate.fitted.details["gap"] >= 0
-    assert workspace.run(method.choose({k: v[0] for k, v in grid.items()}))[0].n_initial
+    parameters = method.choose({k: v[0] for k, v in grid.items()})
+    assert workspace.run(parameters).nested.run.n_initial == data.n_rows
     assert tuned.best.parameters["n_generated"] == 1000
+
+
+def test_gssl_learns_the_same_in_any_order():
+    data = random_data(5, n_examples=300, n_vars=7)
+    method = load_method("gssl")
+    grid = method.grid(
+        {
+            "initial": ["full", "positive"],
+            "n_generated": [100, 500],
+            "threshold": [1, 2],
+            "l1": [0.5, 2],
+            "sd": [0.1, 1],
+            "max_iterations": [5],
+        }
+    )
+    tuned = tune(method, data, grid, validation_pll(data))
+    workspace = method.prepare(Task(data, grid, criterion=validation_pll(data)))
+    stage = method.stages[-1]
+    values = itertools.product(*(grid[name] for name in stage.parameters))
+    points = [dict(zip(stage.parameters, point, strict=True)) for point in values]
+    n_checked = 0
+    for point in reversed(points):
+        fitted = stage.learn(
+            workspace, method.choose({**method.defaults(), "max_iterations": 5, **point}), None
+        )
+        row = next(r for r in tuned.trace if all(r[k] == v for k, v in point.items()))
+        assert row["objective"] == fitted.details["objective"]
+        n_checked += 1
+    assert n_checked == 32

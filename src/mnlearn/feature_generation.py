@@ -45,6 +45,10 @@ class GeneratedFeatures:
 
     def features(self, n_generated: int, threshold: int) -> FeatureSet:
         """Return the features generated more than `threshold` times, and all atomic ones."""
+        return self.nested(n_generated, threshold).features
+
+    def nested(self, n_generated: int, threshold: int) -> "NestedFeatures":
+        """Return those features, ready to say which would be left of a shorter run."""
         position, count = self.distinct(n_generated)
         position = position[count > threshold]
         begin, length = self.start[position], self.start[position + 1] - self.start[position]
@@ -52,7 +56,28 @@ class GeneratedFeatures:
         source = np.repeat(begin - start[:-1], length) + np.arange(start[-1])
         literal = self.literal[source]
         kept = feature_set(start, literal >> 1, literal & 1)
-        return canonical(concatenate([atomic_features(self.n_vars), kept]))[0]
+        features, target = canonical(concatenate([atomic_features(self.n_vars), kept]))
+        digest = np.zeros(len(features), np.uint64)
+        digest[target[self.n_vars :]] = self.digest[position]
+        return NestedFeatures(self, features, read_only(digest))
+
+
+@dataclass(frozen=True, eq=False)
+class NestedFeatures:
+    """The features of one run and threshold; those of shorter runs and higher ones are among them.
+
+    digest : uint64, (n_features,), as in the run.
+    """
+
+    run: GeneratedFeatures
+    features: FeatureSet
+    digest: NDArray[np.uint64]
+
+    def members(self, n_generated: int, threshold: int) -> NDArray[np.bool_]:
+        """Return which features a shorter run and a higher threshold keep, (n_features,)."""
+        position, count = self.run.distinct(n_generated)
+        kept = self.run.digest[position[count > threshold]]
+        return np.isin(self.digest, kept) | (self.features.length == 1)
 
 
 def generate_features(

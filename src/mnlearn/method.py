@@ -32,12 +32,15 @@ class Task:
 
     grid : values of every parameter, as from `Method.grid`.
     network : a dependency network learned before, for methods that build on one.
+    criterion : what models will be compared by, higher is better, if it is quick to compute; a
+        method may end the learning of one that falls behind.
     """
 
     train: Dataset
     grid: Mapping[str, list[Any]]
     threads: int = 1
     network: DependencyNetwork | None = None
+    criterion: Callable[[Model], float] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """DTSL: features read off probability trees, weighted by pseudo-likelihood."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mnlearn.errors import InputError
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
@@ -9,11 +9,9 @@ from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.methods.dn_tree import TreeWorkspace
 from mnlearn.methods.dn_tree import learn as learn_trees
 from mnlearn.methods.dn_tree import prepare as prepare_trees
-from mnlearn.models.features import FeatureSet
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import FEATURE_MODES, tree_features
-from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
-from mnlearn.weight_learning import MAX_ITERATIONS, Penalty, learn_weights
+from mnlearn.weight_learning import MAX_ITERATIONS, Penalty
+from mnlearn.weight_paths import WeightPaths, weight_paths
 
 
 @dataclass(frozen=True)
@@ -38,34 +36,27 @@ class Parameters(TreeParameters):
 
 @dataclass
 class Workspace:
-    """The trees, and the features and their arrangement that were used last."""
+    """The trees, and the weights of the features that were used last."""
 
+    task: Task
     trees: TreeWorkspace
-    key: tuple[float, float, float, str] | None = None
-    features: FeatureSet | None = None
-    likelihood: PseudoLikelihood | None = None
+    paths: tuple[Parameters, WeightPaths] | None = None
 
-    def arranged(self, parameters: Parameters) -> tuple[FeatureSet, PseudoLikelihood]:
-        """Return the features of the trees at `parameters`, arranged for weight learning."""
-        key = (
-            parameters.kappa,
-            parameters.min_leaf_examples,
-            parameters.pseudocount,
-            parameters.feature_mode,
-        )
-        if self.key != key or self.features is None or self.likelihood is None:
-            # Two arrangements together could be more than memory holds.
-            self.likelihood = None
-            trees, _ = self.trees.trees(parameters)
-            self.features = tree_features(trees, parameters.feature_mode)
-            self.likelihood = pseudo_likelihood(self.features, self.trees.train, self.trees.threads)
-            self.key = key
-        return self.features, self.likelihood
+    def weight_paths(self, p: Parameters) -> WeightPaths:
+        """Return the weights of the features of the trees at `p`."""
+        key = replace(p, sd=None, l1=0.0)
+        if self.paths is None or self.paths[0] != key:
+            self.paths = None  # Two arrangements could be more than memory holds.
+            trees, _ = self.trees.trees(p)
+            began = time.perf_counter()
+            features = tree_features(trees, p.feature_mode)
+            self.paths = key, weight_paths(self.task, features, p.max_iterations, began)
+        return self.paths[1]
 
 
 def prepare(task: Task) -> Workspace:
     """Return a workspace whose trees serve the largest kappa of the grid."""
-    return Workspace(prepare_trees(task))
+    return Workspace(task, prepare_trees(task))
 
 
 def learn_structure(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
@@ -74,22 +65,13 @@ def learn_structure(workspace: Workspace, parameters: Parameters, warm: Fitted |
 
 
 def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the Markov network of one feature mode and weight prior."""
-    train = workspace.trees.train
+    """Return the Markov network of one feature mode and weight prior.
+
+    `warm` is not used: see `WeightPaths`.
+    """
     _, structure_seconds = workspace.trees.trees(parameters)
-    began = time.perf_counter()
-    features, likelihood = workspace.arranged(parameters)
-    arranged_seconds = time.perf_counter() - began
-    initial = None
-    if warm is not None and isinstance(warm.model, MarkovNetwork):
-        initial = warm.model.weight
-    learned = learn_weights(
-        likelihood, Penalty(parameters.sd, parameters.l1), initial, parameters.max_iterations
-    )
-    return Fitted(
-        MarkovNetwork(train.n_vars, features, learned.weight, train.names),
-        {"structure": structure_seconds, "weights": arranged_seconds + learned.seconds},
-        {"n_pairs": likelihood.n_pairs, **learned.summary()},
+    return workspace.weight_paths(parameters).fitted(
+        Penalty(parameters.sd, parameters.l1), structure_seconds
     )
 
 

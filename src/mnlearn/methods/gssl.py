@@ -1,16 +1,18 @@
 """GSSL: features by random generalisation of examples, selected by how often they are generated."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from mnlearn.data.dataset import Dataset
+import numpy as np
+from numpy.typing import NDArray
+
 from mnlearn.errors import InputError
-from mnlearn.feature_generation import INITIAL, GeneratedFeatures, generate_features
+from mnlearn.feature_generation import INITIAL, NestedFeatures, generate_features
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
-from mnlearn.models.features import FeatureSet
-from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
-from mnlearn.weight_learning import MAX_ITERATIONS, Penalty, learn_weights
+from mnlearn.packed_likelihood import PackedLikelihood, packed_likelihood
+from mnlearn.screened_weights import ScreenedWeights
+from mnlearn.weight_learning import MAX_ITERATIONS, Penalty
+from mnlearn.weight_paths import WeightPaths
 
 
 @dataclass(frozen=True)
@@ -37,63 +39,103 @@ class Parameters:
         check_range("generation_seed", self.generation_seed, 0, 2**63)
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
+class Generated:
+    """The features of one initial set for the whole grid, arranged once.
+
+    nested : features of the longest run and lowest threshold. seconds : of generating them.
+    roots : what was learned first of each run and threshold.
+    """
+
+    nested: NestedFeatures
+    likelihood: PackedLikelihood
+    seconds: float
+    roots: dict[tuple[int, int], ScreenedWeights] = field(default_factory=dict)
+
+
 class Workspace:
-    """The longest run of generation of each kind, and the features arranged last."""
+    """The features that were generated last, and the weights of those of one run and threshold.
 
-    task: Task
-    generated: dict[tuple[str, int], tuple[GeneratedFeatures, float]] = field(default_factory=dict)
-    key: tuple[str, int, int, int] | None = None
-    features: FeatureSet | None = None
-    likelihood: PseudoLikelihood | None = None
+    The first weights of a run and threshold begin at those of fewer features: of the next higher
+    threshold, under the highest of the next shorter run.
+    """
 
-    @property
-    def train(self) -> Dataset:
-        """The training data."""
-        return self.task.train
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.generated: tuple[tuple[str, int], Generated] | None = None
+        self.paths: tuple[Parameters, WeightPaths] | None = None
 
-    def run(self, parameters: Parameters) -> tuple[GeneratedFeatures, float]:
-        """Return the run for the largest number of the grid, and its seconds."""
-        key = parameters.initial, parameters.generation_seed
-        if key not in self.generated:
+    def run(self, p: Parameters) -> Generated:
+        """Return the features of one initial set for the whole grid."""
+        key = p.initial, p.generation_seed
+        if self.generated is None or self.generated[0] != key:
+            self.generated = self.paths = None  # Two of them could be more than memory holds.
             began = time.perf_counter()
-            number = max(self.task.grid["n_generated"])
-            run = generate_features(self.train, number, *key)
-            self.generated[key] = run, time.perf_counter() - began
-        return self.generated[key]
+            grid, train = self.task.grid, self.task.train
+            n_generated = max(grid["n_generated"])
+            run = generate_features(train, n_generated, *key)
+            seconds = time.perf_counter() - began
+            nested = run.nested(n_generated, min(grid["threshold"]))
+            likelihood = packed_likelihood(nested.features, train, self.task.threads)
+            self.generated = key, Generated(nested, likelihood, seconds)
+        return self.generated[1]
 
-    def arranged(self, parameters: Parameters) -> tuple[FeatureSet, PseudoLikelihood]:
-        """Return the features that are kept, arranged for weight learning."""
-        key = (
-            parameters.initial,
-            parameters.generation_seed,
-            parameters.n_generated,
-            parameters.threshold,
-        )
-        if self.key != key or self.features is None or self.likelihood is None:
-            self.likelihood = None  # Two arrangements could be more than memory holds.
-            run, _ = self.run(parameters)
-            self.features = run.features(parameters.n_generated, parameters.threshold)
-            self.likelihood = pseudo_likelihood(self.features, self.train, self.task.threads)
-            self.key = key
-        return self.features, self.likelihood
+    def weight_paths(self, p: Parameters) -> WeightPaths:
+        """Return the weights of the features of one run and threshold."""
+        key = replace(p, sd=None, l1=0.0)
+        if self.paths is None or self.paths[0] != key:
+            fewer = self._fewer(p)
+            initial = None if fewer is None else self._root(fewer)
+            generated = self.run(p)
+            began = time.perf_counter()
+            member = generated.nested.members(p.n_generated, p.threshold)
+            features = generated.nested.features.select(member)
+            likelihood = generated.likelihood.restricted(member)
+            arranged = time.perf_counter() - began
+            self.paths = (
+                key,
+                WeightPaths(
+                    self.task,
+                    features,
+                    likelihood,
+                    p.max_iterations,
+                    None if initial is None else initial[member],
+                    arranged,
+                ),
+            )
+            root = generated.roots.get((p.n_generated, p.threshold))
+            if root is not None:
+                self.paths[1].learned[self.paths[1].strongest()] = root
+        return self.paths[1]
+
+    def _root(self, p: Parameters) -> NDArray[np.float64]:
+        """Return the weights that are learned first, of all features of the longest run."""
+        generated, key = self.run(p), (p.n_generated, p.threshold)
+        if key not in generated.roots:
+            paths = self.weight_paths(p)
+            generated.roots[key] = paths.weights(paths.strongest())
+        weight = np.zeros(len(generated.nested.features))
+        weight[generated.nested.members(*key)] = generated.roots[key].weight
+        return weight
+
+    def _fewer(self, p: Parameters) -> Parameters | None:
+        grid = self.task.grid
+        thresholds, runs = sorted(grid["threshold"], reverse=True), sorted(grid["n_generated"])
+        place = thresholds.index(p.threshold)
+        if place > 0:
+            return replace(p, threshold=thresholds[place - 1])
+        place = runs.index(p.n_generated)
+        return replace(p, n_generated=runs[place - 1]) if place > 0 else None
 
 
 def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the network of one feature set and weight prior (Van Haaren & Davis 2012)."""
-    _, generation_seconds = workspace.run(parameters)
-    began = time.perf_counter()
-    features, likelihood = workspace.arranged(parameters)
-    arranged_seconds = time.perf_counter() - began
-    initial = None
-    if warm is not None and isinstance(warm.model, MarkovNetwork):
-        initial = warm.model.weight
-    penalty = Penalty(parameters.sd, parameters.l1)
-    learned = learn_weights(likelihood, penalty, initial, parameters.max_iterations)
-    return Fitted(
-        MarkovNetwork(workspace.train.n_vars, features, learned.weight, workspace.train.names),
-        {"structure": generation_seconds, "weights": arranged_seconds + learned.seconds},
-        {"n_candidates": len(features), "n_pairs": likelihood.n_pairs, **learned.summary()},
+    """Return the network of one feature set and weight prior (Van Haaren & Davis 2012).
+
+    `warm` is not used: see `Workspace`.
+    """
+    generated = workspace.run(parameters)
+    return workspace.weight_paths(parameters).fitted(
+        Penalty(parameters.sd, parameters.l1), generated.seconds
     )
 
 

@@ -1,7 +1,7 @@
 """L1: pairwise features from the neighbourhoods of L1-penalised logistic regressions."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,11 +10,9 @@ from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_lr import LogisticWorkspace
 from mnlearn.methods.dn_lr import Parameters as LogisticParameters
 from mnlearn.methods.dn_lr import prepare as prepare_logistic
-from mnlearn.models.features import FeatureSet
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.neighbourhoods import MERGES, merged_pairs, pair_features
-from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
-from mnlearn.weight_learning import MAX_ITERATIONS, Penalty, learn_weights
+from mnlearn.weight_learning import MAX_ITERATIONS, Penalty
+from mnlearn.weight_paths import WeightPaths, weight_paths
 
 
 @dataclass(frozen=True)
@@ -38,50 +36,41 @@ class Parameters(LogisticParameters):
 
 @dataclass
 class Workspace:
-    """The regressions, and the features and their arrangement that were used last."""
+    """The regressions, and the weights of the features that were used last."""
 
+    task: Task
     logistic: LogisticWorkspace
-    key: tuple[object, ...] | None = None
-    features: FeatureSet | None = None
-    likelihood: PseudoLikelihood | None = None
+    paths: tuple[Parameters, WeightPaths] | None = None
 
-    def arranged(self, parameters: Parameters) -> tuple[FeatureSet, PseudoLikelihood]:
-        """Return the features of the neighbourhoods, arranged for weight learning."""
-        key = (parameters.intercept, parameters.gap, parameters.lambda_, parameters.merge)
-        if self.key != key or self.features is None or self.likelihood is None:
-            self.likelihood = None  # Two arrangements could be more than memory holds.
-            path, _ = self.logistic.path(parameters.intercept, parameters.gap)
-            coefficient = path.coefficient[path.place(parameters.lambda_)]
-            train = self.logistic.train
-            pairs = merged_pairs(coefficient, parameters.merge)
-            self.features = pair_features(train.n_vars, pairs)
-            self.likelihood = pseudo_likelihood(self.features, train, self.logistic.threads)
-            self.key = key
-        return self.features, self.likelihood
+    def weight_paths(self, p: Parameters) -> WeightPaths:
+        """Return the weights of the features of one structure."""
+        key = replace(p, sd=None, l1=0.0)
+        if self.paths is None or self.paths[0] != key:
+            self.paths = None  # Two arrangements could be more than memory holds.
+            began = time.perf_counter()
+            path, _ = self.logistic.path(p.intercept, p.gap)
+            pairs = merged_pairs(path.coefficient[path.place(p.lambda_)], p.merge)
+            features = pair_features(self.task.train.n_vars, pairs)
+            self.paths = key, weight_paths(self.task, features, p.max_iterations, began)
+        return self.paths[1]
 
 
 def prepare(task: Task) -> Workspace:
     """Return a workspace for all penalties of the grid."""
-    return Workspace(prepare_logistic(task))
+    return Workspace(task, prepare_logistic(task))
 
 
 def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the network of one structure and weight prior (Ravikumar et al. 2010)."""
+    """Return the network of one structure and weight prior (Ravikumar et al. 2010).
+
+    `warm` is not used: see `WeightPaths`.
+    """
     _, structure_seconds = workspace.logistic.path(parameters.intercept, parameters.gap)
-    began = time.perf_counter()
-    features, likelihood = workspace.arranged(parameters)
-    arranged_seconds = time.perf_counter() - began
-    initial = None
-    if warm is not None and isinstance(warm.model, MarkovNetwork):
-        initial = warm.model.weight
-    penalty = Penalty(parameters.sd, parameters.l1)
-    learned = learn_weights(likelihood, penalty, initial, parameters.max_iterations)
-    train = workspace.logistic.train
-    return Fitted(
-        MarkovNetwork(train.n_vars, features, learned.weight, train.names),
-        {"structure": structure_seconds, "weights": arranged_seconds + learned.seconds},
-        {"n_edges": int(np.sum(features.length == 2)), **learned.summary()},
+    fitted = workspace.weight_paths(parameters).fitted(
+        Penalty(parameters.sd, parameters.l1), structure_seconds
     )
+    n_edges = int(np.sum(fitted.model.features.length == 2))
+    return replace(fitted, details={"n_edges": n_edges, **fitted.details})
 
 
 METHOD = Method(

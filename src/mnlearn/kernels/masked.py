@@ -1,0 +1,98 @@
+"""Sums and additions under a mask of bits, 64 numbers at a time, with vector instructions.
+
+The mask is the AND of runs of words. Numba would test bit by bit. With AVX-512 a mask is what
+a vector instruction takes; elsewhere the compiler finds another way to the same sums.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+_LANES = 64
+_INT = ir.IntType(64)
+_VECTOR = ir.VectorType(ir.FloatType(), _LANES)
+_MASK = ir.VectorType(ir.IntType(1), _LANES)
+
+
+def _allow_wide_vectors(builder):
+    # LLVM keeps to 256 bits unless told otherwise; llvmlite has no name for these two.
+    for name in ("prefer-vector-width", "min-legal-vector-width"):
+        set.add(builder.function.attributes, f'"{name}"="512"')
+
+
+def _pointer(context, builder, array_type, array, place):
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [place])
+
+
+def _each_word(context, builder, signature, args, work):
+    """Call `work` on the 64 numbers of each word and their mask."""
+    x_type, words_type = signature.args[:2]
+    x, words, places, n_words = args[:4]
+    runs = [
+        _pointer(context, builder, words_type, words, place)
+        for place in cgutils.unpack_tuple(builder, places)
+    ]
+    with cgutils.for_range(builder, n_words) as loop:
+        word = builder.load(builder.gep(runs[0], [loop.index]))
+        for run in runs[1:]:
+            word = builder.and_(word, builder.load(builder.gep(run, [loop.index])))
+        lane = builder.mul(loop.index, ir.Constant(_INT, _LANES))
+        numbers = _pointer(context, builder, x_type, x, lane)
+        work(builder.bitcast(numbers, _VECTOR.as_pointer()), builder.bitcast(word, _MASK))
+
+
+@intrinsic
+def add_where(typingctx, x, words, places, n_words, amount):
+    """Add `amount` to the numbers of `x` whose bit is set in all of some runs of words.
+
+    x : float32, contiguous, 64 for each word. words : uint64, contiguous; a run of `n_words`
+    begins at each of `places`, a tuple of int64.
+    """
+
+    def codegen(context, builder, signature, args):
+        _allow_wide_vectors(builder)
+        zero = ir.Constant(ir.IntType(32), 0)
+        first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[4], zero)
+        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)
+        amount = builder.shuffle_vector(first, first, everywhere)
+
+        def add(numbers, mask):
+            old = builder.load(numbers, align=4)
+            builder.store(builder.select(mask, builder.fadd(old, amount), old), numbers, 4)
+
+        _each_word(context, builder, signature, args, add)
+        return context.get_dummy_value()
+
+    return types.void(x, words, places, types.int64, types.float32), codegen
+
+
+@intrinsic
+def sum_where(typingctx, x, words, places, n_words):
+    """Return the sum of the numbers of `x` whose bit is set in all of some runs of words.
+
+    Arguments as in `add_where`. The order of the additions is fixed: 64 sums side by side, then
+    their sum by halves.
+    """
+
+    def codegen(context, builder, signature, args):
+        _allow_wide_vectors(builder)
+        total = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * _LANES))
+
+        def add(numbers, mask):
+            old = builder.load(total)
+            new = builder.fadd(old, builder.load(numbers, align=4))
+            builder.store(builder.select(mask, new, old), total)
+
+        _each_word(context, builder, signature, args, add)
+        vector, n = builder.load(total), _LANES
+        while n > 1:
+            n //= 2
+            index = ir.VectorType(ir.IntType(32), n)
+            low = builder.shuffle_vector(vector, vector, ir.Constant(index, list(range(n))))
+            high = builder.shuffle_vector(vector, vector, ir.Constant(index, list(range(n, 2 * n))))
+            vector = builder.fadd(low, high)
+        return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+
+    return types.float32(x, words, places, types.int64), codegen

@@ -1,0 +1,111 @@
+"""The weights of one feature set under every penalty of a grid, each begun at a stronger one's."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.method import Fitted, Task
+from mnlearn.models.features import FeatureSet
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.packed_likelihood import PackedLikelihood, packed_likelihood
+from mnlearn.screened_weights import Judge, ScreenedWeights, learn_screened_weights
+from mnlearn.weight_learning import Penalty
+
+
+@dataclass(frozen=True, eq=False)
+class WeightPaths:
+    """The weights of one feature set, learned when they are asked for, each once.
+
+    What is learned under a penalty depends on the grid but neither on the order in which it is
+    asked for nor on where a killed run was taken up.
+
+    initial : weights at which the strongest penalty begins; zeros if not given.
+    seconds_arranged : what it took to arrange the features.
+    """
+
+    task: Task
+    features: FeatureSet
+    likelihood: PackedLikelihood
+    max_iterations: int
+    initial: NDArray[np.float64] | None = None
+    seconds_arranged: float = 0.0
+    learned: dict[Penalty, ScreenedWeights] = field(default_factory=dict)
+
+    def weights(self, penalty: Penalty) -> ScreenedWeights:
+        """Return the weights under `penalty`.
+
+        Where the task has a criterion, it ends the learning of weights that cannot win: those
+        that get worse by it than the ones they began with, under a stronger penalty.
+        """
+        if penalty not in self.learned:
+            before = stronger(penalty, self.task.grid)
+            initial = self.initial if before is None else self.weights(before).weight
+            self.learned[penalty] = learn_screened_weights(
+                self.likelihood,
+                penalty,
+                initial,
+                self.max_iterations,
+                judge=None if before is None else self._judge(),
+            )
+        return self.learned[penalty]
+
+    def fitted(self, penalty: Penalty, seconds_structure: float) -> Fitted:
+        """Return the network with the weights under `penalty`, and its record."""
+        learned = self.weights(penalty)
+        return Fitted(
+            self._network(learned.weight),
+            {"structure": seconds_structure, "weights": self.seconds_arranged + learned.seconds},
+            {
+                "n_candidates": len(self.features),
+                **learned.summary(),
+                "seconds_weights": round(learned.seconds, 4),
+            },
+        )
+
+    def strongest(self) -> Penalty:
+        """Return the penalty of the grid that begins at `initial`."""
+        grid = self.task.grid
+        return Penalty(min(grid["sd"], key=_width), max(grid["l1"]))
+
+    def _network(self, weight: NDArray[np.float64]) -> MarkovNetwork:
+        train = self.task.train
+        return MarkovNetwork(train.n_vars, self.features, weight, train.names)
+
+    def _judge(self) -> Judge | None:
+        criterion: Callable[[Any], float] | None = self.task.criterion
+        if criterion is None:
+            return None
+        return lambda weight: criterion(self._network(weight))
+
+
+def weight_paths(
+    task: Task, features: FeatureSet, max_iterations: int, began: float
+) -> WeightPaths:
+    """Arrange features for learning their weights.
+
+    began : when their making began, as from `time.perf_counter`.
+    """
+    likelihood = packed_likelihood(features, task.train, task.threads)
+    seconds = time.perf_counter() - began
+    return WeightPaths(task, features, likelihood, max_iterations, None, seconds)
+
+
+def _width(sd: float | None) -> float:
+    return np.inf if sd is None else sd
+
+
+def stronger(penalty: Penalty, grid: Mapping[str, list[Any]]) -> Penalty | None:
+    """Return the next stronger penalty of a grid, from which learning begins.
+
+    It has the next greater `l1`; the greatest has the next smaller `sd` instead.
+    """
+    l1, sd = sorted(grid["l1"], reverse=True), sorted(grid["sd"], key=_width)
+    place = l1.index(penalty.l1)
+    if place > 0:
+        return Penalty(penalty.sd, l1[place - 1])
+    place = sd.index(penalty.sd)
+    return Penalty(sd[place - 1], penalty.l1) if place > 0 else None
