@@ -1,0 +1,157 @@
+"""Bottom-up search against its definition: gains, nearest examples, what a pass leaves behind."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
+
+import oracles
+from conftest import random_data
+from mnlearn import bottom_up
+from mnlearn.bottom_up import search_bottom_up
+from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.kernels import bottom_up as kernels
+from mnlearn.method import Task
+from mnlearn.methods import load_method
+from mnlearn.models.features import atomic_features, concatenate, features_of
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.scores import pll
+from mnlearn.tuning import tune, validation_pll
+from mnlearn.weight_learning import Penalty
+
+
+def total_pll(features, weight, data):
+    network = MarkovNetwork(data.n_vars, features, np.asarray(weight, float))
+    return data.n_examples * pll(network, data).mean
+
+
+def cells_of(data, theta, literals):
+    """What `_cells` lists, for one feature given as (variable, value) pairs."""
+    asked, value = np.zeros((2, 1, -(-data.n_vars // 64)), np.uint64)
+    for v, x in literals:
+        asked[0, v // 64] |= np.uint64(1 << (v % 64))
+        value[0, v // 64] |= np.uint64(x << (v % 64))
+    rows = bottom_up._packed_rows(data.rows)
+    distance = np.empty(data.n_rows, np.int32)
+    kernels._distances(rows, asked[0], value[0], distance)
+    room = theta.size
+    odds, amount, holds = np.empty(room), np.empty(room), np.empty(room, bool)
+    n = kernels._cells(rows, data.weight, theta, distance, asked[0], value[0], odds, amount, holds)
+    return distance, odds, amount, holds, n
+
+
+@pytest.mark.parametrize("n_vars", [6, 70])
+def test_best_weight_and_its_gain(n_vars):
+    data = random_data(1, 200, n_vars)
+    rng = np.random.default_rng(2)
+    atoms = atomic_features(n_vars)
+    base = rng.normal(size=n_vars)
+    theta = conditional_log_odds(MarkovNetwork(n_vars, atoms, base), data)
+    before = total_pll(atoms, base, data)
+    found_one = False
+    for _ in range(6):
+        variables = rng.choice(n_vars, 3, replace=False)
+        literals = sorted((int(v), int(rng.integers(2))) for v in variables)
+        distance, *cells, n = cells_of(data, theta, literals)
+        expected = [(data.rows[:, v] != x) for v, x in literals]
+        assert_array_equal(distance, np.sum(expected, axis=0))
+        features = concatenate([atoms, features_of([literals])])
+
+        def loss(w, features=features):
+            gain = total_pll(features, [*base, w], data) - before
+            return -(gain - 2.0 * abs(w) - 0.5 * 4.0 * w * w)
+
+        w, gain = kernels.best_weight(*cells, n, 2.0, 4.0)
+        assert_allclose(gain, -loss(w), atol=1e-8)
+        if w:
+            found_one = True
+            best = minimize_scalar(loss, bounds=(min(0, 2 * w), max(0, 2 * w)), method="bounded")
+            assert_allclose(gain, -best.fun, rtol=1e-4)
+        else:
+            assert min(loss(1e-4), loss(-1e-4)) >= 0
+    assert found_one
+
+
+def test_nearest_examples_that_do_not_match():
+    distance = np.array([3, 0, 1, 2, 1, 0, 5], np.int32)
+    near = np.empty(4, np.int64)
+    counts = np.empty(6, np.int64)
+    assert kernels._nearest(distance, 4, counts, near) == 4
+    assert near.tolist() == [2, 4, 3, 0]
+    assert kernels._nearest(np.zeros(3, np.int32), 4, counts, near) == 0
+
+
+@pytest.mark.parametrize("initial", ["full", "positive"])
+def test_a_pass_gains_what_it_says(initial):
+    data = random_data(3, 300, 8)
+    penalty, price = Penalty(1.0, 1.0), 2.0
+    rows = bottom_up._packed_rows(data.rows)
+    asked = (
+        rows.copy() if initial == "positive" else bottom_up._packed_rows(np.ones_like(data.rows))
+    )
+    value, weight = rows.copy(), np.zeros(len(rows))
+    table = np.zeros(2**14, np.uint64)
+    kernels.remember_all(asked, value, table)
+    atoms = atomic_features(8)
+    base = np.zeros(8)
+    theta = conditional_log_odds(MarkovNetwork(8, atoms, base), data)
+    start = total_pll(atoms, base, data)
+    n, gained = kernels.generalise_pass(
+        rows, data.weight, theta, np.arange(len(rows)), asked, value, weight, 5,
+        penalty.l1, penalty.precision, price, table,
+    )  # fmt: skip
+    found = np.flatnonzero(weight)
+    assert n >= len(found) > 0
+    features = bottom_up._features(asked[found], value[found], 8)
+    whole = concatenate([atoms, features])
+    network = MarkovNetwork(8, whole, np.concatenate([base, weight[found]]))
+    assert_allclose(theta, oracles.log_odds_matrix(network, data.rows), atol=1e-9)
+    costs = np.sum(np.abs(weight) + 0.5 * weight**2) + price * len(found)
+    end = total_pll(whole, network.weight, data)
+    assert_allclose(gained, end - start - costs, rtol=1e-9)
+    # Every feature is an example with literals dropped, and still matches that example.
+    for f in found:
+        assert not np.any(asked[f] & (rows[f] ^ value[f]))
+
+
+def test_search_finds_the_structure_of_a_chain():
+    rng = np.random.default_rng(0)
+    rows = np.zeros((3000, 6), int)
+    rows[:, 0] = rng.random(3000) < 0.5
+    for v in range(1, 6):
+        rows[:, v] = np.where(rng.random(3000) < 0.9, rows[:, v - 1], 1 - rows[:, v - 1])
+    from mnlearn.data.dataset import merge_rows
+
+    data = merge_rows(rows[:2000])
+    test = merge_rows(rows[2000:])
+    found = search_bottom_up(data, Penalty(1.0, 2.0), "full", 10, 5.0)
+    assert found.replaced[-1] == 0
+    method = load_method("blm")
+    grid = method.grid({"initial": ["full"], "l1": [1]})
+    model = tune(method, data, grid, None).best.fitted.model
+    assert pll(model, test).mean > -6 * np.log(2) * 0.5
+    strongest = sorted(model.edges().items(), key=lambda e: -abs(e[1]))[:5]
+    assert sorted(pair for pair, _ in strongest) == [(v, v + 1) for v in range(5)]
+
+
+def test_does_not_depend_on_anything_but_the_seed():
+    data = random_data(4, 300, 8)
+    one, same = (search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, 1.0) for _ in range(2))
+    assert_array_equal(one.features.var, same.features.var)
+    assert one.gained == same.gained
+    other = search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, 1.0, seed=7)
+    assert one.gained != other.gained
+
+
+def test_tuned_over_searches_and_penalties():
+    data = random_data(5, 300, 8)
+    method = load_method("blm")
+    grid = method.grid({"initial": ["full", "positive"], "l1": [1, 5], "sd": [0.5, 1]})
+    tuned = tune(method, data, grid, validation_pll(data))
+    assert set(tuned.variants) == {"full", "positive"}
+    assert len(tuned.trace) == 8
+    assert tuned.best.fitted.details["n_replaced"] > 0
+    workspace = method.prepare(Task(data, grid))
+    parameters = method.choose(tuned.best.parameters)
+    again = method.stages[0].learn(workspace, parameters, None)
+    assert again.details["n_candidates"] == tuned.best.fitted.details["n_candidates"]
