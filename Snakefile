@@ -22,6 +22,7 @@ rule all:
         [products_of(study, "tables", ["csv", "md", "tex"]) for study in STUDIES],
         [products_of(study, "figures", ["pdf", "png"]) for study in STUDIES],
         [pages_of(study) for study in STUDIES],
+        [appendix_of(study) for study in STUDIES],
 
 
 include: "workflow/rules/data.smk"

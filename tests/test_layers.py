@@ -33,7 +33,7 @@ LAYERS = [
     ["checkpoints", "methods"],
     ["tuning", "cells", "gather"],
     ["cell_learning", "cell_scoring", "published", "estimates", "pages", "products"],
-    ["tables", "figures", "claims", "bench", "ising_figures"],
+    ["tables", "figures", "claims", "bench", "ising_figures", "appendix"],
     ["pipeline"],
     ["arguments"],
     ["cli_steps", "cli_ising"],

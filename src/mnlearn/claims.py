@@ -149,7 +149,8 @@ def wins(entry: Entry, evidence: Evidence) -> Outcome:
 def best_of(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which one of the columns named in `best` is the best of `columns`.
 
-    Ties for the best place count. Values are compared at the coarsest printed precision.
+    Ties for the best place count. Values are compared at the coarsest printed precision. lower :
+    true if lower is better.
     """
     where = _where(entry, evidence)
     specs = option(entry, "columns", where)
@@ -168,7 +169,8 @@ def best_of(entry: Entry, evidence: Evidence) -> Outcome:
         row = {name: column[dataset] for name, column in found.items()}
         decimals = min((n.decimals for n in row.values() if n.decimals is not None), default=12)
         values = {name: round(number.value, decimals) for name, number in row.items()}
-        count += max(values[name] for name in best) == max(values.values())
+        choose = min if entry.get("lower") else max
+        count += choose(values[name] for name in best) == choose(values.values())
     missing = [d for d in datasets if d not in complete]
     return _count(entry, evidence, count, len(complete), missing)
 
@@ -228,6 +230,51 @@ def _signed(value: float) -> str:
     return ("-" if value < 0 else "+") + significant(abs(value))
 
 
+def trend(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare whether means of a quantity rise or fall over `groups` of variants as printed.
+
+    method, quantity : what is averaged, over all datasets that have all variants and all variants
+    of a group. published : the printed means in the order of the groups, as text.
+    """
+    where = _where(entry, evidence)
+    groups = option(entry, "groups", where)
+    scores = evidence.scores
+    scores = scores[
+        (scores["method"] == option(entry, "method", where))
+        & (scores["quantity"] == option(entry, "quantity", where))
+    ]
+    table = scores.pivot_table("value", "dataset", "variant")
+    names = [name for group in groups for name in group]
+    if any(name not in table.columns for name in names):
+        return _incomplete("", 0, _datasets(entry, evidence))
+    table = table[names].dropna()
+    missing = [d for d in _datasets(entry, evidence) if d not in table.index]
+    means = [float(table[group].to_numpy().mean()) for group in groups] if len(table) else []
+    ours = "; ".join(significant(mean) for mean in means)
+    if missing:
+        return _incomplete(ours, len(table), missing)
+    theirs = [float(part) for part in str(entry["published"]).split(";")]
+    same = list(np.argsort(means)) == list(np.argsort(theirs))
+    return Outcome(REPRODUCED if same else NOT_REPRODUCED, ours, "", n_datasets=len(table))
+
+
+def distribution(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare on how many datasets `a` has each of `values`; `tolerance` is in datasets."""
+    where = _where(entry, evidence)
+    found = _numbers(entry, evidence, "a")
+    datasets = _datasets(entry, evidence)
+    present = [found[d].value for d in datasets if d in found]
+    counts = [present.count(float(v)) for v in option(entry, "values", where)]
+    ours = "; ".join(map(str, counts))
+    missing = [d for d in datasets if d not in found]
+    if missing:
+        return _incomplete(ours, len(present), missing)
+    theirs = [int(part) for part in str(entry["published"]).split(";")]
+    off = max(abs(a - b) for a, b in zip(counts, theirs, strict=True))
+    verdict = REPRODUCED if off <= float(entry.get("tolerance", 0)) else NOT_REPRODUCED
+    return Outcome(verdict, ours, "", n_datasets=len(present))
+
+
 def value(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare one number, that of `a` on `dataset`, within `tolerance`."""
     dataset = str(option(entry, "dataset", _where(entry, evidence)))
@@ -278,7 +325,8 @@ def setting(entry: Entry, evidence: Evidence) -> Outcome:
             return Outcome(NOT_REPRODUCED, "not set", reason=f"the study has no {path}")
         found = found[key]
     same = found == expected
-    ours = "; ".join(map(str, found)) if isinstance(found, list) else str(found)
+    listed = list(found.values()) if isinstance(found, dict) else found
+    ours = "; ".join(map(str, listed)) if isinstance(listed, list) else str(listed)
     verdict = REPRODUCED if same else NOT_REPRODUCED
     if same or not isinstance(found, int | float) or not isinstance(expected, int | float):
         return Outcome(verdict, ours, "same" if same else "other")
@@ -297,6 +345,8 @@ KINDS: dict[str, Kind] = {
     "inside": inside,
     "ratio": ratio,
     "value": value,
+    "trend": trend,
+    "distribution": distribution,
     "wilcoxon": p_value,
     "speedup": speedup,
     "setting": setting,

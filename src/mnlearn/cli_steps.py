@@ -1,5 +1,6 @@
 """The steps of the pipeline as subcommands; a person can paste them from Snakemake's log."""
 
+import json
 from pathlib import Path
 
 import click
@@ -126,8 +127,9 @@ def score_cell(
 
 @click.command()
 @click.argument("cells", nargs=-1, required=True, type=FILE)
+@click.option("--paired", default="[]", help="Pairs of methods to compare by example, as JSON.")
 @click.option("--out", type=FILE, required=True)
-def gather(cells: tuple[Path, ...], out: Path) -> None:
+def gather(cells: tuple[Path, ...], paired: str, out: Path) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
     from mnlearn.files import write_text
     from mnlearn.gather import gather as gather_cells
@@ -137,15 +139,16 @@ def gather(cells: tuple[Path, ...], out: Path) -> None:
             gather_cells([path])
         except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"{path}: is not the record of a scored cell.") from error
-    write_text(out, gather_cells(list(cells)).to_csv(index=False, lineterminator="\n"))
+    scores = gather_cells(list(cells), json.loads(paired))
+    write_text(out, scores.to_csv(index=False, lineterminator="\n"))
 
 
 @click.command()
 @click.argument("name", metavar="STUDY")
-@click.argument("product", type=click.Choice(["tables", "figures", "claims"]))
+@click.argument("product", type=click.Choice(["tables", "figures", "claims", "appendix"]))
 @click.option("--only", multiple=True, help="Just these, by name.")
 def write(name: str, product: str, only: tuple[str, ...]) -> None:
-    """Pipeline: write a study's tables, figures or claims from its scores.csv."""
+    """Pipeline: write a study's tables, figures, claims or appendix from its scores."""
     from mnlearn.pipeline import write_product
 
     write_product(name, product, list(only) or None)

@@ -41,11 +41,14 @@ document.querySelectorAll('table').forEach(table => {
 
 def write_page(markdown_path: Path, path: Path) -> None:
     """Write a Markdown file as one self-contained HTML page."""
-    text = read_text(markdown_path)
-    body = markdown.markdown(text, extensions=["tables"])
-    write_text(
-        path,
+    body = markdown.markdown(read_text(markdown_path), extensions=["tables"])
+    write_text(path, page(markdown_path.stem, body))
+
+
+def page(title: str, body: str, script: str = "") -> str:
+    """Return a self-contained HTML page; columns of its tables sort on a click."""
+    return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{html.escape(markdown_path.stem)}</title><style>{_STYLE}</style></head>\n"
-        f"<body>\n{body}\n<script>{_SORT}</script></body></html>\n",
+        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>\n"
+        f"<body>\n{body}\n<script>{_SORT}{script}</script></body></html>\n"
     )

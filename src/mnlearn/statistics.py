@@ -100,3 +100,39 @@ def geometric_mean(values: ArrayLike) -> float:
     if not array.size or not (array > 0).all():
         raise ValueError("geometric mean: expected one or more positive values")
     return float(stats.gmean(array))
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Several methods ranked on the same datasets, 1 the best.
+
+    mean : float64, (n_methods,), mean ranks; equals share theirs. p : of Friedman's test that
+    all methods are alike. critical_difference : of mean ranks, by Nemenyi's test.
+    """
+
+    mean: NDArray[np.float64]
+    p: float
+    critical_difference: float
+
+
+def friedman(values: ArrayLike, level: float = 0.05) -> Ranks:
+    """Rank methods on datasets and test whether they differ (Demsar 2006, Section 3.2).
+
+    values : shape (n_datasets, n_methods), higher is better.
+
+    Raises
+    ------
+    ValueError
+        There are fewer than three methods or two datasets, or something is not finite.
+
+    """
+    table = np.round(np.asarray(values, float), _DECIMALS)
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 3:
+        raise ValueError(f"expected two datasets and three methods or more, got {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError("values: not all finite")
+    n, k = table.shape
+    mean = stats.rankdata(-table, axis=1).mean(axis=0)
+    p = float(stats.friedmanchisquare(*table.T).pvalue) if np.ptp(mean) else 1.0
+    studentized = stats.studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2)
+    return Ranks(mean, p, float(studentized * np.sqrt(k * (k + 1) / (6 * n))))

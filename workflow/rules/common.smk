@@ -59,6 +59,21 @@ def cells_of(wildcards):
     ]
 
 
+def paired_of(wildcards):
+    """Return the pairs of methods that a study compares example by example, as JSON."""
+    return json.dumps(STUDIES[wildcards.study].content.get("paired", []))
+
+
+def per_example_of(wildcards):
+    """Return the scores by example of the methods in those pairs."""
+    methods = {method for pair in json.loads(paired_of(wildcards)) for method in pair}
+    return [
+        f"results/{wildcards.study}/per_example/{dataset}/{method}.csv"
+        for dataset in datasets_of(wildcards.study)
+        for method in sorted(methods)
+    ]
+
+
 def grid_of(wildcards):
     """Return the grid of a cell as JSON with sorted keys; parameters are compared as text."""
     grid = STUDIES[wildcards.study].grid(wildcards.method, wildcards.dataset)
@@ -121,6 +136,14 @@ def pages_of(study):
     return [
         f"results/{study}/pages/{product['name']}.html"
         for product in STUDIES[study].content["tables"]
+    ]
+
+
+def appendix_of(study):
+    """Return the pages of a study's appendix."""
+    return [
+        f"results/{study}/appendix/{method}.html"
+        for method in STUDIES[study].content.get("appendix", [])
     ]
 
 

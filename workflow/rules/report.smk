@@ -127,3 +127,32 @@ rule claims_page:
         r"""
         mnlearn page {input:q} --out {output:q} &>{log:q}
         """
+
+
+rule appendix:
+    """Show every point of a method's grid on every dataset as a page, with a CSV beside it."""
+    input:
+        scores="results/{study}/scores.csv",
+        traces=lambda wildcards: [
+            f"results/{wildcards.study}/tuning/{dataset}/{wildcards.method}.csv"
+            for dataset in datasets_of(wildcards.study)
+        ],
+    output:
+        report(
+            "results/{study}/appendix/{method}.html",
+            caption="../report/table.rst",
+            category="{study}",
+            subcategory="Appendix",
+            labels={"every setting of": "{method}"},
+        ),
+    log:
+        "results/logs/{study}/appendix/{method}.log",
+    benchmark:
+        "results/benchmarks/{study}/appendix/{method}.tsv"
+    params:
+        caption="Every point of the grid, with its validation score and seconds.",
+        code=code_digest("appendix", "pipeline"),
+    shell:
+        r"""
+        mnlearn write {wildcards.study} appendix --only {wildcards.method} &>{log:q}
+        """

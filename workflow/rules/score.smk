@@ -37,7 +37,8 @@ rule score:
 rule gather:
     """Put the numbers of all cells into one tidy table."""
     input:
-        cells_of,
+        per_example_of,
+        cells=cells_of,
     output:
         "results/{study}/scores.csv",
     log:
@@ -45,8 +46,9 @@ rule gather:
     benchmark:
         "results/benchmarks/{study}/gather.tsv"
     params:
+        paired=paired_of,
         code=code_digest("gather"),
     shell:
         r"""
-        mnlearn gather {input:q} --out {output:q} &>{log:q}
+        mnlearn gather {input.cells:q} --paired {params.paired:q} --out {output:q} &>{log:q}
         """

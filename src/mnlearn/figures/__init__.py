@@ -11,8 +11,10 @@ from matplotlib.figure import Figure
 
 from mnlearn.figures.accuracy_time import accuracy_time
 from mnlearn.figures.canvas import Kind, Material, render, style
+from mnlearn.figures.critical_difference import critical_difference
 from mnlearn.figures.differences import differences
 from mnlearn.figures.growth import growth
+from mnlearn.figures.pareto import pareto
 from mnlearn.figures.reproduction import reproduction
 from mnlearn.figures.scatter import scatter
 from mnlearn.figures.structure import structure
@@ -32,6 +34,8 @@ KINDS: dict[str, Kind] = {
     "reproduction": reproduction,
     "differences": differences,
     "growth": growth,
+    "critical_difference": critical_difference,
+    "pareto": pareto,
 }
 
 

@@ -17,6 +17,8 @@ from mnlearn.study import Study
 from mnlearn.tables.compare import compare
 from mnlearn.tables.datasets import datasets
 from mnlearn.tables.formats import to_csv, to_latex, to_markdown
+from mnlearn.tables.paired import paired
+from mnlearn.tables.ranks import ranks
 from mnlearn.tables.sizes import sizes
 from mnlearn.tables.table import Kind, Table, mark_stale
 from mnlearn.tables.times import times
@@ -30,6 +32,8 @@ KINDS: dict[str, Kind] = {
     "times": times,
     "sizes": sizes,
     "datasets": datasets,
+    "ranks": ranks,
+    "paired": paired,
 }
 
 
