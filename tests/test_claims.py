@@ -263,3 +263,47 @@ def test_files_for_readers_and_programs(published, tmp_path):
 def test_a_study_without_claims_says_so(published, tmp_path):
     claims.write_claims(study_of(), PAIRS, published, tmp_path / "c.md", tmp_path / "c.csv")
     assert "states no claims" in (tmp_path / "c.md").read_text()
+
+
+def test_the_least_may_be_the_best(published):
+    columns = [{"name": m, **TOTAL[m]} for m in TOTAL]
+    found = outcome(
+        published, kind="best_of", published=13, lower=True, columns=columns, best=["gssl"],
+        datasets=ALL20,
+    )  # fmt: skip
+    assert (found.verdict, found.ours) == (claims.REPRODUCED, "13 of 20")
+
+
+@pytest.mark.parametrize(
+    ("printed_means", "verdict"), [("1; 2", "reproduced"), ("3; 2", "not reproduced")]
+)
+def test_trend_of_means_over_variants(published, printed_means, verdict):
+    values = {("a", "x"): [1.0, 3.0], ("a", "y"): [2.0, 2.0], ("a", "z"): [5.0, 7.0]}
+    names = ("nltcs", "msnbc")
+    scores = scores_of({k: dict(zip(names, v, strict=True)) for k, v in values.items()})
+    entry = {"kind": "trend", "method": "a", "quantity": "cmll", "published": printed_means}
+    found = outcome(published, scores, names, groups=[["x", "y"], ["z"]], **entry)
+    assert (found.verdict, found.ours, found.n_datasets) == (verdict, "2.00; 6.00", 2)
+    found = outcome(published, scores, groups=[["x", "y"], ["z"]], **entry)
+    assert found.verdict == claims.UNKNOWN
+    assert (
+        outcome(published, scores, names, groups=[["w"], ["z"]], **entry).verdict == claims.UNKNOWN
+    )
+
+
+def test_distribution_of_values_over_datasets(published):
+    scores = scores_of({("a", ""): {"nltcs": 1.0, "msnbc": 2.0, "kdd": 1.0}})
+    entry = {"kind": "distribution", "a": A, "values": [1, 2, 5], "published": "1; 1; 1"}
+    found = outcome(published, scores, **entry)
+    assert (found.verdict, found.ours) == (claims.NOT_REPRODUCED, "2; 1; 0")
+    assert outcome(published, scores, tolerance=1, **entry).verdict == claims.REPRODUCED
+    assert outcome(published, scores_of({}), **entry).verdict == claims.UNKNOWN
+
+
+def test_a_setting_may_have_several_values(published):
+    settings = {"burn_in": 100, "samples": 1000}
+    found = outcome(
+        published, content={"cmll": {"inference": settings}}, kind="setting", published="100; 1000",
+        path="cmll.inference", expected=settings,
+    )  # fmt: skip
+    assert (found.verdict, found.ours, found.difference) == (claims.REPRODUCED, "100; 1000", "same")

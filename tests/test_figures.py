@@ -11,6 +11,8 @@ from mnlearn import figures
 from mnlearn.errors import InputError
 from mnlearn.figures import draw, write_figures
 from mnlearn.figures.canvas import NOTHING, Material, render
+from mnlearn.figures.critical_difference import joined
+from mnlearn.figures.pareto import _beaten
 from mnlearn.figures.structure import couplings
 from mnlearn.models.features import features_of
 from mnlearn.models.files import save_model
@@ -37,6 +39,14 @@ PRODUCTS = [
         ],
     },
     {"kind": "variants", "method": "dtsl"},
+    {"kind": "critical_difference", "columns": list(SCORE.values())},
+    {
+        "kind": "pareto",
+        "series": [
+            {"head": m, "score": SCORE[m], "seconds": {"method": m, "quantity": "seconds_learn"}}
+            for m in ("dtsl", "trees")
+        ],
+    },
     {"kind": "reproduction", "a": SCORE["dtsl"], "b": SCORE["trees"], "relative": True},
     {"kind": "structure", "dataset": "d0", "method": "dtsl", "max_edges": 8},
     {
@@ -125,8 +135,8 @@ def test_only_the_named_figures_are_drawn(models, tmp_path):
     study = material(models).study
     write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, models, only=["f3"])
     assert {path.stem for path in tmp_path.iterdir()} == {"f3"}
-    with pytest.raises(InputError, match="no 'f9'"):
-        write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, models, only=["f9"])
+    with pytest.raises(InputError, match="no 'f99'"):
+        write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, models, only=["f99"])
 
 
 @pytest.mark.parametrize("kind", list(BY_KIND))
@@ -223,3 +233,22 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone(models):
     before = dict(mpl.rcParams)
     render(draw(material(models), BY_KIND["variants"]))
     assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize(
+    ("ranks", "critical", "runs"),
+    [
+        ([1.0, 2.0, 3.0, 4.0], 0.5, []),
+        ([1.0, 2.0, 3.0, 4.0], 1.5, [(0, 1), (1, 2), (2, 3)]),
+        ([1.2, 1.4, 3.4, 4.0], 1.0, [(0, 1), (2, 3)]),
+        ([2.0, 2.1, 2.2, 3.7], 1.0, [(0, 2)]),
+    ],
+)
+def test_runs_of_ranks_that_are_not_told_apart(ranks, critical, runs):
+    assert joined(np.array(ranks), critical) == runs
+
+
+def test_series_that_another_beats_in_both_are_off_the_line():
+    x, y = np.array([1.0, 2.0, 3.0, 0.5]), np.array([-2.0, -3.0, -1.0, 0.0])
+    ours = np.array([True, True, True, False])
+    assert [_beaten(i, x, y, ours) for i in range(3)] == [False, True, False]

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from mnlearn.published import Source, load_published, lookup, paired
-from mnlearn.statistics import geometric_mean, holm, wilcoxon
+from mnlearn.statistics import friedman, geometric_mean, holm, wilcoxon
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +101,33 @@ def test_geometric_mean(published):
     printed = speedups.pop("geometric_mean")
     ours = geometric_mean([number.value for number in speedups.values()])
     assert ours == pytest.approx(printed.value, abs=0.1)
+
+
+def test_friedman_on_the_printed_cmll(published):
+    table = [
+        lookup(published, Source(m, "cmll", study="gssl", table="2"))
+        for m in ("gssl", "l1", "dtsl", "blm")
+    ]
+    values = np.array([[column[d].value for column in table] for d in table[0]])
+    ranked = friedman(values)
+    # Tabulated for four methods at 0.05: 2.569 (Demsar 2006, Table 5).
+    assert ranked.critical_difference == pytest.approx(2.569 * np.sqrt(20 / 120), abs=1e-3)
+    np.testing.assert_allclose(ranked.mean.sum(), 10)
+    assert ranked.mean.argmax() == 3  # BLM is last.
+    expected = -values
+    counted = [(expected < expected[:, [i]]).sum(axis=1).mean() + 1 for i in range(4)]
+    np.testing.assert_allclose(ranked.mean, counted)  # There are no ties.
+    chi2 = 12 * 20 / (4 * 5) * (np.sum(ranked.mean**2) - 4 * 5**2 / 4)
+    assert ranked.p == pytest.approx(stats.chi2.sf(chi2, 3), rel=1e-6)
+
+
+def test_friedman_of_equal_methods():
+    ranked = friedman(np.ones((5, 3)))
+    np.testing.assert_allclose(ranked.mean, 2.0)
+    assert ranked.p == 1.0
+
+
+@pytest.mark.parametrize("values", [np.ones((5, 2)), np.ones((1, 3)), np.full((4, 3), np.nan)])
+def test_what_cannot_be_ranked_is_refused(values):
+    with pytest.raises(ValueError, match=r"methods|finite"):
+        friedman(values)
