@@ -3,6 +3,7 @@
 import numpy as np
 
 from mnlearn import bench
+from mnlearn.bench import generated
 from mnlearn.data.embedded import embedded
 from mnlearn.models.tree_features import tree_features
 from mnlearn.optimise import minimise
@@ -40,6 +41,7 @@ def test_a_dataset_is_measured_whole(capsys):
     quiet = bench.Bench(quiet=True)
     bench._measure_dataset(quiet, "grid", embedded("grid", 0))
     bench.measure_logistic(quiet, "grid", *embedded("grid", 0)[::2])
+    bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
     # Digits has variables that never vary.
     bench.measure_logistic(quiet, "digits", *embedded("digits", 0)[::2])
     tasks = [figure.task for figure in quiet.figures]
@@ -52,8 +54,21 @@ def test_a_dataset_is_measured_whole(capsys):
         "weights",
         "PLL",
         "Gibbs",
+        "generate features",
+        "GSSL, one setting",
     ):
         assert any(name.startswith(task) for name in tasks), task
     assert all(figure.seconds > 0 for figure in quiet.figures)
     assert all(figure.ratio is None for figure in quiet.figures)
     assert capsys.readouterr().out == ""
+
+
+def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):
+    monkeypatch.setattr(generated, "SMALL", ("grid",))
+    monkeypatch.setattr(generated, "GRID_GENERATED", 1000)
+    quiet = bench.Bench(quiet=True)
+    bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
+    figure = next(f for f in quiet.figures if f.task == "GSSL grid on paths")
+    assert figure.rate == "54 points"
+    assert "all from zero" in figure.note
+    assert generated.peak_rate() > 1e8

@@ -15,6 +15,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.bench.generated import measure_generated
 from mnlearn.bench.logistic import measure_logistic
 from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
 from mnlearn.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
@@ -59,6 +60,7 @@ def run_bench(out: Path | None, quick: bool) -> None:
         data.update(_benchmarks_at_hand())
     say("warming up")
     measure_logistic(Bench(quiet=True), "grid", data["grid"][0], data["grid"][2])
+    measure_generated(Bench(quiet=True), "grid", *data["grid"][:2])
     _measure_dataset(Bench(quiet=True), "grid", data["grid"])
     click.echo(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
     total = 0.0
@@ -70,6 +72,7 @@ def run_bench(out: Path | None, quick: bool) -> None:
         bench.add(Figure("trees, all benchmarks", f"{count} sets", total, note="target 60 s"))
     for name, parts in data.items():
         measure_logistic(bench, name, parts[0], parts[2])
+        measure_generated(bench, name, parts[0], parts[1])
         _measure_dataset(bench, name, parts)
     _measure_growth(bench)
     if out is not None:
