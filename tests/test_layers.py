@@ -26,7 +26,7 @@ LAYERS = [
         "logistic_learning",
         "feature_generation",
     ],
-    ["conversion", "dependency_mixtures", "neighbourhoods", "ising"],
+    ["rare_values", "conversion", "dependency_mixtures", "neighbourhoods", "ising"],
     ["scores", "weight_learning", "method"],
     ["screened_weights", "weight_paths"],
     ["bottom_up"],

@@ -1,5 +1,7 @@
 """The packed pseudo-likelihood, and weights found by searching among few of many features."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,10 +12,11 @@ from mnlearn import packed_likelihood as packed_module
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels import logistic32
 from mnlearn.method import Task
-from mnlearn.models.features import atomic_features, canonical, concatenate
+from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.packed_likelihood import packed_likelihood
+from mnlearn.packed_likelihood import PackedLikelihood, packed_likelihood
 from mnlearn.pseudo_likelihood import pseudo_likelihood
+from mnlearn.rare_values import MAX_COMMON, RewrittenLikelihood, likelihood_of, rewrite
 from mnlearn.screened_weights import Verdict, gap_terms, learn_screened_weights
 from mnlearn.weight_learning import Penalty, learn_weights
 from mnlearn.weight_paths import WeightPaths, stronger, weight_paths
@@ -194,3 +197,48 @@ def test_paths_ask_the_criterion_of_tuning():
     assert paths.weights(Penalty(100.0, 0.0)).stopped_by in ("judge", "gap", "decrease")
     assert len(asked) > 0
     assert all(isinstance(model, MarkovNetwork) for model in asked)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rewritten_features_have_the_same_likelihood(seed):
+    features, data = features_and_data(seed)
+    conjunctions, sums = rewrite(features, data)
+    rare = data.frequency[conjunctions.var] <= 0.5
+    split = np.bincount(
+        features.owner[features.value == (data.frequency[features.var] > 0.5)],
+        minlength=len(features),
+    )
+    assert (split > MAX_COMMON).any()
+    assert (split == MAX_COMMON).any()
+    # All but the features with many common values are of rare values alone.
+    whole = np.bincount(conjunctions.owner[conjunctions.value != rare], minlength=len(conjunctions))
+    assert (whole > 0).sum() == (split > MAX_COMMON).sum()
+    indicator = sums @ conjunctions.satisfied(data.rows).T.astype(float)
+    expected = features.satisfied(data.rows).T.astype(float)
+    constant = (expected - indicator)[:, :1]
+    assert_allclose(indicator + constant, expected)
+    plain = packed_likelihood(features, data)
+    rewritten = RewrittenLikelihood(
+        plain.curvature, packed_likelihood(conjunctions, data), sums, sums.T.tocsr()
+    )
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=len(features))
+    assert rewritten.n_features == len(features)
+    for one, other, weights in (
+        (plain, rewritten, w),
+        (plain.restricted(w > 0), rewritten.restricted(w > 0), w[w > 0]),
+    ):
+        value, gradient = one.value_and_gradient(weights)
+        found, found_gradient = other.value_and_gradient(weights)
+        assert_allclose(found, value, rtol=1e-5)
+        assert_allclose(found_gradient, gradient, atol=1e-4 * data.n_examples)
+
+
+def test_the_quicker_way_is_taken():
+    rng = np.random.default_rng(0)
+    triples = [[(v, 0) for v in triple] for triple in itertools.combinations(range(16), 3)]
+    features, _ = canonical(concatenate([atomic_features(40), features_of(triples)]))
+    sparse_data = merge_rows(rng.random((4000, 40)) < 0.1)
+    dense_data = merge_rows(rng.random((4000, 40)) < 0.5)
+    assert isinstance(likelihood_of(features, sparse_data), RewrittenLikelihood)
+    assert isinstance(likelihood_of(features, dense_data), PackedLikelihood)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.optimise import Progress, minimise
-from mnlearn.packed_likelihood import PackedLikelihood
+from mnlearn.rare_values import Likelihood
 from mnlearn.weight_learning import MAX_ITERATIONS, TOLERANCE, WINDOW, Penalty
 
 Vector = NDArray[np.float64]
@@ -48,7 +48,7 @@ class ScreenedWeights:
 
 
 def learn_screened_weights(
-    likelihood: PackedLikelihood,
+    likelihood: Likelihood,
     penalty: Penalty,
     initial: Vector | None = None,
     max_iterations: int = MAX_ITERATIONS,
@@ -152,7 +152,7 @@ def gap_terms(penalty: Penalty, w: Vector, gradient: Vector) -> Vector:
 
 
 def _search(
-    likelihood: PackedLikelihood,
+    likelihood: Likelihood,
     penalty: Penalty,
     start: Vector,
     max_iterations: int,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mnlearn.method import Fitted, Task
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.packed_likelihood import PackedLikelihood, packed_likelihood
+from mnlearn.rare_values import Likelihood, likelihood_of
 from mnlearn.screened_weights import Judge, ScreenedWeights, learn_screened_weights
 from mnlearn.weight_learning import Penalty
 
@@ -29,7 +29,7 @@ class WeightPaths:
 
     task: Task
     features: FeatureSet
-    likelihood: PackedLikelihood
+    likelihood: Likelihood
     max_iterations: int
     initial: NDArray[np.float64] | None = None
     seconds_arranged: float = 0.0
@@ -89,7 +89,7 @@ def weight_paths(
 
     began : when their making began, as from `time.perf_counter`.
     """
-    likelihood = packed_likelihood(features, task.train, task.threads)
+    likelihood = likelihood_of(features, task.train, task.threads)
     seconds = time.perf_counter() - began
     return WeightPaths(task, features, likelihood, max_iterations, None, seconds)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.errors import InputError
 from mnlearn.feature_generation import INITIAL, NestedFeatures, generate_features
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
-from mnlearn.packed_likelihood import PackedLikelihood, packed_likelihood
+from mnlearn.rare_values import Likelihood, likelihood_of
 from mnlearn.screened_weights import ScreenedWeights
 from mnlearn.weight_learning import MAX_ITERATIONS, Penalty
 from mnlearn.weight_paths import WeightPaths
@@ -48,7 +48,7 @@ class Generated:
     """
 
     nested: NestedFeatures
-    likelihood: PackedLikelihood
+    likelihood: Likelihood
     seconds: float
     roots: dict[tuple[int, int], ScreenedWeights] = field(default_factory=dict)
 
@@ -76,7 +76,7 @@ class Workspace:
             run = generate_features(train, n_generated, *key)
             seconds = time.perf_counter() - began
             nested = run.nested(n_generated, min(grid["threshold"]))
-            likelihood = packed_likelihood(nested.features, train, self.task.threads)
+            likelihood = likelihood_of(nested.features, train, self.task.threads)
             self.generated = key, Generated(nested, likelihood, seconds)
         return self.generated[1]
 
