@@ -140,6 +140,8 @@ def test_gssl_learns_weights_of_nested_feature_sets():
         assert_array_equal(model.features.var, features.var)
         assert candidate.fitted.details["n_candidates"] == len(features)
         assert candidate.fitted.details["gap"] >= 0
+        n_unique = len(run.distinct(int(n_generated))[0])
+        assert candidate.fitted.details["n_unique"] == n_unique
     parameters = method.choose({k: v[0] for k, v in grid.items()})
     assert workspace.run(parameters).nested.run.n_initial == data.n_rows
     assert tuned.best.parameters["n_generated"] == 1000

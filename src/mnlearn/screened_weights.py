@@ -72,7 +72,7 @@ def learn_screened_weights(
     began = time.perf_counter()
     w = np.zeros(likelihood.n_features) if initial is None else initial.copy()
     searched = np.zeros(likelihood.n_features, bool)
-    n_searches = n_iterations = 0
+    n_searches = n_iterations = n = 0
     previous, stopped_by = np.inf, ""
     verdict = None if judge is None else Verdict(judge, [judge(w)])
     while True:
@@ -82,7 +82,9 @@ def learn_screened_weights(
         allowed = tolerance * abs(objective)
         if terms.sum() <= allowed:
             stopped_by = "gap"
-        elif (stopped_by == "decrease" and previous - objective > allowed) or stopped_by == "gap":
+        elif n_searches and n == 0:
+            stopped_by = "decrease"  # Only rounding keeps the gap of all from that of the search.
+        elif stopped_by == "gap" or (stopped_by == "decrease" and previous - objective > allowed):
             stopped_by = ""
         if n_iterations >= max_iterations:
             stopped_by = stopped_by or "iterations"

@@ -44,12 +44,14 @@ class Generated:
     """The features of one initial set for the whole grid, arranged once.
 
     nested : features of the longest run and lowest threshold. seconds : of generating them.
+    n_unique : how many distinct ones are generated, by the length of the run.
     roots : what was learned first of each run and threshold.
     """
 
     nested: NestedFeatures
     likelihood: Likelihood
     seconds: float
+    n_unique: dict[int, int]
     roots: dict[tuple[int, int], ScreenedWeights] = field(default_factory=dict)
 
 
@@ -77,7 +79,8 @@ class Workspace:
             seconds = time.perf_counter() - began
             nested = run.nested(n_generated, min(grid["threshold"]))
             likelihood = likelihood_of(nested.features, train, self.task.threads)
-            self.generated = key, Generated(nested, likelihood, seconds)
+            n_unique = {n: len(run.distinct(n)[0]) for n in grid["n_generated"]}
+            self.generated = key, Generated(nested, likelihood, seconds, n_unique)
         return self.generated[1]
 
     def weight_paths(self, p: Parameters) -> WeightPaths:
@@ -134,9 +137,10 @@ def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> 
     `warm` is not used: see `Workspace`.
     """
     generated = workspace.run(parameters)
-    return workspace.weight_paths(parameters).fitted(
-        Penalty(parameters.sd, parameters.l1), generated.seconds
-    )
+    paths = workspace.weight_paths(parameters)
+    fitted = paths.fitted(Penalty(parameters.sd, parameters.l1), generated.seconds)
+    details = {"n_unique": generated.n_unique[parameters.n_generated], **fitted.details}
+    return replace(fitted, details=details)
 
 
 METHOD = Method(
