@@ -22,8 +22,9 @@ def cell(folder, method, pll):
         "parameters": {"initial": "positive", "n_generated": 5},
         "details": {"stopped_by": "gap"},
     }
+    other = {**entry, "parameters": {"initial": "full", "n_generated": 5}}
     record = {
-        "study": "s", "dataset": "d", "method": method, "variants": {"": entry},
+        "study": "s", "dataset": "d", "method": method, "variants": {"": entry, "full": other},
         "seconds_tuning": 1.0, "seconds_read": 0.0, "seconds_write": 0.0,
         "peak_memory_mib_learn": 1.0, "peak_memory_mib_score": 1.0,
     }  # fmt: skip
@@ -35,11 +36,13 @@ def cell(folder, method, pll):
 def test_differences_by_example(tmp_path):
     a, b = np.array([-1.0, -2.0, -4.0]), np.array([-2.0, -2.0, -3.0])
     paths = [cell(tmp_path, "a", a), cell(tmp_path, "b", b)]
-    scores = gather(paths, [["a", "b"], ["a", "missing"]]).set_index(["method", "quantity"])
+    scores = gather(paths, [["a", "b"], ["a", "missing"]])
+    scores = scores[scores["variant"] == ""].set_index(["method", "quantity"])
     assert scores.loc[("a", "pll_less_b"), "value"] == pytest.approx(0.0)
     expected = np.std(a - b, ddof=1) / np.sqrt(3)
     assert scores.loc[("a", "pll_less_b"), "stderr"] == pytest.approx(expected)
     assert scores.loc[("a", "chosen_initial_positive"), "value"] == 1.0
+    assert scores.loc[("a", "chosen_initial_full"), "value"] == 0.0
     assert scores.loc[("a", "chosen_n_generated"), "value"] == 5
     assert ("a", "stopped_by_gap") not in scores.index
 

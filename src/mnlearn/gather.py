@@ -93,8 +93,10 @@ def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[st
     for name, value in {**entry["details"], **chosen}.items():
         if isinstance(value, int | float):
             out.append((name, value, None))
-        elif name in chosen:
-            out.append((f"{name}_{value}", 1.0, None))  # Numbers can be counted.
+        elif name in chosen:  # Numbers can be counted: 1 for the value, 0 for the others.
+            parameter = name.removeprefix("chosen_")
+            tried = {str(v["parameters"].get(parameter)) for v in cell["variants"].values()}
+            out += [(f"{name}_{other}", float(other == value), None) for other in sorted(tried)]
     peak = max(cell["peak_memory_mib_learn"], cell["peak_memory_mib_score"])
     out.append(("peak_memory_mib", peak, None))
     return out

@@ -2,7 +2,7 @@
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from mnlearn.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.products import Options, option
@@ -39,14 +39,20 @@ def pareto(material: Material, options: Options) -> Figure:
         number = colours.setdefault(str(s["score"]["method"]), len(colours))
         colour, marker = CYCLE[number % 6], MARKERS[number % 6]
         face = colour if ours[i] else "none"
-        ax.scatter(x[i], y[i], s=30, marker=marker, fc=face, ec=colour, zorder=3)
-        ax.annotate(str(s["head"]), (x[i], y[i]), (6, 0), textcoords="offset points", va="center")
+        ax.scatter(x[i], y[i], s=30, marker=marker, fc=face, ec=colour, label=s["head"], zorder=3)
+    if y.min() < -5:
+        # One learner far behind must not hide what tells the others apart.
+        ax.set_yscale("symlog", linthresh=1.0, linscale=1.5)
+        ticks = [t for t in (0, -0.5, -1, -2, -5, -10, -20, -50) if t >= 1.3 * y.min()]
+        ax.set_yticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
+        ax.yaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.margins(x=0.16, y=0.1)
+    ax.margins(x=0.08, y=0.1)
     ax.grid(True)
     ax.set_xlabel(f"seconds, geometric mean of {len(datasets)} datasets")
     ax.set_ylabel(f"{options.get('quantity', 'score')} below the best, mean %")
+    figure.legend(loc="outside upper center", ncols=4, columnspacing=1.4)
     return figure
 
 
