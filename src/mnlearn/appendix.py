@@ -62,7 +62,9 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
     title = f"{load_method(study.learner(method)).title}: every setting"
     body = [
         f"<h1>{html.escape(title)}</h1>",
-        "<p>Sort by a click on a heading. Best by validation score: bold.</p>",
+        "<p>Sort by a click on a heading. Best by validation score: bold. Learning of weights was "
+        "stopped by convergence (gap, decrease), by the number of iterations, or by the judge: "
+        "validation data on which the weights got worse than those they began with.</p>",
         '<p><input size="60" placeholder="filter, for example: nltcs positive"></p>',
         f"<table><thead>{_row(heads, 'th')}</thead><tbody>",
         *rows,
