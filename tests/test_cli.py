@@ -868,6 +868,7 @@ def test_other_steps_refuse(line, names):
         ("prepare triples --folder file", "file"),
         ("partition d.npz --dataset x --groups 0 --number 1 --out p.json", "--groups"),
         ("gather --out s.csv", "CELLS"),
+        ("appendix gssl nope", "method nope: expected one of atomic, gssl"),
         ("write dtsl poems", "poems"),
     ],
 )

@@ -132,7 +132,7 @@ def test_text_from_a_command_line_becomes_typed():
 
 
 def test_an_unknown_method():
-    with pytest.raises(InputError, match="expected one of atomic, dn2mn, dn_bag, dn_lr"):
+    with pytest.raises(InputError, match="expected one of atomic, blm, dn2mn, dn_bag"):
         load_method("dtls")
 
 

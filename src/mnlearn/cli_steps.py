@@ -145,10 +145,10 @@ def gather(cells: tuple[Path, ...], paired: str, out: Path) -> None:
 
 @click.command()
 @click.argument("name", metavar="STUDY")
-@click.argument("product", type=click.Choice(["tables", "figures", "claims", "appendix"]))
+@click.argument("product", type=click.Choice(["tables", "figures", "claims"]))
 @click.option("--only", multiple=True, help="Just these, by name.")
 def write(name: str, product: str, only: tuple[str, ...]) -> None:
-    """Pipeline: write a study's tables, figures, claims or appendix from its scores."""
+    """Pipeline: write a study's tables, figures or claims from its scores.csv."""
     from mnlearn.pipeline import write_product
 
     write_product(name, product, list(only) or None)
@@ -164,4 +164,20 @@ def page(source: Path, out: Path) -> None:
     write_page(source, out)
 
 
-STEPS = (prepare, partition, tune, score_cell, gather, write, page)
+@click.command()
+@click.argument("name", metavar="STUDY")
+@click.argument("method")
+def appendix(name: str, method: str) -> None:
+    """Pipeline: show every point of a method's grid as a page for the browser."""
+    from mnlearn.appendix import write_appendix
+    from mnlearn.data.sources import dataset_labels
+    from mnlearn.pipeline import RESULTS, checkout, configuration, find_study
+
+    study = find_study(name)
+    if method not in study.methods:
+        raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
+    labels = dataset_labels(configuration()["local"])
+    write_appendix(study, method, labels, checkout() / RESULTS / name)
+
+
+STEPS = (prepare, partition, tune, score_cell, gather, write, page, appendix)

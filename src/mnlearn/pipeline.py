@@ -113,7 +113,7 @@ def stale_cells(name: str) -> list[tuple[str, str]]:
 
 
 def write_product(name: str, product: str, only: list[str] | None) -> None:
-    """Write the tables, figures, claims or appendix of a study from its scores and traces."""
+    """Write the tables, figures or claims of a study from its scores."""
     from mnlearn import claims, figures, tables
     from mnlearn.published import load_published
 
@@ -132,10 +132,5 @@ def write_product(name: str, product: str, only: list[str] | None) -> None:
         figures.write_figures(
             study, scores, published, labels, folder / "figures", folder / "models", known, only
         )
-    elif product == "appendix":
-        from mnlearn.appendix import write_appendix
-
-        for method in only or study.content.get("appendix", []):
-            write_appendix(study, method, labels, folder)
     else:
         claims.write_claims(study, scores, published, folder / "claims.md", folder / "claims.csv")

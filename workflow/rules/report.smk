@@ -151,8 +151,8 @@ rule appendix:
         "results/benchmarks/{study}/appendix/{method}.tsv"
     params:
         caption="Every point of the grid, with its validation score and seconds.",
-        code=code_digest("appendix", "pipeline"),
+        code=code_digest("appendix"),
     shell:
         r"""
-        mnlearn write {wildcards.study} appendix --only {wildcards.method} &>{log:q}
+        mnlearn appendix {wildcards.study} {wildcards.method} &>{log:q}
         """

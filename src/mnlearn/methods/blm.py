@@ -16,13 +16,13 @@ class Parameters:
     """Parameters of `blm`."""
 
     initial: str = parameter("positive", f"what examples become at first: {', '.join(INITIAL)}")
-    price: float = parameter(10.0, "nats that a feature must gain in the search")
+    price: float = parameter(1.0, "nats that a feature must gain in the search")
     neighbours: int = parameter(10, "nearest examples that a feature is generalised to match")
     search_sd: float = parameter(1.0, "standard deviation of the weight prior in the search")
     search_l1: float = parameter(5.0, "L1 penalty on the weights in the search")
     max_passes: int = parameter(20, "passes over the features in the search")
-    sd: float | None = parameter(0.5, "standard deviation of the Gaussian weight prior, or none")
-    l1: float = parameter(5.0, "L1 penalty on the weights")
+    sd: float | None = parameter(1.0, "standard deviation of the Gaussian weight prior, or none")
+    l1: float = parameter(1.0, "L1 penalty on the weights")
     max_iterations: int = parameter(MAX_ITERATIONS, "iterations of weight learning")
     search_seed: int = parameter(20, "seed of the order in which the search takes features")
 
