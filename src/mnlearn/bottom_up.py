@@ -28,6 +28,7 @@ class BottomUpSearch:
 
     features : the atomic features and those found, in canonical order.
     replaced : how many features each pass replaced. gained : nats, by the search's own count.
+    objective : of the features found, all weights learned together with the penalty of the search.
     """
 
     features: FeatureSet
@@ -64,7 +65,8 @@ def search_bottom_up(
     rows = _packed_rows(data.rows)
     value = rows.copy()
     asked = rows.copy() if initial == "positive" else _packed_rows(np.ones_like(data.rows))
-    table = np.zeros(_room(len(rows) * (max_passes + 1) * 4), np.uint64)
+    # A replacement loses a literal or more, so that there are no more features than literals.
+    table = np.zeros(_room(int(np.bitwise_count(asked).sum()) + len(asked)), np.uint64)
     new = remember_all(asked, value, table)
     asked, value = asked[new], value[new]
     weight = np.zeros(len(asked))

@@ -59,8 +59,8 @@ def _cells(rows, weight, theta, distance, asked, value, odds, amount, holds):
     """List the log-odds that the weight of a feature moves; return how many.
 
     For each row that violates at most one literal: `odds` of the value asked for, the `amount`
-    of examples, and whether the row `holds` that value. A row that
-    violates one literal has one cell, that of the literal; one that violates none has all.
+    of examples, and whether the row `holds` that value. A row that violates one literal has one
+    cell, that of the literal; one that violates none has all.
     """
     n = 0
     for i in range(len(rows)):
@@ -141,38 +141,22 @@ def weight_gain(odds, amount, holds, n, l1, precision, w):
 
 @kernel
 def _key(asked, value):
-    """Return a 64-bit hash of a feature."""
+    """Return a 64-bit hash of a feature, never 0."""
     key = np.uint64(0)
     for t in range(len(asked)):
         key = mix(key ^ asked[t])
         key = mix(key ^ (asked[t] & value[t]))
-    return key
+    return key if key else np.uint64(1)
 
 
 @kernel
-def _remember(key, table):
-    """Add a key to a table (a power of two of slots); return whether it is new."""
-    last = np.uint64(len(table) - 1)
-    key = key if key else np.uint64(1)
-    place = np.int64(key & last)
-    while table[place]:
-        if table[place] == key:
-            return False
-        place = (place + 1) & np.int64(last)
-    table[place] = key
-    return True
-
-
-@kernel
-def _is_known(key, table):
-    last = np.uint64(len(table) - 1)
-    key = key if key else np.uint64(1)
-    place = np.int64(key & last)
-    while table[place]:
-        if table[place] == key:
-            return True
-        place = (place + 1) & np.int64(last)
-    return False
+def _slot(key, table):
+    """Return the slot of a table (a power of two of them) that holds a key, or is free for it."""
+    last = np.int64(len(table) - 1)
+    place = np.int64(key & np.uint64(last))
+    while table[place] and table[place] != key:
+        place = (place + 1) & last
+    return place
 
 
 @kernel
@@ -216,7 +200,8 @@ def generalise_pass(
                 for t in range(n_words):
                     candidate[t] = asked[f, t] & ~(rows[near[j], t] ^ value[f, t])
                     length += popcount(candidate[t])
-                if length < 2 or _is_known(_key(candidate, value[f]), table):
+                key = _key(candidate, value[f])
+                if length < 2 or table[_slot(key, table)]:
                     continue
                 _distances(rows, candidate, value[f], other_distance)
                 n = _cells(
@@ -229,7 +214,8 @@ def generalise_pass(
                     best[:] = candidate
             if improved:
                 asked[f] = best
-                _remember(_key(best, value[f]), table)
+                key = _key(best, value[f])
+                table[_slot(key, table)] = key
                 _distances(rows, asked[f], value[f], distance)
                 n_replaced += 1
                 gained += best_gain - own
@@ -261,5 +247,8 @@ def remember_all(asked, value, table):
     """Add all features to the table; return which were new, bool of (n_features,)."""
     new = np.empty(len(asked), np.bool_)
     for f in range(len(asked)):
-        new[f] = _remember(_key(asked[f], value[f]), table)
+        key = _key(asked[f], value[f])
+        place = _slot(key, table)
+        new[f] = table[place] == np.uint64(0)
+        table[place] = key
     return new
