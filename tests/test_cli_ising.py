@@ -1,0 +1,80 @@
+"""`mnlearn ising`: tables, figures and a model of a questionnaire, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from command import refuse, succeed
+from conftest import random_data
+from mnlearn.data.dataset import merge_rows
+from mnlearn.data.text import save_text
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with data, plain and with names, as current folder."""
+    monkeypatch.chdir(tmp_path)
+    data = random_data(0)
+    save_text(data, "d.data")
+    save_text(merge_rows(data.rows[data.row_of], names=tuple("abcdef")), "named.csv")
+
+
+def test_ising_writes_tables_figures_and_a_model():
+    result = succeed("ising named.csv --out net --gamma 0 --merge or --bootstraps 5")
+    files = ["edges.csv", "model.npz", "summary.json", "thresholds.csv", "weights.csv"]
+    files += [f"{name}.{kind}" for name in ("network", "stability") for kind in ("pdf", "png")]
+    assert sorted(path.name for path in Path("net").iterdir()) == sorted(files)
+    edges = pd.read_csv("net/edges.csv")
+    matrix = pd.read_csv("net/weights.csv", index_col=0)
+    found = edges[edges["weight"] != 0]
+    assert len(found) == np.count_nonzero(np.triu(matrix)) > 0
+    for edge in found.itertuples():
+        assert matrix.loc[edge.source, edge.target] == edge.weight
+        assert (edge.in_regression_of_source + edge.in_regression_of_target) / 2 == edge.weight
+    assert edges["bootstrap_share"].between(0, 1).all()
+    assert result.stdout.splitlines()[-1].startswith(f"{len(found)} edges; net holds")
+    thresholds = pd.read_csv("net/thresholds.csv")
+    assert thresholds["variable"].tolist() == list("abcdef") == matrix.index.tolist()
+    summary = json.loads(Path("net/summary.json").read_text())
+    assert summary["settings"]["gamma"] == 0
+    assert summary["n_edges"] == len(found)
+    succeed("score net/model.npz d.data")
+
+
+def test_ising_in_the_other_coding_and_without_bootstrap():
+    succeed("ising named.csv --out a --gamma 0 --bootstraps 0")
+    succeed("ising named.csv --out b --gamma 0 --bootstraps 0 --coding -1/1")
+    a, b = (pd.read_csv(f"{folder}/weights.csv", index_col=0) for folder in "ab")
+    np.testing.assert_allclose(b, a / 4)
+    of_a, of_b = (pd.read_csv(f"{folder}/thresholds.csv")["threshold"] for folder in "ab")
+    np.testing.assert_allclose(of_b, of_a / 2 + a.to_numpy().sum(axis=1) / 4)
+    assert not Path("a/stability.png").exists()
+    assert "bootstrap_share" not in pd.read_csv("a/edges.csv")
+
+
+def test_ising_twice_writes_the_same_bytes():
+    for folder, threads in (("a", 1), ("b", 2)):
+        succeed(f"ising d.data --out {folder} --bootstraps 4 --threads {threads}")
+    a, b = ({p.name: p.read_bytes() for p in Path(folder).iterdir()} for folder in "ab")
+    assert a == b
+
+
+def test_ising_refuses_what_never_varies():
+    Path("constant.csv").write_text("a,b,c\n0,1,1\n1,1,0\n0,1,0\n")
+    refuse(
+        "ising constant.csv --out net",
+        "constant.csv: leave out what never varies: b (always 1).",
+    )
+    refuse("ising d.data --out net --gamma -1", "gamma: expected a number of at least 0")
+
+
+def test_ising_warns_of_rare_values():
+    rows = random_data(3).rows.copy()
+    rows[:, 1] = 0
+    rows[0, 1] = 1
+    save_text(merge_rows(rows), "rare.data")
+    result = succeed("ising rare.data --out net --bootstraps 0")
+    assert "fewer than 10 times in V1" in result.stderr
