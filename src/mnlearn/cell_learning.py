@@ -16,6 +16,7 @@ from mnlearn.files import write_csv, write_json
 from mnlearn.inference.marginals import Inference
 from mnlearn.method import Method
 from mnlearn.methods import load_method
+from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import flat_trees, tree_network
 from mnlearn.models.files import Model, load_network, save_model
 from mnlearn.models.markov_network import MarkovNetwork
@@ -120,4 +121,6 @@ def _generated(model: Model) -> int:
     """Return the number of features before weight learning, which may set some to 0."""
     if isinstance(model, MarkovNetwork):
         return len(model.features)
+    if isinstance(model, ArithmeticCircuit):
+        return len(model.weight)
     return int(size(model)["n_features"])

@@ -8,11 +8,15 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
+from mnlearn.inference.circuits import UNKNOWN, log_partition, log_value
+from mnlearn.inference.circuits import marginals as circuit_marginals
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.exact import conditional_log_likelihood
 from mnlearn.inference.marginals import Inference, Marginals, conditional_marginals
 from mnlearn.inference.terms import HARD_WEIGHT, terms_of
 from mnlearn.kernels.pseudo_likelihood import sum_log_probabilities
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
 
@@ -57,6 +61,8 @@ def check_variables(model: Model, data: Dataset) -> None:
 def pll(model: Model, data: Dataset, threads: int = 1) -> Score:
     """Log-pseudo-likelihood: sum over variables of log P(x_v | all others)."""
     check_variables(model, data)
+    if isinstance(model, ArithmeticCircuit) and model.features is None:
+        return cll(model, data, [[v] for v in range(data.n_vars)], threads)
     odds = conditional_log_odds(model, data, threads)
     per_row = np.empty(data.n_rows)
     sum_log_probabilities(odds, data.rows, per_row)
@@ -75,9 +81,12 @@ def cmll(
 
     groups : disjoint groups of variables; each is queried once given all others, and the score
         is the sum over all query variables of log P(x_v | evidence).
+    inference, seed : not used for circuits, whose marginals are exact.
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
+    if isinstance(model, ArithmeticCircuit):
+        return _score(_circuit_cmll(model, data, groups, threads), data)
     terms = terms_of(model)
     per_row = np.zeros(data.n_rows)
     variance = 0.0
@@ -92,6 +101,24 @@ def cmll(
         if marginals.batches is not None:
             variance += _sampling_variance(marginals, data, values, p_own)
     return _score(per_row, data, float(np.sqrt(variance)) / data.n_examples)
+
+
+def _circuit_cmll(
+    circuit: ArithmeticCircuit, data: Dataset, groups: Groups, threads: int
+) -> NDArray[np.float64]:
+    per_row = np.zeros(data.n_rows)
+    for group in groups:
+        p_one = circuit_marginals(circuit, _without(data.rows, group), threads)[:, group]
+        with np.errstate(divide="ignore"):
+            per_row += np.log(np.where(data.rows[:, group], p_one, 1.0 - p_one)).sum(axis=1)
+    return per_row
+
+
+def _without(rows: NDArray[np.uint8], group: Sequence[int]) -> NDArray[np.uint8]:
+    """Return the rows with the values of a group of variables unknown."""
+    evidence = rows.copy()
+    evidence[:, group] = UNKNOWN
+    return evidence
 
 
 def _sampling_variance(
@@ -117,22 +144,29 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
     """Conditional log-likelihood: sum over groups of log P(x_group | all others), exact."""
     check_variables(model, data)
     check_groups(groups, data.n_vars)
-    terms = terms_of(_with_joint(model, "cll"))
     per_row = np.zeros(data.n_rows)
+    if isinstance(model, ArithmeticCircuit):
+        own = log_value(model, data.rows, threads)
+        for group in groups:
+            per_row += own - log_value(model, _without(data.rows, group), threads)
+        return _score(per_row, data)
+    terms = terms_of(_with_joint(model, "cll"))
     for group in groups:
         per_row += conditional_log_likelihood(terms, data.rows, np.array(group), threads)
     return _score(per_row, data)
 
 
 def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
-    """Log-likelihood, exact by enumeration of up to 2^20 states."""
+    """Log-likelihood, exact: in a circuit, or by enumeration of up to 2^20 states."""
     check_variables(model, data)
+    if isinstance(model, ArithmeticCircuit):
+        return _score(log_value(model, data.rows, threads) - log_partition(model), data)
     terms = terms_of(_with_joint(model, "ll"))
     every = np.arange(data.n_vars)
     return _score(conditional_log_likelihood(terms, data.rows, every, threads), data)
 
 
-def _with_joint(model: Model, metric: str) -> MarkovNetwork:
+def _with_joint(model: MarkovNetwork | DependencyNetwork, metric: str) -> MarkovNetwork:
     if not isinstance(model, MarkovNetwork):
         raise InputError(
             f"metric {metric}: expected a Markov network; a dependency network has no joint "

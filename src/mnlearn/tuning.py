@@ -13,11 +13,11 @@ from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.marginals import Inference
 from mnlearn.method import Fitted, Method, Stage, Task
+from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.files import Model
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.progress import say
-from mnlearn.scores import Groups, cmll, pll
+from mnlearn.scores import Groups, cmll, ll, pll
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,11 @@ Criterion = Callable[[Model], float]
 def validation_pll(valid: Dataset, threads: int = 1) -> Criterion:
     """Return the mean log-pseudo-likelihood on validation data as a criterion."""
     return lambda model: pll(model, valid, threads).mean
+
+
+def validation_ll(valid: Dataset, threads: int = 1) -> Criterion:
+    """Return the mean log-likelihood on validation data as a criterion."""
+    return lambda model: ll(model, valid, threads).mean
 
 
 def validation_cmll(
@@ -156,8 +161,11 @@ def _trace_row(
 
 def size(model: Model) -> dict[str, float]:
     """Return the number and mean length of a model's features with weights other than 0."""
-    if not isinstance(model, MarkovNetwork):
+    if isinstance(model, DependencyNetwork):
         return {"n_features": model.trees.n_informative_leaves + len(model.features)}
+    if isinstance(model, ArithmeticCircuit) and model.features is None:
+        return {"n_features": len(model.weight)}
+    assert model.features is not None
     length = model.features.length[model.weight != 0]
     return {
         "n_features": len(length),

@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
 from mnlearn.files import read_text
+from mnlearn.inference.circuits import UNKNOWN
+from mnlearn.inference.circuits import marginals as circuit_marginals
 from mnlearn.inference.marginals import Inference, conditional_marginals
 from mnlearn.inference.terms import terms_of
+from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.files import Model
 
 
@@ -72,10 +75,23 @@ def answer(
     """Return P(X_v = 1 | values not asked for), float64 of the shape of `rows`.
 
     Values that are given keep their 0 or 1. Rows that ask for the same variables are answered
-    together.
+    together. In a circuit the answers are exact.
+
+    Raises
+    ------
+    InputError
+        A circuit gives the evidence of a row probability 0.
     """
-    terms = terms_of(model)
     out = rows.astype(np.float64)
+    if isinstance(model, ArithmeticCircuit):
+        found_one = circuit_marginals(
+            model, np.where(asked, UNKNOWN, rows).astype(np.uint8), threads
+        )
+        if np.isnan(found_one).any():
+            impossible = int(np.flatnonzero(np.isnan(found_one).any(axis=1))[0])
+            raise InputError(f"evidence, row {impossible + 1}: has probability 0.")
+        return np.where(asked, found_one, out)
+    terms = terms_of(model)
     patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
         if not pattern.any():

@@ -3,10 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.inference.circuits import draw
 from mnlearn.inference.exact import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.terms import query_of, terms_of
 from mnlearn.kernels.gibbs import draw_states
+from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.threads import map_ranges
@@ -17,10 +19,12 @@ def sample_rows(
 ) -> NDArray[np.uint8]:
     """Return independent examples, uint8 of shape (n_rows, n_vars).
 
-    A Markov network of up to 20 variables is sampled exactly. Else each example is the end of
-    a Gibbs chain of its own, `burn_in` sweeps from a random state; of a dependency network that
-    chain is all that defines a distribution.
+    A circuit is sampled exactly, and so is a Markov network of up to 20 variables. Else each
+    example is the end of a Gibbs chain of its own, `burn_in` sweeps from a random state; of a
+    dependency network that chain is all that defines a distribution.
     """
+    if isinstance(model, ArithmeticCircuit):
+        return draw(model, n_rows, seed, threads)
     terms = terms_of(model)
     every = np.arange(model.n_vars)
     if isinstance(model, MarkovNetwork) and model.n_vars <= MAX_ENUMERATED:
@@ -33,8 +37,8 @@ def sample_rows(
     base = np.zeros(model.n_vars)
     out = np.empty((n_rows, model.n_vars), np.uint8)
 
-    def draw(first: int, last: int) -> None:
+    def run_chains(first: int, last: int) -> None:
         draw_states(asked.terms, base, burn_in, np.uint64(seed), first, last, out)
 
-    map_ranges(draw, n_rows, threads)
+    map_ranges(run_chains, n_rows, threads)
     return out

@@ -10,6 +10,7 @@ from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_lr import LogisticWorkspace
 from mnlearn.methods.dn_lr import Parameters as LogisticParameters
 from mnlearn.methods.dn_lr import prepare as prepare_logistic
+from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.neighbourhoods import MERGES, merged_pairs, pair_features
 from mnlearn.weight_learning import MAX_ITERATIONS, Penalty
 from mnlearn.weight_paths import WeightPaths, weight_paths
@@ -69,6 +70,7 @@ def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> 
     fitted = workspace.weight_paths(parameters).fitted(
         Penalty(parameters.sd, parameters.l1), structure_seconds
     )
+    assert isinstance(fitted.model, MarkovNetwork)
     n_edges = int(np.sum(fitted.model.features.length == 2))
     return replace(fitted, details={"n_edges": n_edges, **fitted.details})
 

@@ -1,42 +1,32 @@
 """Reading and writing models, the format chosen by the suffix of the file."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mnlearn.arrays import read_arrays, write_arrays
-from mnlearn.data.dataset import read_only
 from mnlearn.errors import InputError
-from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
-from mnlearn.models.features import FeatureSet
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.graph_files import parent_counts, write_edges, write_graphml
-from mnlearn.models.libra import read_dn, read_mn, write_dn, write_mn
+from mnlearn.models.libra import read_ac, read_dn, read_mn, write_ac, write_dn, write_mn
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.native import Model, read_npz, write_npz
 
-Model = MarkovNetwork | DependencyNetwork
+__all__ = ["Model", "check_writable", "describe", "load_model", "load_network", "save_model"]
 
-VERSION = 1
-
-# Fixed here and not taken from the model, so that equal models have equal bytes.
-_DTYPE = {
-    "start": "<i8",
-    "var": "<i4",
-    "value": "|u1",
-    "weight": "<f8",
-    "target": "<i4",
-    "tree_start": "<i8",
-    "split_var": "<i4",
-    "child": "<i4",
-    "log_prob": "<f8",
+_READERS: dict[str, Callable[[Path | str], Model]] = {
+    ".npz": read_npz,
+    ".mn": read_mn,
+    ".dn": read_dn,
+    ".ac": read_ac,
 }
-_FEATURES = ("start", "var", "value", "weight")
-_TREES = ("tree_start", "split_var", "child", "log_prob", "target")
+_GRAPHS = (".csv", ".graphml")
 
 
 def load_model(path: Path | str) -> Model:
-    """Read a model: `.npz` (native), `.mn` or `.dn` (Libra).
+    """Read a model: `.npz` (native), `.mn`, `.dn` or `.ac` (Libra).
 
     Raises
     ------
@@ -46,15 +36,11 @@ def load_model(path: Path | str) -> Model:
 
     """
     suffix = Path(path).suffix.lower()
-    if suffix == ".npz":
-        return _load_npz(path)
-    if suffix == ".mn":
-        return read_mn(path)
-    if suffix == ".dn":
-        return read_dn(path)
-    if suffix in (".csv", ".graphml"):
+    if suffix in _GRAPHS:
         raise InputError(f"{path}: {suffix} files of models can only be written, not read.")
-    raise InputError(f"{path}: expected a model file that ends in .npz, .mn or .dn.")
+    if suffix not in _READERS:
+        raise InputError(f"{path}: expected a model file that ends in {_listed(_READERS)}.")
+    return _READERS[suffix](path)
 
 
 def load_network(path: Path | str | None) -> DependencyNetwork | None:
@@ -70,14 +56,17 @@ def load_network(path: Path | str | None) -> DependencyNetwork | None:
         return None
     network = load_model(path)
     if not isinstance(network, DependencyNetwork):
-        raise InputError(f"{path}: expected a dependency network, the file holds a Markov network.")
+        raise InputError(
+            f"{path}: expected a dependency network, the file holds {_article(network)}."
+        )
     return network
 
 
 def save_model(model: Model, path: Path | str) -> None:
-    """Write a model: `.npz` (native), `.mn` or `.dn` (Libra), `.csv` or `.graphml` (its edges).
+    """Write a model: `.npz` (native), `.mn`, `.dn` or `.ac` (Libra), `.csv` or `.graphml` (edges).
 
-    Equal models are written to equal bytes. Only `.npz` keeps all of the model.
+    Equal models are written to equal bytes. Only `.npz` keeps all of the model. A circuit whose
+    parameters are weights of features may also be written as its Markov network.
 
     Raises
     ------
@@ -88,170 +77,65 @@ def save_model(model: Model, path: Path | str) -> None:
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".npz":
-        _save_npz(model, path)
-    elif suffix == ".csv":
+        write_npz(model, path)
+        return
+    if isinstance(model, ArithmeticCircuit):
+        if suffix == ".ac":
+            write_ac(model, path)
+            return
+        check_writable(path)
+        model = model.network()
+    if suffix == ".csv":
         write_edges(model, path)
     elif suffix == ".graphml":
         write_graphml(model, path)
     elif suffix == ".mn":
         if not isinstance(model, MarkovNetwork):
-            raise InputError(
-                f"{path}: a .mn file holds a Markov network, not a dependency network."
-            )
+            raise InputError(f"{path}: a .mn file holds a Markov network, not {_article(model)}.")
         write_mn(model, path)
     elif suffix == ".dn":
         if not isinstance(model, DependencyNetwork):
             raise InputError(
-                f"{path}: a .dn file holds a dependency network, not a Markov network."
+                f"{path}: a .dn file holds a dependency network, not {_article(model)}."
             )
         write_dn(model, path)
+    elif suffix == ".ac":
+        raise InputError(f"{path}: a .ac file holds a circuit, not {_article(model)}.")
     else:
         check_writable(path)
 
 
 def check_writable(path: Path | str) -> None:
     """Refuse a path whose suffix is not that of a form in which models are written."""
-    if Path(path).suffix.lower() not in (".npz", ".mn", ".dn", ".csv", ".graphml"):
-        raise InputError(
-            f"{path}: expected a model file that ends in .npz, .mn, .dn, .csv or .graphml."
-        )
+    forms = (*_READERS, *_GRAPHS)
+    if Path(path).suffix.lower() not in forms:
+        raise InputError(f"{path}: expected a model file that ends in {_listed(forms)}.")
 
 
-def _save_npz(model: Model, path: Path | str) -> None:
-    features = model.features
-    given: dict[str, NDArray] = {
-        "start": features.start,
-        "var": features.var,
-        "value": features.value,
-        "weight": model.weight,
-    }
-    if isinstance(model, DependencyNetwork):
-        trees = model.trees
-        given |= {
-            "target": model.target,
-            "tree_start": trees.start,
-            "split_var": trees.split_var,
-            "child": trees.child,
-            "log_prob": trees.log_prob,
-        }
-    kind = "markov_network" if isinstance(model, MarkovNetwork) else "dependency_network"
-    arrays = {
-        "kind": np.array(kind),
-        "version": np.array(VERSION, "<i8"),
-        "n_vars": np.array(model.n_vars, "<i8"),
-        **{name: np.ascontiguousarray(array, _DTYPE[name]) for name, array in given.items()},
-    }
-    if model.names is not None:
-        arrays["names"] = np.array(model.names, np.str_)
-    write_arrays(path, arrays)
+def _listed(forms: Iterable[str]) -> str:
+    *first, last = forms
+    return f"{', '.join(first)} or {last}"
 
 
-def _load_npz(path: Path | str) -> Model:
-    arrays = read_arrays(path)
-    kind = str(arrays.get("kind", "file of unnamed kind"))
-    if kind not in ("markov_network", "dependency_network"):
-        raise InputError(f"{path}: expected a model, this file holds a {kind}.")
-    version = _whole_number(path, arrays, "version")
-    if version > VERSION:
-        raise InputError(
-            f"{path}: has format version {version}, newer than this program reads ({VERSION})."
-        )
-    n_vars = _whole_number(path, arrays, "n_vars")
-    names = _load_names(path, arrays, n_vars)
-    is_network = kind == "dependency_network"
-    for name in _FEATURES + (_TREES if is_network else ()):
-        n_axes = 2 if name in ("child", "log_prob") else 1
-        array = arrays.get(name)
-        if array is None or array.dtype != _DTYPE[name] or array.ndim != n_axes:
-            raise _damaged(path, name)
-        arrays[name] = read_only(array)
-    features = FeatureSet(arrays["start"], arrays["var"], arrays["value"])
-    _check_features(path, features, arrays["weight"], n_vars)
-    if not is_network:
-        return MarkovNetwork(n_vars, features, arrays["weight"], names)
-    trees = Trees(arrays["tree_start"], arrays["split_var"], arrays["child"], arrays["log_prob"])
-    _check_trees(path, trees, n_vars)
-    _check_targets(path, features, arrays["target"])
-    return DependencyNetwork(trees, features, arrays["target"], arrays["weight"], names)
+def _article(model: Model) -> str:
+    if isinstance(model, ArithmeticCircuit):
+        return "an arithmetic circuit"
+    return f"a {_KINDS[type(model)]}"
 
 
-def _damaged(path: Path | str, name: str) -> InputError:
-    return InputError(f"{path}: is damaged: its array {name!r} is missing or not a valid one.")
-
-
-def _whole_number(path: Path | str, arrays: dict[str, NDArray], name: str) -> int:
-    array = arrays.get(name)
-    if array is None or array.shape != () or array.dtype.kind not in "iu" or array < 1:
-        raise _damaged(path, name)
-    return int(array)
-
-
-def _load_names(
-    path: Path | str, arrays: dict[str, NDArray], n_vars: int
-) -> tuple[str, ...] | None:
-    if "names" not in arrays:
-        return None
-    if arrays["names"].shape != (n_vars,):
-        raise _damaged(path, "names")
-    return tuple(str(name) for name in arrays["names"])
-
-
-def _is_partition(start: NDArray, n_parts: int, total: int) -> bool:
-    """Tell whether `start` cuts 0:total into `n_parts` consecutive spans."""
-    return (
-        len(start) == n_parts + 1
-        and start[0] == 0
-        and start[-1] == total
-        and bool((np.diff(start) >= 0).all())
-    )
-
-
-def _check_features(path: Path | str, features: FeatureSet, weight: NDArray, n_vars: int) -> None:
-    var, value = features.var, features.value
-    if not _is_partition(features.start, len(weight), len(var)):
-        raise _damaged(path, "start")
-    if ((var < 0) | (var >= n_vars)).any():
-        raise _damaged(path, "var")
-    same_feature = np.diff(features.owner) == 0
-    if (np.diff(var)[same_feature] <= 0).any():
-        raise _damaged(path, "var")
-    if len(value) != len(var) or (value > 1).any():
-        raise _damaged(path, "value")
-    if np.isnan(weight).any():
-        raise _damaged(path, "weight")
-
-
-def _check_targets(path: Path | str, features: FeatureSet, target: NDArray) -> None:
-    if len(target) != len(features):
-        raise _damaged(path, "target")
-    owner = features.owner[features.var == target[features.owner]]
-    if not np.array_equal(owner, np.arange(len(features))):
-        raise _damaged(path, "target")
-
-
-def _check_trees(path: Path | str, trees: Trees, n_vars: int) -> None:
-    """Check that every node but the roots has one parent, before it and in the same tree."""
-    n_nodes = len(trees.split_var)
-    if not (_is_partition(trees.start, n_vars, n_nodes) and (np.diff(trees.start) > 0).all()):
-        raise _damaged(path, "tree_start")
-    if ((trees.split_var < LEAF) | (trees.split_var >= n_vars)).any():
-        raise _damaged(path, "split_var")
-    if trees.log_prob.shape != (n_nodes, 2) or np.isnan(trees.log_prob[trees.is_leaf]).any():
-        raise _damaged(path, "log_prob")
-    if trees.child.shape != (n_nodes, 2):
-        raise _damaged(path, "child")
-    inner = np.flatnonzero(~trees.is_leaf)
-    child = trees.child[inner]
-    others = np.setdiff1d(np.arange(n_nodes), trees.start[:-1])
-    if not np.array_equal(np.sort(child, axis=None), others):
-        raise _damaged(path, "child")
-    same_tree = trees.target[child] == trees.target[inner][:, None]
-    if not (same_tree.all() and (child > inner[:, None]).all()):
-        raise _damaged(path, "child")
+_KINDS = {MarkovNetwork: "Markov network", DependencyNetwork: "dependency network"}
 
 
 def describe(model: Model) -> dict[str, Any]:
     """Return what a model is: kind, variables, features by length, edges."""
+    if isinstance(model, ArithmeticCircuit):
+        return {
+            "kind": "arithmetic circuit",
+            "n_vars": model.n_vars,
+            "n_nodes": model.n_nodes,
+            "n_edges": model.n_edges,
+            "n_parameters": len(model.weight),
+        }
     if isinstance(model, MarkovNetwork):
         counts = np.bincount(model.features.length)
         return {

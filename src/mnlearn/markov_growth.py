@@ -1,0 +1,159 @@
+"""ACMN: a Markov network grown together with its circuit (Lowd & Rooshenas 2013)."""
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.circuit_splits import SplitPlan, plan, split
+from mnlearn.data.dataset import Dataset
+from mnlearn.extension_counts import ExtensionCounts
+from mnlearn.inference.circuits import UNKNOWN, Evaluator
+from mnlearn.kernels.circuit import LANES
+from mnlearn.kernels.extensions import extension_gains
+from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals, with_weight
+from mnlearn.models.features import features_of
+from mnlearn.optimise import Progress, minimise
+from mnlearn.split_queue import Split
+from mnlearn.weight_learning import Penalty
+
+# After a split weights are learned until an iteration gains less than this share of the split's
+# gain: weights that are less exact make the gains of other splits wrong.
+_SHARE_OF_GAIN = 1e-3
+_ITERATIONS = 30
+_FINAL_ITERATIONS = 300
+_FINAL_DECREASE = 1e-8
+_FINAL_WINDOW = 5
+
+
+class MarkovGrowth:
+    """A Markov network whose features are extended: f by f & X_v and f & not X_v.
+
+    The objective is the penalised log-likelihood, summed over examples, in nats.
+    """
+
+    batch = LANES
+
+    def __init__(self, train: Dataset, penalty: Penalty) -> None:
+        self.counts = ExtensionCounts(train)
+        self.n_examples = train.n_examples
+        self.penalty = penalty
+        ones = train.frequency * train.n_examples
+        self.circuit = product_of_marginals((ones + 0.5) / (train.n_examples + 1.0))
+        self.literals: list[tuple[tuple[int, int], ...]] = [
+            ((v, x),) for v in range(train.n_vars) for x in (0, 1)
+        ]
+        self.n_satisfied = np.stack([train.n_examples - ones, ones], axis=1).ravel()
+        self._extended = [self.counts.count(literals)[1] for literals in self.literals]
+        # Best weights of the splits of a group on each variable, of this round.
+        self._weights: dict[int, NDArray[np.float64]] = {}
+        self._evaluator = Evaluator(self.circuit)
+        self._log_z = 0.0
+        self.objective = self._learn(self.circuit.weight, 0.0, 0)
+
+    def first(self) -> list[tuple[int, NDArray[np.float64]]]:
+        """Return the atomic features with their gains."""
+        out = []
+        groups = range(len(self.literals))
+        for begin in range(0, len(groups), LANES):
+            chunk = groups[begin : begin + LANES]
+            out += list(zip(chunk, self._candidate_gains(chunk), strict=True))
+        return out
+
+    def gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
+        """Return the gain of extending each feature by each variable, under this model."""
+        rows = np.full((len(groups), self.circuit.n_vars), UNKNOWN, np.uint8)
+        for row, group in zip(rows, groups, strict=True):
+            for var, value in self.literals[group]:
+                row[var] = value
+        log_value, p_one = self._evaluator.given(self.circuit.weight, rows)
+        out = []
+        for k, group in enumerate(groups):
+            probability = float(np.exp(log_value[k] - self._log_z))
+            gain = np.empty(self.circuit.n_vars)
+            weight = self._weights[group] = np.empty((self.circuit.n_vars, 2))
+            extension_gains(
+                self.n_examples, self.penalty.l1, self.penalty.precision,
+                self._extended[group], self.n_satisfied[group],
+                p_one[k] * probability, probability, gain, weight,
+            )  # fmt: skip
+            out.append(gain)
+        return out
+
+    def plan(self, group: int, var: int) -> SplitPlan:
+        """Return how the circuit changes if a feature is extended by a variable."""
+        return plan(self.circuit, np.array([group]), var, extend=True)
+
+    def accept(self, chosen: Split) -> list[tuple[int, NDArray[np.float64]]]:
+        """Extend a feature, learn all weights anew, and return the two new features."""
+        group, var = chosen.group, chosen.var
+        weight = np.concatenate([self.circuit.weight, self._weights[group][var]])
+        self._weights.clear()
+        self.circuit = split(self.circuit, chosen.planned)
+        n_one = self._extended[group][var]
+        self.n_satisfied = np.append(self.n_satisfied, [self.n_satisfied[group] - n_one, n_one])
+        new = [len(self.literals), len(self.literals) + 1]
+        for value in (0, 1):
+            literals = (*self.literals[group], (var, value))
+            self.literals.append(literals)
+            self._extended.append(self.counts.count(literals)[1])
+        self._evaluator = Evaluator(self.circuit)
+        self.objective = self._learn(weight, _SHARE_OF_GAIN * chosen.gain, _ITERATIONS)
+        return list(zip(new, self._candidate_gains(new), strict=True))
+
+    def replaced(self, chosen: Split) -> bool:
+        """Tell whether a split feature is gone: it stays, and may be extended again."""
+        return False
+
+    def model(self) -> ArithmeticCircuit:
+        """Return the circuit with its features, weights learned to the end."""
+        before = self.circuit.weight, self.objective, self._log_z
+        decrease = _FINAL_DECREASE * abs(self.objective)
+        self._learn(before[0], decrease, _FINAL_ITERATIONS, _FINAL_WINDOW)
+        features = features_of(sorted(literals) for literals in self.literals)
+        learned = ArithmeticCircuit(
+            self.circuit.n_vars, self.circuit.is_sum, self.circuit.start, self.circuit.child,
+            self.circuit.weight, features, self.counts.data.names,
+        )  # fmt: skip
+        # What is grown further must not depend on whether the model was asked for.
+        self.circuit = with_weight(self.circuit, before[0])
+        self.objective, self._log_z = before[1:]
+        return learned
+
+    def _candidate_gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
+        gains = self.gains(groups)
+        for gain, group in zip(gains, groups, strict=True):
+            gain[[var for var, _ in self.literals[group]]] = -np.inf
+        return gains
+
+    def _learn(
+        self, weight: NDArray[np.float64], decrease: float, iterations: int, window: int = 1
+    ) -> float:
+        """Learn all weights from `weight`; return the penalised log-likelihood.
+
+        decrease : stop when the last `window` iterations gained less.
+        """
+        n, precision = self.n_examples, self.penalty.precision
+        p = self.n_satisfied / n
+        # In these units the Hessian's diagonal is near 1.
+        scale = 1.0 / np.sqrt(np.maximum(n * p * (1.0 - p), 1.0) + precision)
+
+        def smooth(scaled: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            w = scaled * scale
+            log_z, expected = self._evaluator.expectations(w)
+            value = n * log_z - self.n_satisfied @ w + 0.5 * precision * (w @ w)
+            return float(value), (n * expected - self.n_satisfied + precision * w) * scale
+
+        before: deque[float] = deque(maxlen=window)
+
+        def done(progress: Progress) -> bool:
+            gained = before[0] - progress.objective if len(before) == window else np.inf
+            before.append(progress.objective)
+            return gained < decrease
+
+        state, _ = minimise(smooth, weight / scale, self.penalty.l1 * scale, done, iterations)
+        learned = state.x * scale if iterations else weight
+        self.circuit = with_weight(self.circuit, learned)
+        self._log_z = self._evaluator.expectations(learned)[0]
+        return -state.objective

@@ -1,0 +1,119 @@
+"""Arithmetic circuits: sums and products of parameters and of the literals of binary variables."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import read_only
+from mnlearn.errors import InputError
+from mnlearn.kernels.circuit_check import find_fault, scopes
+from mnlearn.models.features import FeatureSet
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
+
+_FAULTS = ("", "a sum over children of different variables", "a product whose factors share one")
+
+
+@dataclass(frozen=True, eq=False)
+class ArithmeticCircuit:
+    """A circuit in topological order, children before parents (Darwiche 2003).
+
+    Nodes 0 to 2 * n_vars - 1 are the literals, X_v = x at 2 * v + x; then one node for each
+    parameter; then the sums and products. The last node is the root.
+
+    n_vars : number of binary variables.
+    is_sum : uint8, shape (n_inner,). 1 for a sum, 0 for a product.
+    start : int64, shape (n_inner + 1,). Children of inner node i are child[start[i]:start[i + 1]].
+    child : int32, shape (n_edges,).
+    weight : float64, shape (n_parameters,). Logarithms of the parameters.
+    features : the conjunctions whose weights the parameters are, so that the circuit is that
+        of a Markov network; None where there are none, as with hidden variables.
+    names : names of the variables, or None.
+    """
+
+    n_vars: int
+    is_sum: NDArray[np.uint8]
+    start: NDArray[np.int64]
+    child: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    features: FeatureSet | None = None
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of literals and parameters."""
+        return 2 * self.n_vars + len(self.weight)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return self.n_leaves + len(self.is_sum)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self.child)
+
+    def network(self) -> MarkovNetwork:
+        """Return the Markov network of the features.
+
+        Raises
+        ------
+        InputError
+            The parameters are not weights of features.
+        """
+        if self.features is None:
+            raise InputError(
+                "circuit: its parameters are not weights of features of its variables."
+            )
+        return markov_network(self.n_vars, self.features, self.weight, self.names)
+
+    def check(self) -> None:
+        """Check that marginals can be read off: sums smooth, products decomposable.
+
+        Raises
+        ------
+        InputError
+            Names the first node at fault, or the variable that the circuit does not mention.
+        """
+        n_words = -(-self.n_vars // 64)
+        scope = np.zeros((self.n_nodes, n_words), np.uint64)
+        scopes(self.start, self.child, self.n_vars, self.n_leaves, scope)
+        node, fault = find_fault(self.is_sum, self.start, self.child, self.n_leaves, scope)
+        if fault:
+            raise InputError(f"circuit, node {node}: is {_FAULTS[fault]}.")
+        bits = np.unpackbits(scope[-1].view(np.uint8), bitorder="little")[: self.n_vars]
+        if not bits.all():
+            missing = int(np.flatnonzero(bits == 0)[0])
+            raise InputError(f"circuit: variable {missing} is not below its root.")
+
+
+def product_of_marginals(p_one: NDArray[np.float64]) -> ArithmeticCircuit:
+    """Return the circuit of independent variables, with one feature for each literal.
+
+    p_one : float64, shape (n_vars,), in the open interval (0, 1).
+    """
+    n_vars = len(p_one)
+    v = np.arange(n_vars, dtype=np.int32)
+    n_leaves = 4 * n_vars
+    pairs = np.stack([np.arange(2 * n_vars), 2 * n_vars + np.arange(2 * n_vars)], axis=1)
+    sums = n_leaves + np.stack([2 * v, 2 * v + 1], axis=1)
+    root = n_leaves + 2 * n_vars + v
+    literals = FeatureSet(
+        read_only(np.arange(2 * n_vars + 1, dtype=np.int64)),
+        read_only(np.repeat(v, 2)),
+        read_only(np.tile(np.array([0, 1], np.uint8), n_vars)),
+    )
+    return ArithmeticCircuit(
+        n_vars,
+        read_only(np.repeat(np.array([0, 1, 0], np.uint8), [2 * n_vars, n_vars, 1])),
+        read_only(np.concatenate([2 * np.arange(3 * n_vars + 1), [7 * n_vars]]).astype(np.int64)),
+        read_only(np.concatenate([pairs.ravel(), sums.ravel(), root]).astype(np.int32)),
+        read_only(np.log(np.stack([1.0 - p_one, p_one], axis=1)).ravel()),
+        literals,
+    )
+
+
+def with_weight(circuit: ArithmeticCircuit, weight: NDArray[np.float64]) -> ArithmeticCircuit:
+    """Return the circuit with other parameters (logarithms), shape (n_parameters,)."""
+    return replace(circuit, weight=read_only(np.asarray(weight, np.float64)))

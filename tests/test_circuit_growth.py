@@ -1,0 +1,158 @@
+"""Growth of circuits: gains by definition, an objective that rises, budgets that nest."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from mnlearn.circuit_growth import CircuitGrowth
+from mnlearn.data.dataset import merge_rows
+from mnlearn.extension_counts import ExtensionCounts
+from mnlearn.inference.circuits import log_partition, log_value
+from mnlearn.kernels.extensions import extension_gains
+from mnlearn.markov_growth import MarkovGrowth
+from mnlearn.weight_learning import Penalty
+from oracles import all_states
+
+N = 7
+PENALTY = Penalty(0.8, 0.5)
+
+
+@pytest.fixture(scope="module")
+def train():
+    """Examples in which variables depend on the two before them."""
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 2, (600, N))
+    for v in range(2, N):
+        copied = rng.random(len(rows)) < 0.8
+        rows[copied, v] = (rows[copied, v - 1] & rows[copied, v - 2]) ^ (v % 2)
+    return merge_rows(rows, rng.uniform(0.5, 2.0, len(rows)))
+
+
+def objective(model, train, penalty):
+    w = model.weight
+    ll = train.weight @ log_value(model, train.rows) - train.n_examples * log_partition(model)
+    return ll - penalty.l1 * np.abs(w).sum() - 0.5 * penalty.precision * w @ w
+
+
+def grow_one_by_one(growth, limit):
+    """Yield after each split."""
+    while not growth.ended:
+        done = growth.n_splits
+        growth.grow(growth.model.circuit.n_edges)
+        while growth.n_splits == done and not growth.ended:
+            growth.grow(growth.model.circuit.n_edges + growth._pending.planned.n_new_edges)
+        if growth.n_splits > limit:
+            return
+        yield
+
+
+def test_counts_are_those_of_the_data(train):
+    total, ones = ExtensionCounts(train).count([(1, 1), (4, 0)])
+    held = (train.rows[:, 1] == 1) & (train.rows[:, 4] == 0)
+    assert total == pytest.approx(train.weight[held].sum())
+    np.testing.assert_allclose(ones, train.weight[held] @ train.rows[held])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_gain_of_an_extension_is_the_maximum(seed):
+    rng = np.random.default_rng(seed)
+    n, l1, precision = 500.0, rng.choice([0.0, 3.0, 20.0]), rng.choice([0.25, 4.0])
+    prob_of = rng.uniform(0.05, 1.0)
+    prob = rng.uniform(0.05, 0.95, 5) * prob_of
+    count_of = n * rng.uniform(0.05, 1.0)
+    count = count_of * rng.uniform(0.0, 1.0, 5)
+    gain, weight = np.empty(5), np.empty((5, 2))
+    extension_gains(n, l1, precision, count, count_of, prob, prob_of, gain, weight)
+
+    def value(w, v):
+        q = np.array([prob_of - prob[v], prob[v]])
+        c = np.array([count_of - count[v], count[v]])
+        penalty = l1 * np.abs(w).sum() + 0.5 * precision * w @ w
+        return c @ w - n * np.log1p(q @ np.expm1(w)) - penalty
+
+    for v in range(5):
+        starts = [*rng.normal(size=(4, 2)), np.zeros(2)]
+        options = {"xatol": 1e-8, "fatol": 1e-10, "maxiter": 4000}
+        found = [
+            minimize(lambda w, v=v: -value(w, v), s, method="Nelder-Mead", options=options)
+            for s in starts
+        ]
+        best = max(-f.fun for f in found)
+        assert gain[v] == pytest.approx(value(weight[v], v), abs=1e-8)
+        assert gain[v] >= best - 1e-6
+
+
+def test_each_split_gains_what_was_said_and_the_circuit_stays_right(train):
+    model = MarkovGrowth(train, PENALTY)
+    growth = CircuitGrowth(model, 0.05, 0.5, 400)
+    before, n_checked = model.objective, 0
+    accept = model.accept
+
+    def checked(chosen):
+        nonlocal before
+        groups = accept(chosen)
+        # Weights are learned after the split, so that at least its own gain is gained.
+        assert model.objective >= before + chosen.gain * (1 - 1e-9) - 1e-9
+        before = model.objective
+        return groups
+
+    model.accept = checked
+    for _ in grow_one_by_one(growth, 25):
+        learned = model.model()
+        satisfied = learned.features.satisfied(all_states(N))
+        polynomial = satisfied @ learned.weight
+        np.testing.assert_allclose(log_value(learned, all_states(N)), polynomial, atol=1e-9)
+        assert log_partition(learned) == pytest.approx(np.log(np.exp(polynomial).sum()))
+        learned.check()
+        assert objective(learned, train, PENALTY) >= model.objective - 1e-6
+        n_checked += 1
+    assert n_checked > 15
+
+
+def test_learned_weights_are_the_best(train):
+    model = MarkovGrowth(train, PENALTY)
+    CircuitGrowth(model, 0.05, 1.0, 150).grow(150)
+    learned = model.model()
+    states, rows = (
+        learned.features.satisfied(x).astype(float) for x in (all_states(N), train.rows)
+    )
+    in_data = train.weight @ rows
+
+    def loss(halves):
+        w, size = halves[: len(in_data)] - halves[len(in_data) :], halves.sum()
+        energy = states @ w
+        log_z = np.logaddexp.reduce(energy)
+        slope = train.n_examples * np.exp(energy - log_z) @ states - in_data
+        slope += PENALTY.precision * w
+        value = train.n_examples * log_z - in_data @ w + 0.5 * PENALTY.precision * w @ w
+        return value + PENALTY.l1 * size, np.concatenate([slope, -slope]) + PENALTY.l1
+
+    start = np.concatenate([np.maximum(learned.weight, 0), np.maximum(-learned.weight, 0)])
+    options = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-14, "gtol": 1e-6}
+    best = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(start), options=options
+    )
+    assert objective(learned, train, PENALTY) >= -best.fun - 0.01
+
+
+def test_budgets_of_edges_nest(train):
+    """What a small budget gives does not depend on whether a larger one was to follow."""
+    path = CircuitGrowth(MarkovGrowth(train, PENALTY), 0.1, 0.5, 500)
+    models = []
+    for budget in (80, 200, 500):
+        path.grow(budget)
+        models.append(path.model.model())
+        assert models[-1].n_edges <= budget
+    alone = CircuitGrowth(MarkovGrowth(train, PENALTY), 0.1, 0.5, 500)
+    alone.grow(500)
+    again = alone.model.model()
+    assert again.weight.tobytes() == models[-1].weight.tobytes()
+    assert again.child.tobytes() == models[-1].child.tobytes()
+    assert models[0].n_edges < models[1].n_edges < models[2].n_edges
+
+
+def test_a_deadline_ends_growth_with_a_model(train):
+    growth = CircuitGrowth(MarkovGrowth(train, PENALTY), 0.1, 0.5, 500)
+    growth.grow(500, deadline=0.0)
+    assert growth.ended
+    assert growth.model.model().n_edges == 7 * N

@@ -1,0 +1,170 @@
+"""Circuits against the polynomial that they stand for, summed over all states."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from mnlearn.circuit_splits import plan, split
+from mnlearn.errors import InputError
+from mnlearn.inference.circuits import (
+    UNKNOWN,
+    Evaluator,
+    draw,
+    log_partition,
+    log_value,
+    marginals,
+    most_probable,
+)
+from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals, with_weight
+from mnlearn.models.features import features_of
+from oracles import all_states
+
+N = 6
+
+
+def grown(seed, extend=True, n_splits=10):
+    """A circuit after random splits, with random weights, and its features."""
+    rng = np.random.default_rng(seed)
+    circuit = product_of_marginals(rng.uniform(0.1, 0.9, N))
+    features = [((v, x),) for v in range(N) for x in (0, 1)]
+    for _ in range(n_splits):
+        f = int(rng.integers(len(features)))
+        free = [v for v in range(N) if v not in dict(features[f])]
+        if not free:
+            continue
+        var = int(rng.choice(free))
+        planned = plan(circuit, np.array([f]), var, extend)
+        before = circuit.n_edges
+        circuit = split(circuit, planned)
+        assert circuit.n_edges == before + planned.n_new_edges
+        circuit.check()
+        children = [(*features[f], (var, x)) for x in (0, 1)]
+        if extend:
+            features += children
+        else:
+            features[f] = children[0]
+            features.append(children[1])
+        circuit = with_weight(circuit, rng.normal(size=len(circuit.weight)))
+    return circuit, features_of(sorted(f) for f in features)
+
+
+def log_polynomial(circuit, features):
+    """Log of the polynomial in every state, in the order of `all_states`."""
+    return features.satisfied(all_states(N)) @ circuit.weight
+
+
+@pytest.mark.parametrize("extend", [True, False])
+@pytest.mark.parametrize("seed", range(12))
+def test_splits_give_the_polynomial_of_the_features(seed, extend):
+    circuit, features = grown(seed, extend)
+    np.testing.assert_allclose(
+        log_value(circuit, all_states(N)), log_polynomial(circuit, features), atol=1e-10
+    )
+
+
+def test_a_split_leaves_the_polynomial_as_it_was():
+    circuit, _ = grown(3)
+    for extend in (True, False):
+        after = split(circuit, plan(circuit, np.array([2]), 4, extend))
+        np.testing.assert_allclose(
+            log_value(after, all_states(N)), log_value(circuit, all_states(N)), atol=1e-10
+        )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_partial_evidence_is_summed_out(seed):
+    circuit, features = grown(seed)
+    potential = np.exp(log_polynomial(circuit, features))
+    rng = np.random.default_rng(seed)
+    rows = rng.choice([0, 1, UNKNOWN], (40, N)).astype(np.uint8)
+    p_one = marginals(circuit, rows)
+    for row, value, p in zip(rows, log_value(circuit, rows), p_one, strict=True):
+        agrees = ((all_states(N) == row) | (row == UNKNOWN)).all(axis=1)
+        total = potential[agrees].sum()
+        assert value == pytest.approx(np.log(total), abs=1e-10)
+        np.testing.assert_allclose(p, potential[agrees] @ all_states(N)[agrees] / total, atol=1e-10)
+    assert log_partition(circuit) == pytest.approx(np.log(potential.sum()), abs=1e-10)
+
+
+@pytest.mark.parametrize("shift", [0.0, 300.0, -300.0])
+def test_expectations_of_features_also_beyond_the_range_of_numbers(shift):
+    circuit, features = grown(1)
+    # Every state satisfies one of the two literals of each variable: all become likelier alike.
+    weight = circuit.weight + np.where(np.arange(len(circuit.weight)) < 2 * N, shift, 0.0)
+    potential = np.exp(log_polynomial(circuit, features))
+    evaluator = Evaluator(circuit)
+    log_z, expected = evaluator.expectations(weight)
+    assert log_z == pytest.approx(np.log(potential.sum()) + N * shift, abs=1e-9)
+    share = potential / potential.sum()
+    np.testing.assert_allclose(expected, share @ features.satisfied(all_states(N)), atol=1e-10)
+
+    rows = np.full((3, N), UNKNOWN, np.uint8)
+    rows[1, 2], rows[2, [0, 5]] = 1, (0, 1)
+    value, p_one = evaluator.given(weight, rows)
+    np.testing.assert_allclose(value, log_value(with_weight(circuit, weight), rows), atol=1e-9)
+    np.testing.assert_allclose(p_one, marginals(circuit, rows), atol=1e-10)
+
+
+def test_threads_do_not_change_values():
+    circuit, _ = grown(2)
+    rows = np.random.default_rng(0).choice([0, 1, UNKNOWN], (200, N)).astype(np.uint8)
+    assert log_value(circuit, rows, 3).tobytes() == log_value(circuit, rows).tobytes()
+    assert marginals(circuit, rows, 3).tobytes() == marginals(circuit, rows).tobytes()
+
+
+def test_evidence_that_cannot_hold():
+    circuit, _ = grown(4)
+    weight = circuit.weight.copy()
+    weight[1] = -np.inf
+    rows = np.array([[1] + [UNKNOWN] * (N - 1)], np.uint8)
+    assert log_value(with_weight(circuit, weight), rows)[0] == -np.inf
+    assert np.isnan(marginals(with_weight(circuit, weight), rows)).all()
+
+
+def circuit_of(n_vars, inner, n_parameters=0):
+    """A circuit of ("+" or "*", children) in order."""
+    start = np.cumsum([0, *(len(children) for _, children in inner)])
+    child = list(itertools.chain.from_iterable(children for _, children in inner))
+    is_sum = np.array([sign == "+" for sign, _ in inner], np.uint8)
+    return ArithmeticCircuit(
+        n_vars, is_sum, start.astype(np.int64), np.array(child, np.int32), np.zeros(n_parameters)
+    )
+
+
+@pytest.mark.parametrize(
+    ("inner", "fault"),
+    [
+        ([("+", [0, 1]), ("+", [0, 2]), ("*", [4, 5])], "node 5: is a sum over children of diff"),
+        ([("+", [0, 1]), ("+", [0, 1]), ("*", [4, 5, 2])], "node 6: is a product whose factors"),
+        ([("+", [0, 1])], "variable 1 is not below"),
+    ],
+)
+def test_unsound_circuits_are_refused(inner, fault):
+    with pytest.raises(InputError, match=fault):
+        circuit_of(2, inner).check()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_most_probable_states(seed):
+    circuit, features = grown(seed)
+    potential = log_polynomial(circuit, features)
+    rows = np.random.default_rng(seed).choice([0, 1, UNKNOWN], (30, N)).astype(np.uint8)
+    states, value = most_probable(circuit, rows)
+    for row, state, v in zip(rows, states, value, strict=True):
+        agrees = ((all_states(N) == row) | (row == UNKNOWN)).all(axis=1)
+        best = np.flatnonzero(agrees)[np.argmax(potential[agrees])]
+        assert v == pytest.approx(potential[best], abs=1e-10)
+        np.testing.assert_array_equal(state, all_states(N)[best])
+
+
+def test_draws_follow_the_distribution():
+    circuit, features = grown(7)
+    potential = np.exp(log_polynomial(circuit, features))
+    share = potential / potential.sum()
+    n = 20_000
+    drawn = draw(circuit, n, 3) @ (1 << np.arange(N)[::-1])
+    counts = np.bincount(drawn, minlength=2**N)
+    chi2 = ((counts - n * share) ** 2 / (n * share)).sum()
+    assert chi2 < 2**N + 6 * np.sqrt(2 ** (N + 1))
+    assert draw(circuit, 50, 3, threads=3).tobytes() == draw(circuit, 50, 3).tobytes()
