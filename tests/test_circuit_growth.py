@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from mnlearn.bayes_growth import BayesGrowth
 from mnlearn.circuit_growth import CircuitGrowth
 from mnlearn.data.dataset import merge_rows
 from mnlearn.extension_counts import ExtensionCounts
@@ -156,3 +157,46 @@ def test_a_deadline_ends_growth_with_a_model(train):
     growth.grow(500, deadline=0.0)
     assert growth.ended
     assert growth.model.model().n_edges == 7 * N
+
+
+def test_bayesian_networks_gain_what_was_said(train):
+    model = BayesGrowth(train, 0.5)
+    growth = CircuitGrowth(model, 0.05, 0.5, 600)
+    n_checked = 0
+    for _ in grow_one_by_one(growth, 40):
+        learned = model.model()
+        per_row = log_value(learned, train.rows)
+        assert train.weight @ per_row == pytest.approx(model.log_likelihood)
+        assert log_partition(learned) == pytest.approx(0.0, abs=1e-9)
+        polynomial = learned.features.satisfied(all_states(N)) @ learned.weight
+        np.testing.assert_allclose(log_value(learned, all_states(N)), polynomial, atol=1e-9)
+        n_checked += 1
+    assert n_checked > 15
+    # Each leaf's parameters are its smoothed frequencies in the data.
+    for k in range(len(learned.weight)):
+        literals = learned.features.literals(k)
+        own = train.weight @ learned.features.satisfied(train.rows)[:, k]
+        twin = [
+            j
+            for j in range(len(learned.weight))
+            if j != k
+            and len(learned.features.literals(j)) == len(literals)
+            and len(set(learned.features.literals(j)) ^ set(literals)) == 2
+            and np.logaddexp(learned.weight[j], learned.weight[k]) == pytest.approx(0, abs=1e-9)
+        ]
+        others = [train.weight @ learned.features.satisfied(train.rows)[:, j] for j in twin]
+        wanted = [np.log((own + 0.5) / (own + other + 1.0)) for other in others]
+        assert any(w == pytest.approx(learned.weight[k]) for w in wanted)
+
+
+def test_no_cycle_is_grown(train):
+    model = BayesGrowth(train, 0.5)
+    CircuitGrowth(model, 0.001, 0.0, 3000).grow(3000)
+    parents = {v: set() for v in range(N)}
+    for target, path in zip(model.target, model.path, strict=True):
+        parents[target] |= {var for var, _ in path}
+    done = set()
+    while len(done) < N:
+        ready = {v for v in parents if v not in done and parents[v] <= done}
+        assert ready, "the parents form a cycle"
+        done |= ready

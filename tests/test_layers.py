@@ -31,7 +31,7 @@ LAYERS = [
     ["split_queue"],
     ["rare_values", "conversion", "dependency_mixtures", "neighbourhoods", "ising"],
     ["scores", "weight_learning", "method"],
-    ["markov_growth", "circuit_growth"],
+    ["bayes_growth", "markov_growth", "circuit_growth"],
     ["screened_weights", "weight_paths"],
     ["bottom_up"],
     ["checkpoints", "methods"],

@@ -1,8 +1,8 @@
 """Greedy growth of a circuit, split by split, under a price of edges."""
 
 import time
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,14 @@ class CircuitGrowth:
                     f"last gain {split.gain:.4g}, price {self.edge_cost:.3g}"
                 )
 
+    def details(self) -> dict[str, Any]:
+        """Return what a record of the growth so far says."""
+        return {
+            "n_edges": self.model.circuit.n_edges,
+            "n_splits": self.n_splits,
+            "last_edge_cost": self.edge_cost,
+        }
+
     def _next(self) -> Split | None:
         while True:
             room = self.max_edges - self.model.circuit.n_edges
@@ -100,3 +108,59 @@ class CircuitGrowth:
                 return None
             self.edge_cost /= 2
             self._queue.lower_price(self.edge_cost)
+
+
+class Prices(Protocol):
+    """What the parameters of a method say about how its circuit grows."""
+
+    @property
+    def edge_cost(self) -> float:
+        """Nats that each new edge must gain at first."""
+
+    @property
+    def split_cost(self) -> float:
+        """Nats that a split must gain."""
+
+    @property
+    def max_edges(self) -> int:
+        """Edges of the circuit at most."""
+
+    @property
+    def max_seconds(self) -> float | None:
+        """Seconds to grow it at most."""
+
+
+M = TypeVar("M", bound=Growing)
+
+
+class EdgeBudgets(Generic[M]):
+    """Circuits of growing budgets of edges, all from one growth.
+
+    max_edges : the largest budget that will be asked for.
+    """
+
+    def __init__(self, max_edges: int) -> None:
+        self._max_edges = max_edges
+        self._key: tuple[Any, ...] = ()
+        self._grown: tuple[M, CircuitGrowth, float] | None = None
+
+    def grown(
+        self, start: Callable[[], M], prices: Prices, *others: Any
+    ) -> tuple[M, CircuitGrowth, float]:
+        """Return the model grown to a budget, its growth, and the seconds that took in all.
+
+        start : makes the model that is to grow. others : the parameters that it depends on.
+        """
+        key = (prices.edge_cost, prices.split_cost, *others)
+        began = time.monotonic()
+        grown = self._grown
+        if grown is None or self._key != key or grown[0].circuit.n_edges > prices.max_edges:
+            self._grown = None  # Two of them could be more than memory holds.
+            model = start()
+            growth = CircuitGrowth(model, prices.edge_cost, prices.split_cost, self._max_edges)
+            grown = model, growth, 0.0
+        model, growth, seconds = grown
+        left = np.inf if prices.max_seconds is None else prices.max_seconds - seconds
+        growth.grow(prices.max_edges, began + left)
+        self._key, self._grown = key, (model, growth, seconds + time.monotonic() - began)
+        return self._grown

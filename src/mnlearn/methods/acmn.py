@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn.circuit_growth import CircuitGrowth
+from mnlearn.circuit_growth import EdgeBudgets
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.weight_learning import Penalty
@@ -32,43 +32,22 @@ class Parameters:
 
 
 class Workspace:
-    """The growth that is under way: circuits of all budgets of edges come from one."""
+    """The growth that is under way."""
 
     def __init__(self, task: Task) -> None:
+        self.budgets: EdgeBudgets[MarkovGrowth] = EdgeBudgets(max(task.grid["max_edges"]))
         self.task = task
-        self.growth: tuple[MarkovGrowth, CircuitGrowth] | None = None
-        self.key: tuple[object, ...] = ()
-        self.seconds = 0.0
-
-    def grown(self, p: Parameters) -> tuple[MarkovGrowth, CircuitGrowth]:
-        """Return the network of these parameters, grown to its budget of edges."""
-        key = (p.sd, p.l1, p.split_cost, p.edge_cost)
-        began = time.monotonic()
-        passed = self.growth is not None and self.growth[0].circuit.n_edges > p.max_edges
-        if self.growth is None or self.key != key or passed:
-            self.key, self.seconds = key, 0.0
-            model = MarkovGrowth(self.task.train, Penalty(p.sd, p.l1))
-            budget = max(self.task.grid["max_edges"])
-            self.growth = model, CircuitGrowth(model, p.edge_cost, p.split_cost, budget)
-        left = float("inf") if p.max_seconds is None else p.max_seconds - self.seconds
-        self.growth[1].grow(p.max_edges, began + left)
-        self.seconds += time.monotonic() - began
-        return self.growth
 
 
 def learn(work: Workspace, p: Parameters, _warm: Fitted | None) -> Fitted:
     """Return the circuit of a budget of edges, its weights learned to the end."""
-    network, growth = work.grown(p)
+    network, growth, seconds = work.budgets.grown(
+        lambda: MarkovGrowth(work.task.train, Penalty(p.sd, p.l1)), p, p.sd, p.l1
+    )
     began = time.monotonic()
     model = network.model()
-    details = {
-        "n_edges": model.n_edges,
-        "n_splits": growth.n_splits,
-        "last_edge_cost": growth.edge_cost,
-        "objective": network.objective,
-    }
-    seconds = {"structure": work.seconds, "weights": time.monotonic() - began}
-    return Fitted(model, seconds, details)
+    details = {**growth.details(), "objective": network.objective}
+    return Fitted(model, {"structure": seconds, "weights": time.monotonic() - began}, details)
 
 
 METHOD = Method(
