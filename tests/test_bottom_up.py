@@ -16,7 +16,7 @@ from mnlearn.methods import load_method
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scores import pll
-from mnlearn.tuning import tune, validation_pll
+from mnlearn.tuning import tune, validation_score
 from mnlearn.weight_learning import Penalty
 
 
@@ -147,7 +147,7 @@ def test_tuned_over_searches_and_penalties():
     data = random_data(5, 300, 8)
     method = load_method("blm")
     grid = method.grid({"initial": ["full", "positive"], "l1": [1, 5], "sd": [0.5, 1]})
-    tuned = tune(method, data, grid, validation_pll(data))
+    tuned = tune(method, data, grid, validation_score(method, data))
     assert set(tuned.variants) == {"full", "positive"}
     assert len(tuned.trace) == 8
     assert tuned.best.fitted.details["n_replaced"] > 0

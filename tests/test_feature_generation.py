@@ -16,7 +16,7 @@ from mnlearn.feature_generation import generate_features
 from mnlearn.kernels.generation import generalise, literal_keys
 from mnlearn.method import Task
 from mnlearn.methods import load_method
-from mnlearn.tuning import tune, validation_pll
+from mnlearn.tuning import tune, validation_score
 
 
 def literals(run, f):
@@ -160,8 +160,8 @@ def test_gssl_learns_the_same_in_any_order():
             "max_iterations": [5],
         }
     )
-    tuned = tune(method, data, grid, validation_pll(data))
-    workspace = method.prepare(Task(data, grid, criterion=validation_pll(data)))
+    tuned = tune(method, data, grid, validation_score(method, data))
+    workspace = method.prepare(Task(data, grid, criterion=validation_score(method, data)))
     stage = method.stages[-1]
     values = itertools.product(*(grid[name] for name in stage.parameters))
     points = [dict(zip(stage.parameters, point, strict=True)) for point in values]

@@ -95,6 +95,10 @@ class BayesGrowth:
         """Tell whether a split leaf is gone: it always is."""
         return True
 
+    def details(self) -> dict[str, float]:
+        """Return the objective, summed over examples, in nats."""
+        return {"log_likelihood": self.log_likelihood}
+
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with the conjunctions that its parameters belong to."""
         conjunctions: list[list[tuple[int, int]]] = [[]] * len(self.circuit.weight)

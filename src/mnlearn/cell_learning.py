@@ -23,7 +23,7 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.partitions import partitions
 from mnlearn.provenance import peak_memory_mib, provenance
 from mnlearn.streams import stream_seed
-from mnlearn.tuning import Candidate, Tuned, size, tune, validation_cmll, validation_pll
+from mnlearn.tuning import Candidate, Tuned, size, tune, validation_cmll, validation_score
 
 
 def learn_cell(
@@ -65,7 +65,9 @@ def learn_cell(
         groups = partitions(seed, dataset, valid.n_vars, cmll_settings["groups"], 1)[0]
         gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
         last = validation_cmll(valid, groups, Inference(**inference), gibbs_seed, threads)
-    tuned = tune(method, train, grid, validation_pll(valid, threads), threads, kept, last, network)
+    tuned = tune(
+        method, train, grid, validation_score(method, valid, threads), threads, kept, last, network
+    )
     context = {**identity, "learned_by": source, "seconds_read": round(seconds_read, 4)}
     write_tuned(tuned, model_folder, record_path, trace_path, context)
 
@@ -80,7 +82,7 @@ def warm_up(method: Method, cmll_settings: Mapping[str, Any]) -> None:
     if cmll_settings:
         last = validation_cmll(data, [[0, 1]], Inference("gibbs", 1, 1), 0)
     with redirect_stderr(io.StringIO()):
-        tune(method, data, method.grid({}), validation_pll(data), 1, None, last, network)
+        tune(method, data, method.grid({}), validation_score(method, data), 1, None, last, network)
 
 
 def write_tuned(

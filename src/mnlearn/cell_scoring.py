@@ -14,14 +14,10 @@ from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.files import read_json, write_csv, write_json
 from mnlearn.inference.marginals import Inference
 from mnlearn.models.files import load_model
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.progress import say
 from mnlearn.provenance import peak_memory_mib, provenance
-from mnlearn.scores import Groups, Score, cmll, ll, pll
+from mnlearn.scores import Groups, Score, cmll, has_exact_likelihood, ll, pll
 from mnlearn.streams import stream_seed
-
-# Log-likelihoods are exact, by enumeration, up to this many variables.
-MAX_LL_VARIABLES = 20
 
 
 def score_cell(
@@ -113,7 +109,7 @@ def _scores(
         means = [score.mean for score in by_partition]
         scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}
         per_row["cmll"] = by_partition[0].per_row.tolist()
-    if isinstance(model, MarkovNetwork) and model.n_vars <= MAX_LL_VARIABLES:
+    if has_exact_likelihood(model):
         ll_score = ll(model, test, threads)
         scores["ll"] = _summary(ll_score)
         per_row["ll"] = ll_score.per_row.tolist()

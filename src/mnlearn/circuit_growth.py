@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.circuit_splits import SplitPlan
+from mnlearn.method import Fitted, Task
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.progress import say
 from mnlearn.split_queue import Split, SplitQueue
@@ -38,6 +39,12 @@ class Growing(Protocol):
 
     def replaced(self, split: Split) -> bool:
         """Tell whether a group is gone once it is split."""
+
+    def model(self) -> ArithmeticCircuit:
+        """Return the model learned so far; what is grown further does not depend on it."""
+
+    def details(self) -> dict[str, float]:
+        """Return what a record says of the model."""
 
 
 class CircuitGrowth:
@@ -90,14 +97,6 @@ class CircuitGrowth:
                     f"last gain {split.gain:.4g}, price {self.edge_cost:.3g}"
                 )
 
-    def details(self) -> dict[str, Any]:
-        """Return what a record of the growth so far says."""
-        return {
-            "n_edges": self.model.circuit.n_edges,
-            "n_splits": self.n_splits,
-            "last_edge_cost": self.edge_cost,
-        }
-
     def _next(self) -> Split | None:
         while True:
             room = self.max_edges - self.model.circuit.n_edges
@@ -134,33 +133,52 @@ M = TypeVar("M", bound=Growing)
 
 
 class EdgeBudgets(Generic[M]):
-    """Circuits of growing budgets of edges, all from one growth.
+    """Models of growing budgets of edges, all from one growth.
 
-    max_edges : the largest budget that will be asked for.
+    Where the task has a criterion, growth ends when two budgets in a row score below the best.
     """
 
-    def __init__(self, max_edges: int) -> None:
-        self._max_edges = max_edges
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._max_edges = max(task.grid["max_edges"])
         self._key: tuple[Any, ...] = ()
-        self._grown: tuple[M, CircuitGrowth, float] | None = None
+        self._model: M | None = None
+        self._growth: CircuitGrowth | None = None
+        self._seconds = 0.0
+        self._scores: list[float] = []
 
-    def grown(
-        self, start: Callable[[], M], prices: Prices, *others: Any
-    ) -> tuple[M, CircuitGrowth, float]:
-        """Return the model grown to a budget, its growth, and the seconds that took in all.
+    def fitted(self, start: Callable[[], M], prices: Prices, *others: Any) -> Fitted:
+        """Return the model grown to a budget of edges.
 
         start : makes the model that is to grow. others : the parameters that it depends on.
         """
         key = (prices.edge_cost, prices.split_cost, *others)
         began = time.monotonic()
-        grown = self._grown
-        if grown is None or self._key != key or grown[0].circuit.n_edges > prices.max_edges:
-            self._grown = None  # Two of them could be more than memory holds.
+        model, growth = self._model, self._growth
+        passed = model is not None and model.circuit.n_edges > prices.max_edges
+        if model is None or growth is None or self._key != key or passed:
+            self._model = self._growth = None  # Two of them could be more than memory holds.
             model = start()
             growth = CircuitGrowth(model, prices.edge_cost, prices.split_cost, self._max_edges)
-            grown = model, growth, 0.0
-        model, growth, seconds = grown
-        left = np.inf if prices.max_seconds is None else prices.max_seconds - seconds
+            self._key, self._model, self._growth = key, model, growth
+            self._seconds, self._scores = 0.0, []
+        left = np.inf if prices.max_seconds is None else prices.max_seconds - self._seconds
         growth.grow(prices.max_edges, began + left)
-        self._key, self._grown = key, (model, growth, seconds + time.monotonic() - began)
-        return self._grown
+        grown = time.monotonic()
+        self._seconds += grown - began
+        circuit = model.model()
+        seconds = {"structure": self._seconds, "weights": time.monotonic() - grown}
+        if self._task.criterion is not None and not growth.ended:
+            self._scores.append(self._task.criterion(circuit))
+            growth.ended = _past_best(self._scores)
+        details = {
+            "n_edges": circuit.n_edges,
+            "n_splits": growth.n_splits,
+            "last_edge_cost": growth.edge_cost,
+            **model.details(),
+        }
+        return Fitted(circuit, seconds, details)
+
+
+def _past_best(scores: list[float]) -> bool:
+    return len(scores) > 2 and max(scores[-2:]) < max(scores[:-2])

@@ -154,7 +154,7 @@ def fit(
     from mnlearn.files import write_csv
     from mnlearn.methods import load_method
     from mnlearn.models.files import check_writable, load_network, save_model
-    from mnlearn.tuning import tune, validation_pll
+    from mnlearn.tuning import tune, validation_score
 
     learner = load_method(method)
     grid = learner.grid({**read_grid(grid_path), **parse_settings(settings)})
@@ -167,7 +167,7 @@ def fit(
     if valid is not None:
         valid_data = load_dataset(valid)
         check_data(valid, data, valid_data)
-        criterion = validation_pll(valid_data, threads)
+        criterion = validation_score(learner, valid_data, threads)
     given = load_network(network)
     if given is not None and network is not None:
         check_data(network, data, given)

@@ -106,6 +106,10 @@ class MarkovGrowth:
         """Tell whether a split feature is gone: it stays, and may be extended again."""
         return False
 
+    def details(self) -> dict[str, float]:
+        """Return the objective, summed over examples, in nats."""
+        return {"objective": self.objective}
+
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with its features, weights learned to the end."""
         before = self.circuit.weight, self.objective, self._log_z

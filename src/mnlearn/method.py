@@ -65,6 +65,8 @@ class Method:
     variant : parameters of which a study reports every combination beside the chosen one.
     source : paper and section that the method follows.
     network : whether it builds on a dependency network that was learned before.
+    criterion : what its models are compared by on validation data unless something else is asked
+        for: pseudo-likelihood, or log-likelihood where that is exact.
     """
 
     title: str
@@ -74,6 +76,7 @@ class Method:
     stages: tuple[Stage, ...]
     variant: tuple[str, ...] = ()
     network: Literal["none", "optional", "required"] = "none"
+    criterion: Literal["pll", "ll"] = "pll"
 
     def fields(self) -> dict[str, Any]:
         """Return the dataclass field of every parameter by its name."""

@@ -12,7 +12,12 @@ from mnlearn.inference.circuits import UNKNOWN, log_partition, log_value
 from mnlearn.inference.circuits import marginals as circuit_marginals
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.exact import conditional_log_likelihood
-from mnlearn.inference.marginals import Inference, Marginals, conditional_marginals
+from mnlearn.inference.marginals import (
+    MAX_ENUMERATED,
+    Inference,
+    Marginals,
+    conditional_marginals,
+)
 from mnlearn.inference.terms import HARD_WEIGHT, terms_of
 from mnlearn.kernels.pseudo_likelihood import sum_log_probabilities
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -154,6 +159,13 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
     for group in groups:
         per_row += conditional_log_likelihood(terms, data.rows, np.array(group), threads)
     return _score(per_row, data)
+
+
+def has_exact_likelihood(model: Model) -> bool:
+    """Tell whether `ll` can be computed: of a circuit, or by enumeration."""
+    if isinstance(model, MarkovNetwork):
+        return model.n_vars <= MAX_ENUMERATED
+    return isinstance(model, ArithmeticCircuit)
 
 
 def ll(model: Model, data: Dataset, threads: int = 1) -> Score:

@@ -51,14 +51,10 @@ class Tuned:
 Criterion = Callable[[Model], float]
 
 
-def validation_pll(valid: Dataset, threads: int = 1) -> Criterion:
-    """Return the mean log-pseudo-likelihood on validation data as a criterion."""
-    return lambda model: pll(model, valid, threads).mean
-
-
-def validation_ll(valid: Dataset, threads: int = 1) -> Criterion:
-    """Return the mean log-likelihood on validation data as a criterion."""
-    return lambda model: ll(model, valid, threads).mean
+def validation_score(method: Method, valid: Dataset, threads: int = 1) -> Criterion:
+    """Return the method's own criterion, a mean over validation data."""
+    score = {"pll": pll, "ll": ll}[method.criterion]
+    return lambda model: score(model, valid, threads).mean
 
 
 def validation_cmll(

@@ -25,7 +25,7 @@ from mnlearn.published import Source, load_published, lookup
 from mnlearn.rare_values import RewrittenLikelihood, likelihood_of
 from mnlearn.scores import pll
 from mnlearn.screened_weights import learn_screened_weights
-from mnlearn.tuning import validation_pll
+from mnlearn.tuning import validation_score
 from mnlearn.weight_learning import MAX_ITERATIONS, Penalty
 
 PENALTY = Penalty(0.5, 5.0)
@@ -154,7 +154,7 @@ def _measure_grid(bench: Bench, name: str, train: Dataset, valid: Dataset) -> No
         }
     )
 
-    criterion = validation_pll(valid)
+    criterion = validation_score(method, valid)
     scores: dict[str, dict[Point, float]] = {}
     seconds = {}
     for way, fitted in (

@@ -1,6 +1,5 @@
 """ACBN: a Bayesian network with tree CPDs and the circuit that computes it (LearnAC)."""
 
-import time
 from dataclasses import dataclass
 
 from mnlearn.bayes_growth import BayesGrowth
@@ -33,19 +32,13 @@ class Workspace:
     """The growth that is under way."""
 
     def __init__(self, task: Task) -> None:
-        self.budgets: EdgeBudgets[BayesGrowth] = EdgeBudgets(max(task.grid["max_edges"]))
-        self.task = task
+        self.train = task.train
+        self.budgets: EdgeBudgets[BayesGrowth] = EdgeBudgets(task)
 
 
 def learn(work: Workspace, p: Parameters, _warm: Fitted | None) -> Fitted:
     """Return the circuit of a budget of edges."""
-    network, growth, seconds = work.budgets.grown(
-        lambda: BayesGrowth(work.task.train, p.pseudocount), p, p.pseudocount
-    )
-    began = time.monotonic()
-    model = network.model()
-    details = {**growth.details(), "log_likelihood": network.log_likelihood}
-    return Fitted(model, {"structure": seconds, "weights": time.monotonic() - began}, details)
+    return work.budgets.fitted(lambda: BayesGrowth(work.train, p.pseudocount), p, p.pseudocount)
 
 
 METHOD = Method(
@@ -54,4 +47,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("pseudocount", "split_cost", "edge_cost", "max_edges"), learn),),
+    criterion="ll",
 )

@@ -1,6 +1,5 @@
 """ACMN: a Markov network with arbitrary conjunctive features and the circuit that computes it."""
 
-import time
 from dataclasses import dataclass
 
 from mnlearn.circuit_growth import EdgeBudgets
@@ -35,19 +34,13 @@ class Workspace:
     """The growth that is under way."""
 
     def __init__(self, task: Task) -> None:
-        self.budgets: EdgeBudgets[MarkovGrowth] = EdgeBudgets(max(task.grid["max_edges"]))
-        self.task = task
+        self.train = task.train
+        self.budgets: EdgeBudgets[MarkovGrowth] = EdgeBudgets(task)
 
 
 def learn(work: Workspace, p: Parameters, _warm: Fitted | None) -> Fitted:
     """Return the circuit of a budget of edges, its weights learned to the end."""
-    network, growth, seconds = work.budgets.grown(
-        lambda: MarkovGrowth(work.task.train, Penalty(p.sd, p.l1)), p, p.sd, p.l1
-    )
-    began = time.monotonic()
-    model = network.model()
-    details = {**growth.details(), "objective": network.objective}
-    return Fitted(model, {"structure": seconds, "weights": time.monotonic() - began}, details)
+    return work.budgets.fitted(lambda: MarkovGrowth(work.train, Penalty(p.sd, p.l1)), p, p.sd, p.l1)
 
 
 METHOD = Method(
@@ -56,4 +49,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("sd", "l1", "split_cost", "edge_cost", "max_edges"), learn),),
+    criterion="ll",
 )

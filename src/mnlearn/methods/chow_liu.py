@@ -92,4 +92,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=lambda task: task,
     stages=(Stage(("pseudocount",), learn),),
+    criterion="ll",
 )
