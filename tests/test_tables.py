@@ -289,7 +289,7 @@ def test_unknown_kinds_and_names_are_refused(published, tmp_path):
         tables.write_tables(study, scores_of([]), published, {}, tmp_path, only=["x"])
 
 
-@pytest.mark.parametrize("name", ["dtsl", "dtsl_tuning", "dn2mn", "demo"])
+@pytest.mark.parametrize("name", ["acmn", "dtsl", "dtsl_tuning", "dn2mn", "gssl", "demo"])
 def test_every_kind_that_a_study_uses_exists(name, published, tmp_path):
     study = load_study(registry_path().parent / "studies" / f"{name}.yaml")
     assert {t["kind"] for t in study.content["tables"]} <= set(tables.KINDS)
@@ -311,6 +311,7 @@ def test_published_numbers_keep_their_printed_digits(published):
         "dn2mn": 222,
         "dtsl": 2,
         "gssl": 700,
+        "later": 40,
         "lem": 25,
     }
 
