@@ -5,15 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits import log_partition, log_value
-from mnlearn.method import Task
-from mnlearn.methods import load_method
-from mnlearn.methods.chow_liu import (
+from mnlearn.chow_liu_tree import (
     maximum_spanning_tree,
     mutual_information,
     pair_probabilities,
 )
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits import log_partition, log_value
+from mnlearn.method import Task
+from mnlearn.methods import load_method
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.scores import ll, pll
 from oracles import all_states

@@ -136,9 +136,7 @@ def test_text_from_a_command_line_becomes_typed():
 
 
 def test_an_unknown_method():
-    with pytest.raises(
-        InputError, match="expected one of acbn, acmn, atomic, blm, chow_liu"
-    ):
+    with pytest.raises(InputError, match="expected one of acbn, acmn, atomic, blm, chow_liu"):
         load_method("dtls")
 
 

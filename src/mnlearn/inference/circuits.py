@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.circuit import (
     LANES,
     LOG_ZERO,
@@ -20,6 +21,7 @@ from mnlearn.threads import map_ranges
 UNKNOWN = 2
 # Plain numbers are trusted where the value of the root stays within this many nats of 0.
 _PLAIN_RANGE = 600.0
+_PIECES = 16
 
 
 class Evaluator:
@@ -161,6 +163,36 @@ def marginals(
 
     map_ranges(fill, len(rows), threads)
     return out
+
+
+def expected_counts(
+    circuit: ArithmeticCircuit, data: Dataset, threads: int = 1
+) -> tuple[NDArray[np.float64], float]:
+    """Return the expected number of examples with each parameter, and their log-value.
+
+    The first, float64 of (n_parameters,), is what expectation maximisation needs; the second is
+    the sum over examples of the log of the circuit's value.
+    """
+
+    def add_up(first: int, last: int) -> tuple[NDArray[np.float64], float]:
+        batch = _Batch(circuit, circuit.weight)
+        counts, total = np.zeros(len(circuit.weight)), 0.0
+        for begin in range(first, last, LANES):
+            end = min(begin + LANES, last)
+            weight = data.weight[begin:end]
+            total += float(weight @ batch.values(data.rows[begin:end]))
+            flows = batch.flows()[2 * circuit.n_vars : circuit.n_leaves, : end - begin]
+            counts += flows @ weight
+        return counts, total
+
+    # The same pieces for any number of threads, so that sums are the same.
+    pieces = np.linspace(0, data.n_rows, min(data.n_rows, _PIECES) + 1).astype(int).tolist()
+
+    def add_pieces(first: int, last: int) -> list[tuple[NDArray[np.float64], float]]:
+        return [add_up(pieces[k], pieces[k + 1]) for k in range(first, last)]
+
+    parts = [part for chunk in map_ranges(add_pieces, len(pieces) - 1, threads) for part in chunk]
+    return np.sum([counts for counts, _ in parts], axis=0), sum(total for _, total in parts)
 
 
 def draw(circuit: ArithmeticCircuit, n_rows: int, seed: int, threads: int = 1) -> NDArray[np.uint8]:

@@ -1,0 +1,129 @@
+"""Latent trees: grouping on exact distances, EM, and learning from samples of a known tree."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits import draw, expected_counts, log_partition, log_value
+from mnlearn.latent_trees import LatentTree, expectation_maximisation, learn_latent_tree
+from mnlearn.method import Task
+from mnlearn.methods import load_method
+from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.neighbour_joining import Distances, information_distances, joined
+
+
+def random_latent_tree(n_observed, rng):
+    """A tree whose leaves are observed and whose inner nodes, of three or more edges, hidden."""
+    graph, hidden = nx.Graph(), n_observed
+    graph.add_edges_from((hidden, leaf) for leaf in range(3))
+    for leaf in range(3, n_observed):
+        if rng.random() < 0.4:
+            inner = [v for v in graph if v >= n_observed]
+            graph.add_edge(int(rng.choice(inner)), leaf)
+            continue
+        u, v = sorted(graph.edges)[rng.integers(graph.number_of_edges())]
+        hidden += 1
+        graph.remove_edge(u, v)
+        graph.add_edges_from([(u, hidden), (hidden, v), (hidden, leaf)])
+    return graph
+
+
+def path_lengths(graph, n_observed):
+    lengths = dict(nx.all_pairs_dijkstra_path_length(graph, weight="length"))
+    return np.array([[lengths[u][v] for v in range(n_observed)] for u in range(n_observed)])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_exact_distances_give_the_tree(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 12))
+    graph = random_latent_tree(n, rng)
+    for u, v in graph.edges:
+        graph.edges[u, v]["length"] = rng.uniform(0.2, 0.5)
+    distances = Distances(path_lengths(graph, n))
+    found = nx.Graph()
+    for u, v in joined(range(n), distances):
+        found.add_edge(u, v, length=distances.matrix[u, v])
+    assert nx.is_tree(found)
+    assert found.number_of_nodes() == graph.number_of_nodes()
+    np.testing.assert_allclose(path_lengths(found, n), path_lengths(graph, n), atol=1e-6)
+
+
+def test_a_parent_among_the_nodes_is_found():
+    """A star around node 0 needs no hidden node."""
+    length = np.array([0.0, 0.3, 0.4, 0.5, 0.6])
+    distance = length[:, None] + length[None, :]
+    np.fill_diagonal(distance, 0.0)
+    edges = joined(range(5), Distances(distance))
+    assert {tuple(sorted(edge)) for edge in edges} == {(0, 1), (0, 2), (0, 3), (0, 4)}
+
+
+def test_distances_add_up_along_a_chain():
+    flip = np.array([[0.9, 0.1], [0.2, 0.8]])
+    joint = np.zeros((2, 2, 2))
+    for a in (0, 1):
+        for b in (0, 1):
+            for c in (0, 1):
+                joint[a, b, c] = (0.6, 0.4)[a] * flip[a, b] * flip[b, c]
+    states = np.array(list(np.ndindex(2, 2, 2)))
+    mean = joint.ravel() @ states
+    covariance = (states - mean).T @ (joint.ravel()[:, None] * (states - mean))
+    sd = np.sqrt(np.diag(covariance))
+    d = information_distances(covariance / np.outer(sd, sd))
+    assert d[0, 2] == pytest.approx(d[0, 1] + d[1, 2])
+
+
+@pytest.fixture(scope="module")
+def sample():
+    """Examples of six observed variables below two hidden ones that are joined."""
+    parent = np.array([6, 6, 6, 7, 7, 7, NO_PARENT, 6])
+    p = np.array([[0.1, 0.8], [0.2, 0.9], [0.7, 0.1]] * 2 + [[0.4, 0.4], [0.1, 0.9]])
+    log_prob = np.log(np.stack([1 - p, p], axis=2))
+    circuit = tree_circuit(parent, log_prob, 6)
+    return circuit, merge_rows(draw(circuit, 6000, 1))
+
+
+def test_hidden_variables_are_recovered(sample):
+    circuit, data = sample
+    tree = learn_latent_tree(data, 1.0, 20, 200, 1e-7)
+    assert tree.n_hidden == 2
+    hidden = [{u for u in near if u < 6} for v, near in tree.neighbours().items() if v >= 6]
+    assert sorted(map(sorted, hidden)) == [[0, 1, 2], [3, 4, 5]]
+    truth = data.weight @ log_value(circuit, data.rows)
+    assert tree.log_likelihood > truth - 1.0
+    learned = tree.circuit()
+    learned.check()
+    assert log_partition(learned) == pytest.approx(0.0, abs=1e-9)
+    assert data.weight @ log_value(learned, data.rows) == pytest.approx(tree.log_likelihood)
+
+
+def test_em_never_lowers_the_likelihood(sample):
+    _, data = sample
+    rng = np.random.default_rng(3)
+    edges = [(v, 6) for v in range(3)] + [(v, 7) for v in range(3, 6)] + [(6, 7)]
+    tables = {edge: rng.dirichlet(np.ones(4)).reshape(2, 2) for edge in edges}
+    tree = LatentTree(6, tables, -np.inf)
+    reached = []
+    for _ in range(15):
+        _, before = expected_counts(tree.circuit(), data)
+        reached.append(before)
+        tree = expectation_maximisation(tree, data, 1e-9, 1, 0.0)
+        assert tree.log_likelihood == pytest.approx(before)
+    assert (np.diff(reached) > -1e-6).all()
+    assert reached[-1] > reached[0]
+
+
+def test_threads_do_not_change_expected_counts(sample):
+    circuit, data = sample
+    one, many = expected_counts(circuit, data), expected_counts(circuit, data, 3)
+    assert one[0].tobytes() == many[0].tobytes()
+    assert one[1] == many[1]
+
+
+def test_the_method_returns_the_circuit(sample):
+    _, data = sample
+    method = load_method("ltm")
+    fitted = method.stages[0].learn(Task(data, method.grid({})), method.choose({}), None)
+    assert fitted.details["n_hidden"] == 2
+    assert fitted.model.features is None
