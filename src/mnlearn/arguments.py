@@ -75,6 +75,17 @@ def parse_object(text: str, option: str) -> dict[str, Any]:
     return value
 
 
+def parse_list(text: str, option: str) -> list[int]:
+    """Return whole numbers from 1 to 100 that an option gives as a JSON list."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{option}: is not JSON ({error}).") from error
+    if not isinstance(value, list) or not all(type(x) is int and 1 <= x <= 100 for x in value):
+        raise InputError(f"{option}: expected a list of whole numbers from 1 to 100.")
+    return value
+
+
 def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
     """Return the inference settings of an option, and whole numbers of at least 1 named `more`."""
     from mnlearn.inference.marginals import Inference

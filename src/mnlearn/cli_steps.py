@@ -10,6 +10,7 @@ from mnlearn.arguments import (
     FILE,
     FOLDER,
     parse_inference,
+    parse_list,
     parse_local,
     parse_object,
     seed_option,
@@ -126,10 +127,54 @@ def score_cell(
 
 
 @click.command()
+@click.argument("test", type=FILE)
+@click.option("--dataset", required=True)
+@click.option("--examples", type=click.IntRange(min=1), required=True)
+@click.option("--out", type=FILE, required=True)
+@seed_option
+def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> None:
+    """Pipeline: draw test examples and the order in which their variables are queried."""
+    from mnlearn.data.dataset import load_npz
+    from mnlearn.query_curves import draw_queries
+
+    draw_queries(load_npz(test), dataset, examples, seed, out)
+
+
+@click.command("query-curve")
+@click.argument("model", type=FILE)
+@click.option("--study", required=True)
+@click.option("--label", required=True, help="Name of the method in the study.")
+@click.option("--dataset", required=True)
+@click.option("--test", type=FILE, required=True)
+@click.option("--queries", "queries_path", type=FILE, required=True)
+@click.option("--percentages", required=True, help="Shares of the variables, as a JSON list.")
+@click.option("--out", type=FILE, required=True)
+@threads_option
+def query_curve(
+    model: Path,
+    study: str,
+    label: str,
+    dataset: str,
+    test: Path,
+    queries_path: Path,
+    percentages: str,
+    out: Path,
+    threads: int,
+) -> None:
+    """Pipeline: answer queries of growing shares of the variables with a circuit."""
+    from mnlearn import query_curves
+
+    identity = {"study": study, "dataset": dataset, "method": label}
+    shares = parse_list(percentages, "--percentages")
+    query_curves.query_curve(model, test, queries_path, shares, identity, out, threads)
+
+
+@click.command()
 @click.argument("cells", nargs=-1, required=True, type=FILE)
 @click.option("--paired", default="[]", help="Pairs of methods to compare by example, as JSON.")
+@click.option("--curve", "curves", multiple=True, type=FILE, help="Record of a query curve.")
 @click.option("--out", type=FILE, required=True)
-def gather(cells: tuple[Path, ...], paired: str, out: Path) -> None:
+def gather(cells: tuple[Path, ...], paired: str, curves: tuple[Path, ...], out: Path) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
     from mnlearn.files import write_text
     from mnlearn.gather import gather as gather_cells
@@ -139,7 +184,7 @@ def gather(cells: tuple[Path, ...], paired: str, out: Path) -> None:
             gather_cells([path])
         except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"{path}: is not the record of a scored cell.") from error
-    scores = gather_cells(list(cells), json.loads(paired))
+    scores = gather_cells(list(cells), json.loads(paired), curves)
     write_text(out, scores.to_csv(index=False, lineterminator="\n"))
 
 
@@ -180,4 +225,6 @@ def appendix(name: str, method: str) -> None:
     write_appendix(study, method, labels, checkout() / RESULTS / name)
 
 
-STEPS = (prepare, partition, tune, score_cell, gather, write, page, appendix)
+STEPS = (
+    *(prepare, partition, tune, score_cell, queries, query_curve, gather, write, page, appendix),
+)

@@ -13,12 +13,18 @@ from mnlearn.files import read_json
 COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr")
 
 
-def gather(cell_paths: list[Path], paired: Sequence[Sequence[str]] = ()) -> pd.DataFrame:
+def gather(
+    cell_paths: list[Path],
+    paired: Sequence[Sequence[str]] = (),
+    curve_paths: Sequence[Path] = (),
+) -> pd.DataFrame:
     """Return the numbers of all cells, tidy: one row per number; see COLUMNS.
 
     paired : pairs of methods to compare example by example. The mean of score of the first less
         score of the second, with its standard error, is the quantity `<score>_less_<second>` of
         the first. The scores are read from the folder per_example beside that of the cells.
+    curve_paths : records of `query_curves`; where p per cent of the variables are queried the
+        quantities are `cll_q<p>`, `cmll_q<p>` and `seconds_q<p>`.
 
     Raises
     ------
@@ -39,6 +45,15 @@ def gather(cell_paths: list[Path], paired: Sequence[Sequence[str]] = ()) -> pd.D
         for variant, entry in cell["variants"].items():
             head = (cell["study"], cell["dataset"], cell["method"], variant)
             rows += [(*head, *numbers) for numbers in _numbers(cell, entry)]
+    for path in curve_paths:
+        curve = read_json(path)
+        head = (curve["study"], curve["dataset"], curve["method"], "")
+        for point in curve["points"]:
+            share = f"q{point['percentage']}"
+            for name in ("cll", "cmll"):
+                score = point[name]
+                rows.append((*head, f"{name}_{share}", score["mean"], score["stderr"]))
+            rows.append((*head, f"seconds_{share}", point["seconds_per_query"], None))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

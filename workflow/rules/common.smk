@@ -74,6 +74,21 @@ def per_example_of(wildcards):
     ]
 
 
+def queries_of(study):
+    """Return how a study queries circuits: examples, percentages and methods."""
+    nothing = {"examples": 1, "percentages": [], "methods": []}
+    return STUDIES[study].content.get("queries", nothing)
+
+
+def curves_of(wildcards):
+    """Return the records of the query curves of a study."""
+    return [
+        f"results/{wildcards.study}/curves/{dataset}/{method}.json"
+        for dataset in datasets_of(wildcards.study)
+        for method in queries_of(wildcards.study)["methods"]
+    ]
+
+
 def grid_of(wildcards):
     """Return the grid of a cell as JSON with sorted keys; parameters are compared as text."""
     grid = STUDIES[wildcards.study].grid(wildcards.method, wildcards.dataset)

@@ -2,7 +2,8 @@
 Score every learned model on test data, which no other rule reads.
 
 REQUIRED INPUTS:  results/data/{dataset}/test.npz, models, query groups
-OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, scores.csv
+OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, curves/{dataset}/{method}.json,
+                  scores.csv
 """
 
 
@@ -34,11 +35,60 @@ rule score:
         """
 
 
+rule queries:
+    """Draw, once, which variables of which test examples are queried."""
+    input:
+        test="results/data/{dataset}/test.npz",
+    output:
+        "results/{study}/queries/{dataset}.npz",
+    log:
+        "results/logs/{study}/queries/{dataset}.log",
+    benchmark:
+        "results/benchmarks/{study}/queries/{dataset}.tsv"
+    params:
+        examples=lambda wildcards: queries_of(wildcards.study)["examples"],
+        seed=config["seed"],
+        code=code_digest("query_curves"),
+    shell:
+        r"""
+        mnlearn queries {input.test:q} --dataset {wildcards.dataset:q} \
+            --examples {params.examples} --seed {params.seed} --out {output:q} &>{log:q}
+        """
+
+
+rule query_curve:
+    """Answer the queries with a circuit, exactly."""
+    input:
+        models="results/{study}/models/{dataset}/{method}",
+        queries="results/{study}/queries/{dataset}.npz",
+        test="results/data/{dataset}/test.npz",
+    output:
+        "results/{study}/curves/{dataset}/{method}.json",
+    log:
+        "results/logs/{study}/query_curve/{dataset}/{method}.log",
+    benchmark:
+        "results/benchmarks/{study}/query_curve/{dataset}/{method}.tsv"
+    threads: 1
+    params:
+        percentages=lambda wildcards: json.dumps(
+            queries_of(wildcards.study)["percentages"]
+        ),
+        code=code_digest("query_curves"),
+    shell:
+        r"""
+        mnlearn query-curve {input.models:q}/chosen.npz --study {wildcards.study} \
+            --label {wildcards.method} --dataset {wildcards.dataset:q} --test {input.test:q} \
+            --queries {input.queries:q} --percentages {params.percentages:q} \
+            --threads {threads} --out {output:q} &>{log:q}
+        """
+
+
 rule gather:
     """Put the numbers of all cells into one tidy table."""
     input:
         per_example_of,
         cells=cells_of,
+        curves=curves_of,
     output:
         "results/{study}/scores.csv",
     log:
@@ -47,8 +97,9 @@ rule gather:
         "results/benchmarks/{study}/gather.tsv"
     params:
         paired=paired_of,
+        curves=lambda wildcards, input: [f"--curve {path}" for path in input.curves],
         code=code_digest("gather"),
     shell:
         r"""
-        mnlearn gather {input.cells:q} --paired {params.paired:q} --out {output:q} &>{log:q}
+        mnlearn gather {input.cells:q} --paired {params.paired:q} {params.curves} --out {output:q} &>{log:q}
         """

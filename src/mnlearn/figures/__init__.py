@@ -15,6 +15,7 @@ from mnlearn.figures.critical_difference import critical_difference
 from mnlearn.figures.differences import differences
 from mnlearn.figures.growth import growth
 from mnlearn.figures.pareto import pareto
+from mnlearn.figures.query_curves import query_curves
 from mnlearn.figures.reproduction import reproduction
 from mnlearn.figures.scatter import scatter
 from mnlearn.figures.structure import structure
@@ -36,6 +37,7 @@ KINDS: dict[str, Kind] = {
     "growth": growth,
     "critical_difference": critical_difference,
     "pareto": pareto,
+    "query_curves": query_curves,
 }
 
 

@@ -144,25 +144,34 @@ def log_partition(circuit: ArithmeticCircuit) -> float:
     return float(log_value(circuit, np.full((1, circuit.n_vars), UNKNOWN, np.uint8))[0])
 
 
-def marginals(
+def conditionals(
     circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
-) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | evidence) for each row of evidence, float64 of (n_rows, n_vars).
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the log of the circuit's value for each row of evidence, and P(X_v = 1 | evidence).
 
-    rows : as in `log_value`. Where the evidence has probability 0 the result is not a number.
+    rows : as in `log_value`. The second value is float64 of (n_rows, n_vars), not a number where
+        the evidence has probability 0.
     """
-    out = np.empty(rows.shape)
+    log_values_of, p_one = np.empty(len(rows)), np.empty(rows.shape)
 
     def fill(first: int, last: int) -> None:
         batch = _Batch(circuit, circuit.weight)
         for begin in range(first, last, LANES):
             end = min(begin + LANES, last)
-            possible = np.isfinite(batch.values(rows[begin:end]))
+            log_values_of[begin:end] = batch.values(rows[begin:end])
             one = batch.flows()[1 : 2 * circuit.n_vars : 2, : end - begin].T
-            out[begin:end] = np.where(possible[:, None], one, np.nan)
+            possible = np.isfinite(log_values_of[begin:end])
+            p_one[begin:end] = np.where(possible[:, None], one, np.nan)
 
     map_ranges(fill, len(rows), threads)
-    return out
+    return log_values_of, p_one
+
+
+def marginals(
+    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
+) -> NDArray[np.float64]:
+    """Return P(X_v = 1 | evidence) for each row of evidence; see `conditionals`."""
+    return conditionals(circuit, rows, threads)[1]
 
 
 def expected_counts(
