@@ -56,6 +56,13 @@ PRODUCTS = [
         "variants": [{"name": v, "head": v} for v in ("default", "prune")],
     },
     {
+        "kind": "query_curves",
+        "quantity": "cll",
+        "percentages": [10, 50],
+        "y_label": "CLL",
+        "series": [{"head": m, "method": m} for m in ("dtsl", "trees")],
+    },
+    {
         "kind": "growth",
         "x_label": "x",
         "y_label": "y",
@@ -79,6 +86,7 @@ def scores():
         base = -float(rng.uniform(2, 100))
         for method, factor in {"atomic": 1.4, "trees": 1.02, "dtsl": 1.0}.items():
             values = {"cmll": base * factor, "seconds_learn": float(rng.uniform(0.1, 100))}
+            values |= {f"cll_q{p}": base * factor / p for p in (10, 50)}
             rows += [("s", dataset, method, "", q, v, 0.05) for q, v in values.items()]
         for variant in ("default", "prune"):
             value = base * float(rng.uniform(1, 1.1))
@@ -252,3 +260,17 @@ def test_series_that_another_beats_in_both_are_off_the_line():
     x, y = np.array([1.0, 2.0, 3.0, 0.5]), np.array([-2.0, -3.0, -1.0, 0.0])
     ours = np.array([True, True, True, False])
     assert [_beaten(i, x, y, ours) for i in range(3)] == [False, True, False]
+
+
+def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(models):
+    frame = scores()
+    frame = frame[~((frame["dataset"] == "d1") & (frame["quantity"] == "cll_q10"))]
+    figure = draw(material(models, frame), BY_KIND["query_curves"])
+    panels = [ax for ax in figure.axes if ax.get_visible()]
+    # Dataset d1 lacks a point of every line.
+    assert [ax.get_title("left") for ax in panels] == [f"Dataset {n}" for n in (0, *range(2, 8))]
+    value = frame.set_index(["dataset", "method", "quantity", "variant"])["value"]
+    for line, method in zip(panels[0].get_lines(), ("dtsl", "trees"), strict=True):
+        expected = [value["d0", method, f"cll_q{p}", ""] for p in (10, 50)]
+        assert line.get_ydata().tolist() == expected
+    assert len(figure.legends) == 1

@@ -348,12 +348,12 @@ def convert(source: Path, target: Path, categories: Path | None) -> None:
     """Convert a model or a data file; the forms are named by the suffixes.
 
     \b
-    models  .npz  .mn  .dn    both ways;  .graphml and .csv (edges): out only
-    data    .npz  .data  .csv, and .gz or .xz of the text forms
+    models  .npz  .mn  .dn  .ac    both ways;  .graphml and .csv (edges): out only
+    data      .npz  .data  .csv, and .gz or .xz of the text forms
     """
-    from mnlearn.models.files import load_model, save_model
+    from mnlearn.models.files import FORMS, load_model, save_model
 
-    is_model = source.suffix.lower() in (".mn", ".dn", ".npz") and _kind(source) != "dataset"
+    is_model = source.suffix.lower() in FORMS and _kind(source) != "dataset"
     if is_model and categories is None:
         save_model(load_model(source), target)
         return

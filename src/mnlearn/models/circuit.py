@@ -63,9 +63,7 @@ class ArithmeticCircuit:
             The parameters are not weights of features.
         """
         if self.features is None:
-            raise InputError(
-                "circuit: its parameters are not weights of features of its variables."
-            )
+            raise InputError("circuit: its parameters are not the weights of features.")
         return markov_network(self.n_vars, self.features, self.weight, self.names)
 
     def check(self) -> None:

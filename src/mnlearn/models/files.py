@@ -14,7 +14,15 @@ from mnlearn.models.libra import read_ac, read_dn, read_mn, write_ac, write_dn, 
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.native import Model, read_npz, write_npz
 
-__all__ = ["Model", "check_writable", "describe", "load_model", "load_network", "save_model"]
+__all__ = [
+    "FORMS",
+    "Model",
+    "check_writable",
+    "describe",
+    "load_model",
+    "load_network",
+    "save_model",
+]
 
 _READERS: dict[str, Callable[[Path | str], Model]] = {
     ".npz": read_npz,
@@ -22,6 +30,8 @@ _READERS: dict[str, Callable[[Path | str], Model]] = {
     ".dn": read_dn,
     ".ac": read_ac,
 }
+# Suffixes of the files that models can be read from.
+FORMS = tuple(_READERS)
 _GRAPHS = (".csv", ".graphml")
 
 
@@ -39,7 +49,7 @@ def load_model(path: Path | str) -> Model:
     if suffix in _GRAPHS:
         raise InputError(f"{path}: {suffix} files of models can only be written, not read.")
     if suffix not in _READERS:
-        raise InputError(f"{path}: expected a model file that ends in {_listed(_READERS)}.")
+        raise InputError(f"{path}: expected a model file that ends in {_listed(FORMS)}.")
     return _READERS[suffix](path)
 
 
@@ -107,7 +117,7 @@ def save_model(model: Model, path: Path | str) -> None:
 
 def check_writable(path: Path | str) -> None:
     """Refuse a path whose suffix is not that of a form in which models are written."""
-    forms = (*_READERS, *_GRAPHS)
+    forms = (*FORMS, *_GRAPHS)
     if Path(path).suffix.lower() not in forms:
         raise InputError(f"{path}: expected a model file that ends in {_listed(forms)}.")
 

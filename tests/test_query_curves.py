@@ -1,0 +1,90 @@
+"""Queries of growing shares of the variables: which, how they are answered, how they are drawn."""
+
+import numpy as np
+import pytest
+
+from command import refuse, succeed
+from mnlearn.data.dataset import merge_rows
+from mnlearn.files import read_json
+from mnlearn.gather import gather
+from mnlearn.inference.circuits import log_value
+from mnlearn.models.files import save_model
+from oracles import all_states
+from test_circuits import N, grown
+
+CURVE = "query-curve c.npz --study acmn --label acmn --dataset d --test t.npz --queries q.npz"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    circuit, _ = grown(3)
+    save_model(circuit, "c.npz")
+    rng = np.random.default_rng(0)
+    merge_rows(rng.integers(0, 2, (40, N))).save("t.npz")
+    succeed("queries t.npz --dataset d --examples 25 --seed 4 --out q.npz")
+    return circuit
+
+
+def test_queries_nest_and_depend_on_the_seed_alone(folder):
+    with np.load("q.npz") as arrays:
+        rank, example = arrays["rank"], arrays["example"]
+    assert rank.shape == (25, N)
+    assert (np.sort(rank, axis=1) == np.arange(N)).all()
+    assert len(np.unique(example)) == 25
+    assert (np.diff(example) > 0).all()
+    succeed("queries t.npz --dataset d --examples 25 --seed 4 --out again.npz")
+    with np.load("again.npz") as arrays:
+        np.testing.assert_array_equal(arrays["rank"], rank)
+    succeed("queries t.npz --dataset e --examples 25 --seed 4 --out other.npz")
+    with np.load("other.npz") as arrays:
+        assert (arrays["rank"] != rank).any()
+
+
+def test_answers_are_those_of_enumeration(folder):
+    succeed(f"{CURVE} --percentages [20,50,100] --out curve.json")
+    points = read_json("curve.json")["points"]
+    p = np.exp(log_value(folder, all_states(N)))
+    p /= p.sum()
+    with np.load("q.npz") as queries, np.load("t.npz") as test:
+        rank, example = queries["rank"], queries["example"]
+        rows = np.unpackbits(test["packed_rows"], axis=1, count=N)[test["row_of"]][example]
+    for point, n_query in zip(points, (1, 3, 6), strict=True):
+        assert point["n_query_variables"] == n_query
+        cll, cmll = [], []
+        for row, order in zip(rows, rank, strict=True):
+            agrees = ((all_states(N) == row) | (order < n_query)).all(axis=1)
+            own = (all_states(N) == row).all(axis=1)
+            cll.append(np.log(p[own].sum() / p[agrees].sum()) / n_query)
+            total = 0.0
+            for v in np.flatnonzero(order < n_query):
+                same = agrees & (all_states(N)[:, v] == row[v])
+                total += np.log(p[same].sum() / p[agrees].sum())
+            cmll.append(total / n_query)
+        assert point["cll"]["mean"] == pytest.approx(np.mean(cll))
+        assert point["cmll"]["mean"] == pytest.approx(np.mean(cmll))
+        assert point["cll"]["stderr"] == pytest.approx(np.std(cll, ddof=1) / 5)
+        assert point["seconds_per_query"] > 0
+
+
+def test_faults_of_queries(folder, tmp_path):
+    refuse(f"{CURVE} --percentages [0] --out o.json", "whole numbers from 1 to 100")
+    refuse(f"{CURVE} --percentages 5x --out o.json", "is not JSON")
+    merge_rows(np.eye(4, dtype=np.uint8)).save("other.npz")
+    succeed("queries other.npz --dataset d --examples 2 --out q4.npz")
+    line = CURVE.replace("q.npz", "q4.npz")
+    refuse(f"{line} --percentages [10] --out o.json", f"expected queries of {N} variables")
+    succeed("fit atomic --train t.npz --out m.npz")
+    line = CURVE.replace("c.npz", "m.npz")
+    refuse(f"{line} --percentages [10] --out o.json", "expected a circuit")
+
+
+def test_curves_are_gathered(folder):
+    succeed(f"{CURVE} --percentages [50] --out curve.json")
+    succeed("fit atomic --train t.npz --out m.npz")
+
+    scores = gather([], curve_paths=["curve.json"]).set_index("quantity")
+    point = read_json("curve.json")["points"][0]
+    assert scores.loc["cll_q50", "value"] == point["cll"]["mean"]
+    assert scores.loc["cmll_q50", "stderr"] == point["cmll"]["stderr"]
+    assert scores.loc["seconds_q50", "value"] == point["seconds_per_query"]
