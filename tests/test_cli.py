@@ -165,7 +165,7 @@ def test_fit_writes_the_same_bytes_whatever_the_threads(method, suffix):
         ("fit dtsl --train d.data --valid no --grid grid.yaml --out a.npz", "no: no such file"),
         ("fit dtsl --train d.data --out a.xyz", "a.xyz: expected a model file"),
         ("fit dtsl --train d.data --out a", "a: expected a model file"),
-        ("fit nope --train d.data --out a.npz", "method nope: expected one of atomic"),
+        ("fit nope --train d.data --out a.npz", "method nope: expected one of acbn, acmn, atomic"),
         ("fit ../cli --train d.data --out a.npz", "method ../cli: expected one of"),
         ("fit atomic --train d.data --out a.dn", "a.dn"),
         ("fit dn_tree --train d.data --out a.mn", "a.mn"),

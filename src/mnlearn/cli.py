@@ -233,7 +233,7 @@ def score(
     pll   log-pseudo-likelihood: every variable given all others
     cmll  conditional marginal log-likelihood: every variable given the other query groups
     cll   conditional log-likelihood of each query group given the others (exact)
-    ll    log-likelihood (exact, up to 20 variables)
+    ll    log-likelihood (exact: circuits, and networks that one can be compiled of)
     """
     from mnlearn import scores
     from mnlearn.data.text import load_dataset
@@ -322,7 +322,7 @@ def query(
 @seed_option
 @threads_option
 def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, threads: int) -> None:
-    """Draw examples from a model: exactly up to 20 variables, else the ends of Gibbs chains."""
+    """Draw examples: exactly from circuits and up to 20 variables, else ends of Gibbs chains."""
     from mnlearn.data.dataset import merge_rows
     from mnlearn.data.text import save_text
     from mnlearn.inference.sampling import sample_rows
@@ -348,14 +348,20 @@ def convert(source: Path, target: Path, categories: Path | None) -> None:
     """Convert a model or a data file; the forms are named by the suffixes.
 
     \b
-    models  .npz  .mn  .dn  .ac    both ways;  .graphml and .csv (edges): out only
+    models  .npz  .mn  .dn  .ac    both ways;  .graphml and .csv (edges): out only;
+            a Markov network is compiled into an .ac, which gives exact answers
     data      .npz  .data  .csv, and .gz or .xz of the text forms
     """
+    from mnlearn.compilation import compile_network
     from mnlearn.models.files import FORMS, load_model, save_model
+    from mnlearn.models.markov_network import MarkovNetwork
 
     is_model = source.suffix.lower() in FORMS and _kind(source) != "dataset"
     if is_model and categories is None:
-        save_model(load_model(source), target)
+        model = load_model(source)
+        if target.suffix.lower() == ".ac" and isinstance(model, MarkovNetwork):
+            model = compile_network(model)
+        save_model(model, target)
         return
     from mnlearn.data.text import load_dataset, save_text
 

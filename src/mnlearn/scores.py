@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.inference.circuits import UNKNOWN, log_partition, log_value
@@ -169,11 +170,22 @@ def has_exact_likelihood(model: Model) -> bool:
 
 
 def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
-    """Log-likelihood, exact: in a circuit, or by enumeration of up to 2^20 states."""
+    """Log-likelihood, exact: in a circuit, or by enumeration of up to 2^20 states.
+
+    Larger Markov networks are compiled into a circuit.
+
+    Raises
+    ------
+    InputError
+        The model has no joint distribution, or its circuit would be too large.
+    """
     check_variables(model, data)
     if isinstance(model, ArithmeticCircuit):
         return _score(log_value(model, data.rows, threads) - log_partition(model), data)
-    terms = terms_of(_with_joint(model, "ll"))
+    network = _with_joint(model, "ll")
+    if network.n_vars > MAX_ENUMERATED:
+        return ll(compile_network(network), data, threads)
+    terms = terms_of(network)
     every = np.arange(data.n_vars)
     return _score(conditional_log_likelihood(terms, data.rows, every, threads), data)
 

@@ -1,0 +1,46 @@
+"""Orders in which to eliminate variables."""
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+
+
+def min_fill_order(n_vars: int, scopes: Iterable[Sequence[int]]) -> tuple[list[int], float]:
+    """Return an elimination order, and log2 of the table entries that it takes.
+
+    Next is always the variable whose elimination joins the fewest pairs of neighbours, the first
+    of equals. The entries are those of one table for each elimination, over the variable and its
+    neighbours, without regard to local structure.
+    """
+    near: list[set[int]] = [set() for _ in range(n_vars)]
+    for scope in scopes:
+        for u, v in itertools.combinations(scope, 2):
+            near[u].add(v)
+            near[v].add(u)
+    fill = [_fill(near, v) for v in range(n_vars)]
+    left, order, entries = set(range(n_vars)), [], 0.0
+    while left:
+        v = min(left, key=lambda u: (fill[u], u))
+        left.remove(v)
+        order.append(v)
+        entries += 2.0 ** min(len(near[v]) + 1, 1000)
+        changed = set(near[v])
+        for a, b in itertools.combinations(sorted(near[v]), 2):
+            if b not in near[a]:
+                near[a].add(b)
+                near[b].add(a)
+                changed |= near[a] & near[b]
+        for u in near[v]:
+            near[u].discard(v)
+        for u in near[v]:
+            changed |= near[u]
+        for w in changed & left:
+            fill[w] = _fill(near, w)
+        near[v] = set()
+    return order, math.log2(entries)
+
+
+def _fill(near: list[set[int]], v: int) -> int:
+    """Return the number of pairs of neighbours of a variable that are not neighbours."""
+    own = near[v]
+    return (len(own) * (len(own) - 1) - sum(len(near[u] & own) for u in own)) // 2
