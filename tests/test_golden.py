@@ -8,11 +8,13 @@ from mnlearn.conversion import Orders, smoothed_marginals, to_markov_network
 from mnlearn.data.registry import registry_path
 from mnlearn.feature_generation import generate_features
 from mnlearn.logistic_learning import learn_logistic_path
+from mnlearn.method import Task
+from mnlearn.methods import load_method
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.tree_features import tree_features
 from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.published import load_published
-from mnlearn.scores import pll
+from mnlearn.scores import ll, pll
 from mnlearn.tree_learning import learn_tree_path
 from mnlearn.weight_learning import Penalty, learn_weights
 
@@ -36,6 +38,29 @@ tmovie 0 0.001 prune 5191 19574 4.42 -51.9067
 cwebkb 0 0.0001 prune 5046 17971 3.48 -150.5855
 c20ng 0 0.0001 nonzero 14321 21008 2.69 -155.6251
 bbc 10 0.0001 nonzero 4158 4417 1.92 -253.5100
+"""
+# dataset, LL of the Chow-Liu tree on validation and on test data: recomputed likewise.
+CHOW_LIU = """
+nltcs -6.7185 -6.7590
+msnbc -6.5400 -6.5401
+kdd -2.5265 -2.2949
+plants -16.5176 -16.5240
+baudio -44.0798 -44.3749
+jester -58.3424 -58.2265
+bnetflix -60.2497 -60.2503
+accidents -32.8966 -33.1881
+tretail -10.9410 -10.9465
+pumsb_star -30.9258 -30.8070
+dna -87.7117 -87.7348
+kosarek -11.7794 -11.4901
+msweb -10.0196 -10.1925
+book -36.7500 -37.8315
+tmovie -69.4910 -64.7831
+cwebkb -167.0180 -163.4712
+cr52 -99.7996 -94.4346
+c20ng -129.3829 -164.1167
+bbc -254.2130 -261.8563
+ad -17.8334 -16.8886
 """
 ROWS = [line.split() for line in DTSL.strip().splitlines()]
 KAPPAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -165,3 +190,13 @@ def test_logistic_regressions_have_about_libras_score(name, benchmark_split):
     path = learn_logistic_path(benchmark_split(name, "train"), [2.0], free_intercept=False)
     score = pll(path.network(2.0), benchmark_split(name, "test")).mean
     assert score == pytest.approx(LOGISTIC[name], rel=0.005)
+
+
+@pytest.mark.parametrize("line", CHOW_LIU.strip().splitlines(), ids=lambda line: line.split()[0])
+def test_chow_liu_trees(line, benchmark_split):
+    name, valid_ll, test_ll = line.split()
+    method = load_method("chow_liu")
+    task = Task(benchmark_split(name, "train"), method.grid({}))
+    circuit = method.stages[0].learn(task, method.choose({}), None).model
+    for split, expected in (("valid", valid_ll), ("test", test_ll)):
+        assert f"{ll(circuit, benchmark_split(name, split)).mean:.4f}" == expected

@@ -29,7 +29,8 @@ def mutual_information(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
             with np.errstate(divide="ignore", invalid="ignore"):
                 term = p * np.log(p / np.outer(single[a], single[b]))
             total += np.where(p > 0, term, 0.0)
-    return total
+    # Pairs that differ by rounding errors only are equal, on every machine.
+    return np.round(total, 12)
 
 
 def maximum_spanning_tree(weight: NDArray[np.float64]) -> NDArray[np.int64]:
