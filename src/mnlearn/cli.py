@@ -202,6 +202,12 @@ def methods() -> None:
 @click.option("--metric", type=click.Choice(["pll", "cmll", "cll", "ll"]), default="pll")
 @inference_options
 @click.option(
+    "--ais",
+    "chains",
+    type=click.IntRange(min=2),
+    help="Estimate ll by annealed importance sampling: chains of --samples steps each.",
+)
+@click.option(
     "--folds",
     type=click.IntRange(min=1),
     default=4,
@@ -220,6 +226,7 @@ def score(
     inference: str,
     burn_in: int,
     samples: int,
+    chains: int | None,
     folds: int,
     groups: Path | None,
     per_example: Path | None,
@@ -238,11 +245,14 @@ def score(
     from mnlearn import scores
     from mnlearn.data.text import load_dataset
     from mnlearn.files import write_text
+    from mnlearn.inference.annealing import Annealing
     from mnlearn.inference.marginals import Inference
     from mnlearn.models.files import load_model
     from mnlearn.partitions import random_partition
     from mnlearn.streams import stream, stream_seed
 
+    if chains is not None and metric != "ll":
+        raise InputError("--ais: expected --metric ll.")
     model, data = load_model(model_path), load_dataset(data_path)
     check_data(data_path, model, data)
     query = (
@@ -252,6 +262,9 @@ def score(
     )
     if metric == "pll":
         result = scores.pll(model, data, threads)
+    elif metric == "ll" and chains is not None:
+        annealing = Annealing(chains, samples)
+        result = scores.annealed_ll(model, data, annealing, stream_seed(seed, "ais"), threads)
     elif metric == "ll":
         result = scores.ll(model, data, threads)
     elif metric == "cll":

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
+from mnlearn.inference.annealing import Annealing, estimated_log_partition
 from mnlearn.inference.circuits import UNKNOWN, log_partition, log_value
 from mnlearn.inference.circuits import marginals as circuit_marginals
 from mnlearn.inference.conditionals import conditional_log_odds
@@ -19,7 +20,7 @@ from mnlearn.inference.marginals import (
     Marginals,
     conditional_marginals,
 )
-from mnlearn.inference.terms import HARD_WEIGHT, terms_of
+from mnlearn.inference.terms import HARD_WEIGHT, finite, terms_of
 from mnlearn.kernels.pseudo_likelihood import sum_log_probabilities
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -27,6 +28,8 @@ from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
 
 Groups = Sequence[Sequence[int]]
+# Rows of which all features are looked at together.
+_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +191,27 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
     terms = terms_of(network)
     every = np.arange(data.n_vars)
     return _score(conditional_log_likelihood(terms, data.rows, every, threads), data)
+
+
+def annealed_ll(
+    model: Model, data: Dataset, annealing: Annealing, seed: int, threads: int = 1
+) -> Score:
+    """Log-likelihood with a partition function estimated by annealed importance sampling.
+
+    Its Monte Carlo error is that of the estimate of log Z, the same for all rows.
+    """
+    check_variables(model, data)
+    if isinstance(model, ArithmeticCircuit):
+        return ll(model, data, threads)
+    network = _with_joint(model, "ll")
+    log_z, error = estimated_log_partition(network, annealing, seed, threads)
+    potential = np.concatenate(
+        [
+            network.features.satisfied(data.rows[first : first + _ROWS]) @ finite(network.weight)
+            for first in range(0, data.n_rows, _ROWS)
+        ]
+    )
+    return _score(potential - log_z, data, error)
 
 
 def _with_joint(model: MarkovNetwork | DependencyNetwork, metric: str) -> MarkovNetwork:

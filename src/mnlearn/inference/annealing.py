@@ -1,0 +1,67 @@
+"""The partition function of a Markov network by annealed importance sampling (Neal 2001)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from mnlearn.errors import InputError
+from mnlearn.inference.sampling import sample_rows
+from mnlearn.inference.terms import finite, query_of, terms_of
+from mnlearn.kernels.annealing import anneal
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.streams import stream_seed
+from mnlearn.threads import map_ranges
+
+_PILOT_CHAINS = 100
+_PILOT_SWEEPS = 50
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """How much work goes into the estimate: chains, and steps of each from start to model."""
+
+    n_chains: int = 100
+    n_steps: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.n_chains < 2 or self.n_steps < 1:
+            raise InputError("annealing: expected at least 2 chains and 1 step.")
+
+
+def estimated_log_partition(
+    network: MarkovNetwork, annealing: Annealing, seed: int, threads: int = 1
+) -> tuple[float, float]:
+    """Return an estimate of log Z and its standard error.
+
+    The error is that of the mean weight of the chains, to first order; it says nothing of states
+    that no chain has found, and the estimate tends to be too low rather than too high. Chains
+    start at independent variables, with the marginals of a short pilot run.
+    """
+    pilot = sample_rows(network, _PILOT_CHAINS, _PILOT_SWEEPS, stream_seed(seed, "pilot"), threads)
+    p_one = (pilot.sum(axis=0) + 0.5) / (len(pilot) + 1.0)
+    rng = np.random.default_rng(stream_seed(seed, "start"))
+    state = (rng.random((annealing.n_chains, network.n_vars)) < p_one).astype(np.uint8)
+    energy = _log_potential(network, state)
+    terms = terms_of(network)
+    start_odds = np.log(p_one) - np.log1p(-p_one)
+    asked = query_of(terms, np.arange(network.n_vars)).terms
+    log_weight = np.empty(annealing.n_chains)
+    chain_seed = np.uint64(stream_seed(seed, "chains"))
+
+    def run(first: int, last: int) -> None:
+        anneal(
+            asked, start_odds, state, energy, annealing.n_steps, chain_seed, first, last, log_weight
+        )
+
+    map_ranges(run, annealing.n_chains, threads)
+    n = annealing.n_chains
+    log_mean = float(logsumexp(log_weight)) - np.log(n)
+    share = np.exp(log_weight - log_mean)
+    error = float(share.std(ddof=1) / np.sqrt(n))
+    return float(np.logaddexp(0.0, start_odds).sum()) + log_mean, error
+
+
+def _log_potential(network: MarkovNetwork, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+    return network.features.satisfied(rows) @ finite(network.weight)
