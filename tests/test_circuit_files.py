@@ -138,13 +138,16 @@ def test_commands_on_circuits(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     circuit = learned()
     save_model(circuit, "c.npz")
+    succeed("sample c.npz --rows 30 --out c.data")
     assert describe(circuit)["n_edges"] == circuit.n_edges
     assert "arithmetic circuit" in succeed("info c.npz").output
     succeed("convert c.npz c.ac")
     succeed("convert c.ac c.mn")
     succeed("convert c.ac c.graphml")
     refuse("convert c.npz c.dn", "a .dn file holds a dependency network, not a Markov network")
-    refuse("convert c.mn d.ac", "a .ac file holds a circuit, not a Markov network")
+    succeed("convert c.mn d.ac")
+    succeed("fit dn_tree --train c.data --out n.npz")
+    refuse("convert n.npz n.ac", "a .ac file holds a circuit, not a dependency network")
     (tmp_path / "e.csv").write_text("*,1,0,*,*,0\n")
     answers = succeed("query c.npz --evidence e.csv").output.splitlines()[-1].split(",")
     agrees = (all_states(N)[:, [1, 2, 5]] == [1, 0, 0]).all(axis=1)

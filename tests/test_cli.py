@@ -610,10 +610,10 @@ def test_fetch_from_the_mirror(mirror):
     [
         ("fetch nltc", "no dataset 'nltc'; did you mean 'nltcs'?"),
         ("fetch nltcs zzz --mirror folder", "no dataset 'zzz'"),
-        ("study zzz", "study zzz: expected one of demo"),
-        ("study zzz --stale", "study zzz: expected one of demo"),
+        ("study zzz", "study zzz: expected one of acmn, demo"),
+        ("study zzz --stale", "study zzz: expected one of acmn, demo"),
         ("study dtsl --datasets zzz", "--datasets zzz: expected some of nltcs"),
-        ("write zzz tables", "study zzz: expected one of demo"),
+        ("write zzz tables", "study zzz: expected one of acmn, demo"),
         ("write dtsl tables", "nowhere/dtsl/scores.csv"),
     ],
 )

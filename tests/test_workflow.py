@@ -121,7 +121,7 @@ def test_a_second_run_does_nothing(finished):
     assert finished.planned() == {}
 
 
-def test_only_score_reads_test_data(finished):
+def test_only_scoring_reads_test_data(finished):
     rules = {}
     for path in (ROOT / "workflow/rules").glob("*.smk"):
         rules |= dict(re.findall(r"\nrule (\w+):\n(.*?)(?=\n\n\n|\Z)", path.read_text(), re.DOTALL))
@@ -131,7 +131,7 @@ def test_only_score_reads_test_data(finished):
         for name, text in rules.items()
         if "test.npz" in re.search(r"input:(.*?)output:", text, re.DOTALL)[1]
     }
-    assert readers == {"score"}
+    assert readers == {"score", "queries", "query_curve"}
 
 
 def test_edited_code_reruns_exactly_what_used_it(finished):

@@ -1,5 +1,5 @@
 """
-Score every learned model on test data, which no other rule reads.
+Score every learned model on test data, which no rule in another file reads.
 
 REQUIRED INPUTS:  results/data/{dataset}/test.npz, models, query groups
 OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, curves/{dataset}/{method}.json,
