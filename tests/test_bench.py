@@ -42,6 +42,7 @@ def test_a_dataset_is_measured_whole(capsys):
     bench._measure_dataset(quiet, "grid", embedded("grid", 0))
     bench.measure_logistic(quiet, "grid", *embedded("grid", 0)[::2])
     bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
+    bench.measure_circuits(quiet, "grid", *embedded("grid", 0)[::2])
     # Digits has variables that never vary.
     bench.measure_logistic(quiet, "digits", *embedded("digits", 0)[::2])
     tasks = [figure.task for figure in quiet.figures]
@@ -56,6 +57,7 @@ def test_a_dataset_is_measured_whole(capsys):
         "Gibbs",
         "generate features",
         "GSSL, one setting",
+        "circuit",
     ):
         assert any(name.startswith(task) for name in tasks), task
     assert all(figure.seconds > 0 for figure in quiet.figures)

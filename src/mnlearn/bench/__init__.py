@@ -15,6 +15,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.bench.circuits import measure_circuits
 from mnlearn.bench.generated import measure_generated
 from mnlearn.bench.logistic import measure_logistic
 from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
@@ -61,6 +62,7 @@ def run_bench(out: Path | None, quick: bool) -> None:
     say("warming up")
     measure_logistic(Bench(quiet=True), "grid", data["grid"][0], data["grid"][2])
     measure_generated(Bench(quiet=True), "grid", *data["grid"][:2])
+    measure_circuits(Bench(quiet=True), "grid", data["grid"][0], data["grid"][2])
     _measure_dataset(Bench(quiet=True), "grid", data["grid"])
     click.echo(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
     total = 0.0
@@ -73,6 +75,7 @@ def run_bench(out: Path | None, quick: bool) -> None:
     for name, parts in data.items():
         measure_logistic(bench, name, parts[0], parts[2])
         measure_generated(bench, name, parts[0], parts[1])
+        measure_circuits(bench, name, parts[0], parts[2])
         _measure_dataset(bench, name, parts)
     _measure_growth(bench)
     if out is not None:

@@ -13,7 +13,7 @@ evaluation at a time, some times quicker where no value overflows.
 """
 
 from mnlearn.jit import fused_kernel, kernel
-from mnlearn.kernels.logistic import exp_nonpositive, log_normal
+from mnlearn.kernels.logistic import exp_nonpositive, log1p_unit, log_normal
 
 LANES = 16
 # Stands for log 0: finite, so that differences of two of them are numbers.
@@ -34,7 +34,14 @@ def log_values(is_sum, start, child, n_leaves, values, largest, total):
         out = values[n_leaves + i]
         first = start[i]
         last = start[i + 1]
-        if is_sum[i]:
+        if is_sum[i] and last == first + 2:
+            # One exponential instead of two; most sums have two children.
+            one = values[child[first]]
+            other = values[child[first + 1]]
+            for k in range(LANES):
+                above = one[k] if one[k] > other[k] else other[k]
+                out[k] = above + log1p_unit(exp_nonpositive(-abs(one[k] - other[k])))
+        elif is_sum[i]:
             one = values[child[first]]
             for k in range(LANES):
                 largest[k] = one[k]
@@ -74,7 +81,21 @@ def log_space_flows(is_sum, start, child, n_leaves, values, flows):
     for i in range(len(is_sum) - 1, -1, -1):
         value = values[n_leaves + i]
         flow = flows[n_leaves + i]
-        for e in range(start[i], start[i + 1]):
+        first = start[i]
+        last = start[i + 1]
+        if is_sum[i] and last == first + 2:
+            one = values[child[first]]
+            other = values[child[first + 1]]
+            below = flows[child[first]]
+            beside = flows[child[first + 1]]
+            for k in range(LANES):
+                small = exp_nonpositive(-abs(one[k] - other[k]))
+                larger = flow[k] / (1.0 + small)
+                smaller = larger * small
+                below[k] += larger if one[k] > other[k] else smaller
+                beside[k] += smaller if one[k] > other[k] else larger
+            continue
+        for e in range(first, last):
             below = flows[child[e]]
             if is_sum[i]:
                 one = values[child[e]]
