@@ -5,12 +5,15 @@ import pytest
 from scipy.optimize import minimize
 
 from mnlearn.bayes_growth import BayesGrowth
+from mnlearn.checkpoints import Checkpoints
 from mnlearn.circuit_growth import CircuitGrowth
 from mnlearn.data.dataset import merge_rows
 from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.inference.circuits import log_partition, log_value
 from mnlearn.kernels.extensions import extension_gains
 from mnlearn.markov_growth import MarkovGrowth
+from mnlearn.methods import load_method
+from mnlearn.tuning import tune, validation_score
 from mnlearn.weight_learning import Penalty
 from oracles import all_states
 
@@ -200,3 +203,40 @@ def test_no_cycle_is_grown(train):
         ready = {v for v in parents if v not in done and parents[v] <= done}
         assert ready, "the parents form a cycle"
         done |= ready
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+@pytest.mark.parametrize("method_name", ["acmn", "acbn"])
+@pytest.mark.parametrize("n_states", [1, 3, 9])
+def test_a_killed_run_goes_on_to_the_same_bytes(
+    train, tmp_path, monkeypatch, method_name, n_states
+):
+    monkeypatch.setattr("mnlearn.circuit_growth._SECONDS_BETWEEN_STATES", -1.0)
+    method = load_method(method_name)
+    grid = method.grid({"max_edges": [80, 150, 300, 600], "split_cost": 0.5})
+    criterion = validation_score(method, train)
+    whole = tune(method, train, grid, criterion)
+
+    left = n_states
+
+    class Dying(Checkpoints):
+        def save(self, key, arrays):
+            nonlocal left
+            super().save(key, arrays)
+            left -= 1
+            if left == 0:
+                raise KilledError
+
+    with pytest.raises(KilledError):
+        tune(method, train, grid, criterion, checkpoints=Dying(tmp_path, "x"))
+    began = BayesGrowth if method_name == "acbn" else MarkovGrowth
+    monkeypatch.setattr(began, "first", lambda self: pytest.fail("began again"))
+    again = tune(method, train, grid, criterion, checkpoints=Checkpoints(tmp_path, "x"))
+    assert [row["n_edges"] for row in again.trace] == [row["n_edges"] for row in whole.trace]
+    assert [row["validation"] for row in again.trace] == [row["validation"] for row in whole.trace]
+    a, b = whole.best.fitted.model, again.best.fitted.model
+    assert a.weight.tobytes() == b.weight.tobytes()
+    assert a.child.tobytes() == b.child.tobytes()

@@ -1,6 +1,6 @@
 """ACBN: a Bayesian network with tree CPDs grown with its circuit (Lowd & Domingos 2008)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,14 @@ from scipy.special import xlogy
 from mnlearn.circuit_splits import SplitPlan, plan, split
 from mnlearn.data.dataset import Dataset
 from mnlearn.extension_counts import ExtensionCounts
-from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals, with_weight
-from mnlearn.models.features import features_of
+from mnlearn.models.circuit import (
+    ArithmeticCircuit,
+    circuit_arrays,
+    circuit_of_arrays,
+    product_of_marginals,
+    with_weight,
+)
+from mnlearn.models.features import feature_set, features_of
 from mnlearn.split_queue import Split
 
 
@@ -98,6 +104,30 @@ class BayesGrowth:
     def details(self) -> dict[str, float]:
         """Return the objective, summed over examples, in nats."""
         return {"log_likelihood": self.log_likelihood}
+
+    def state(self) -> dict[str, NDArray]:
+        """Return the circuit and the leaves as arrays."""
+        paths = features_of(self.path)
+        return {
+            **circuit_arrays(self.circuit),
+            "path_start": paths.start,
+            "path_var": paths.var,
+            "path_value": paths.value,
+            "target": np.array(self.target, np.int64),
+            "parameters": np.array(self.parameters, np.int64),
+            "leads_to": self._leads_to,
+            "log_likelihood": np.array(self.log_likelihood),
+        }
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:
+        """Go back to a state, from the start."""
+        paths = feature_set(state["path_start"], state["path_var"], state["path_value"])
+        self.path = [tuple(paths.literals(k)) for k in range(len(paths))]
+        self.target = state["target"].tolist()
+        self.parameters = list(state["parameters"])
+        self._leads_to = state["leads_to"].copy()
+        self.log_likelihood = float(state["log_likelihood"])
+        self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
 
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with the conjunctions that its parameters belong to."""

@@ -2,10 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
+from mnlearn.arrays import read_arrays, write_arrays
 from mnlearn.errors import InputError
 from mnlearn.files import read_json, write_json
 from mnlearn.method import Fitted
@@ -37,6 +40,22 @@ class Checkpoints:
         if path is not None:
             write_json(path, value)
         return value
+
+    def load(self, key: Mapping[str, Any]) -> dict[str, NDArray] | None:
+        """Return the state that was kept last under a key, or None."""
+        path = self._path({"state": dict(key)}, ".state.npz")
+        if path is None or not path.exists():
+            return None
+        try:
+            return read_arrays(path)
+        except InputError:
+            return None  # damaged by something other than a kill; begin again
+
+    def save(self, key: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> None:
+        """Keep the state of a step that is under way, in place of the one before."""
+        path = self._path({"state": dict(key)}, ".state.npz")
+        if path is not None:
+            write_arrays(path, arrays)
 
     def fitted(self, key: dict[str, Any], work: Callable[[], Fitted]) -> Fitted:
         """Return a learned model, from disk if it was finished before."""

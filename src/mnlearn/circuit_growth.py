@@ -1,7 +1,7 @@
 """Greedy growth of a circuit, split by split, under a price of edges."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from mnlearn.split_queue import Split, SplitQueue
 # An edge price at which a whole budget costs less than this many nats is as good as none.
 _NO_PRICE = 1e-3
 _SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_STATES = 30.0
 
 
 class Growing(Protocol):
@@ -46,14 +47,28 @@ class Growing(Protocol):
     def details(self) -> dict[str, float]:
         """Return what a record says of the model."""
 
+    def state(self) -> dict[str, NDArray]:
+        """Return everything that was learned so far, as arrays."""
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:
+        """Go back to a state, from the start."""
+
 
 class CircuitGrowth:
     """Takes the best split again and again; halves the price of an edge where none scores.
 
     max_edges : a split that would exceed it is never taken.
+    state : of a growth of the same model and prices, to go on from there.
     """
 
-    def __init__(self, model: Growing, edge_cost: float, split_cost: float, max_edges: int) -> None:
+    def __init__(
+        self,
+        model: Growing,
+        edge_cost: float,
+        split_cost: float,
+        max_edges: int,
+        state: Mapping[str, NDArray] | None = None,
+    ) -> None:
         self.model = model
         self.edge_cost, self.max_edges = edge_cost, max_edges
         self.n_splits = 0
@@ -61,19 +76,32 @@ class CircuitGrowth:
         self._pending: Split | None = None
         gains = model.gains if model.batch else None
         self._queue = SplitQueue(gains, model.plan, edge_cost, split_cost, model.batch)
+        if state is not None:
+            self._restore(state)
+            return
         for group, gain in model.first():
             self._queue.add(group, gain)
 
-    def grow(self, n_edges: int, deadline: float = np.inf) -> None:
+    def grow(
+        self,
+        n_edges: int,
+        deadline: float = np.inf,
+        keep: Callable[[dict[str, NDArray]], None] | None = None,
+    ) -> None:
         """Split until the next split would give more than `n_edges` edges.
 
         deadline : value of time.monotonic() at which to stop for good.
+        keep : called with the state of the growth now and then, to be kept against a kill.
         """
-        said = time.monotonic()
+        said = kept = time.monotonic()
         while not self.ended:
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > deadline:
                 self.ended = True
                 return
+            if keep is not None and now - kept > _SECONDS_BETWEEN_STATES:
+                keep(self.state())
+                kept = time.monotonic()
             if self._pending is None:
                 self._pending = self._next()
                 if self._pending is None:
@@ -82,20 +110,23 @@ class CircuitGrowth:
             split = self._pending
             if self.model.circuit.n_edges + split.planned.n_new_edges > n_edges:
                 return
-            self._pending = None
-            if self.model.replaced(split):
-                self._queue.remove_group(split.group)
-            else:
-                self._queue.remove(split.group, split.var)
-            for group, gain in self.model.accept(split):
-                self._queue.add(group, gain)
-            self.n_splits += 1
-            if time.monotonic() - said > _SECONDS_BETWEEN_LINES:
-                said = time.monotonic()
+            self._take(split)
+            if now - said > _SECONDS_BETWEEN_LINES:
+                said = now
                 say(
                     f"{self.n_splits} splits, {self.model.circuit.n_edges} edges, "
                     f"last gain {split.gain:.4g}, price {self.edge_cost:.3g}"
                 )
+
+    def _take(self, split: Split) -> None:
+        self._pending = None
+        if self.model.replaced(split):
+            self._queue.remove_group(split.group)
+        else:
+            self._queue.remove(split.group, split.var)
+        for group, gain in self.model.accept(split):
+            self._queue.add(group, gain)
+        self.n_splits += 1
 
     def _next(self) -> Split | None:
         while True:
@@ -107,6 +138,35 @@ class CircuitGrowth:
                 return None
             self.edge_cost /= 2
             self._queue.lower_price(self.edge_cost)
+
+    def state(self) -> dict[str, NDArray]:
+        """Return everything that the rest of the growth depends on, as arrays."""
+        pending = self._pending
+        split = (-1, -1) if pending is None else (pending.group, pending.var)
+        return {
+            **{f"model_{name}": array for name, array in self.model.state().items()},
+            **{f"queue_{name}": array for name, array in self._queue.state().items()},
+            "edge_cost": np.array(self.edge_cost),
+            "counts": np.array([self.n_splits, self.ended, *split], np.int64),
+            "pending_gain": np.array(0.0 if pending is None else pending.gain),
+        }
+
+    def _restore(self, state: Mapping[str, NDArray]) -> None:
+        parts: dict[str, dict[str, NDArray]] = {"model": {}, "queue": {}}
+        for name, array in state.items():
+            part, _, rest = name.partition("_")
+            if part in parts:
+                parts[part][rest] = array
+        self.model.restore(parts["model"])
+        self._queue.restore(parts["queue"])
+        self.edge_cost = float(state["edge_cost"])
+        self.n_splits, ended, group, var = state["counts"].tolist()
+        self.ended = bool(ended)
+        if group >= 0:
+            self.model.gains([group])  # also finds the weights that go with the split
+            planned = self.model.plan(group, var)
+            assert planned is not None
+            self._pending = Split(group, var, float(state["pending_gain"]), planned)
 
 
 class Prices(Protocol):
@@ -158,12 +218,21 @@ class EdgeBudgets(Generic[M]):
         passed = model is not None and model.circuit.n_edges > prices.max_edges
         if model is None or growth is None or self._key != key or passed:
             self._model = self._growth = None  # Two of them could be more than memory holds.
+            state = self._kept(key, prices.max_edges)
             model = start()
-            growth = CircuitGrowth(model, prices.edge_cost, prices.split_cost, self._max_edges)
+            growth = CircuitGrowth(
+                model, prices.edge_cost, prices.split_cost, self._max_edges, state
+            )
             self._key, self._model, self._growth = key, model, growth
-            self._seconds, self._scores = 0.0, []
+            self._seconds = 0.0 if state is None else float(state["seconds"])
+            self._scores = [] if state is None else state["scores"].tolist()
         left = np.inf if prices.max_seconds is None else prices.max_seconds - self._seconds
-        growth.grow(prices.max_edges, began + left)
+        before = self._seconds
+
+        def keep(state: dict[str, NDArray]) -> None:
+            self._keep(state, before + time.monotonic() - began)
+
+        growth.grow(prices.max_edges, began + left, keep)
         grown = time.monotonic()
         self._seconds += grown - began
         circuit = model.model()
@@ -171,6 +240,8 @@ class EdgeBudgets(Generic[M]):
         if self._task.criterion is not None and not growth.ended:
             self._scores.append(self._task.criterion(circuit))
             growth.ended = _past_best(self._scores)
+        if self._seconds > _SECONDS_BETWEEN_STATES:
+            self._keep(growth.state(), self._seconds)
         details = {
             "n_edges": circuit.n_edges,
             "n_splits": growth.n_splits,
@@ -178,6 +249,20 @@ class EdgeBudgets(Generic[M]):
             **model.details(),
         }
         return Fitted(circuit, seconds, details)
+
+    def _keep(self, state: dict[str, NDArray], seconds: float) -> None:
+        """Keep the state of the growth, with the scores of the budgets before."""
+        if self._task.store is not None:
+            more = {"seconds": np.array(seconds), "scores": np.array(self._scores)}
+            self._task.store.save(self._name(self._key), {**state, **more})
+
+    def _kept(self, key: tuple[Any, ...], n_edges: int) -> dict[str, NDArray] | None:
+        """Return the state that was kept, unless it is beyond a budget."""
+        state = None if self._task.store is None else self._task.store.load(self._name(key))
+        return None if state is None or len(state["model_child"]) > n_edges else state
+
+    def _name(self, key: tuple[Any, ...]) -> dict[str, Any]:
+        return {"growth": [str(part) for part in key], "max_edges": self._max_edges}
 
 
 def _past_best(scores: list[float]) -> bool:

@@ -1,7 +1,7 @@
 """ACMN: a Markov network grown together with its circuit (Lowd & Rooshenas 2013)."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,14 @@ from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.inference.circuits import UNKNOWN, Evaluator
 from mnlearn.kernels.circuit import LANES
 from mnlearn.kernels.extensions import extension_gains
-from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals, with_weight
-from mnlearn.models.features import features_of
+from mnlearn.models.circuit import (
+    ArithmeticCircuit,
+    circuit_arrays,
+    circuit_of_arrays,
+    product_of_marginals,
+    with_weight,
+)
+from mnlearn.models.features import feature_set, features_of
 from mnlearn.optimise import Progress, minimise
 from mnlearn.split_queue import Split
 from mnlearn.weight_learning import Penalty
@@ -109,6 +115,30 @@ class MarkovGrowth:
     def details(self) -> dict[str, float]:
         """Return the objective, summed over examples, in nats."""
         return {"objective": self.objective}
+
+    def state(self) -> dict[str, NDArray]:
+        """Return the circuit, the features and their counts as arrays."""
+        features = features_of(self.literals)
+        return {
+            **circuit_arrays(self.circuit),
+            "literal_start": features.start,
+            "literal_var": features.var,
+            "literal_value": features.value,
+            "n_satisfied": self.n_satisfied,
+            "objective": np.array(self.objective),
+        }
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:
+        """Go back to a state, from the start."""
+        features = feature_set(state["literal_start"], state["literal_var"], state["literal_value"])
+        n_known = len(self.literals)
+        self.literals = [tuple(features.literals(k)) for k in range(len(features))]
+        self._extended += [self.counts.count(literals)[1] for literals in self.literals[n_known:]]
+        self.n_satisfied = state["n_satisfied"]
+        self.objective = float(state["objective"])
+        self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
+        self._evaluator = Evaluator(self.circuit)
+        self._log_z = self._evaluator.expectations(self.circuit.weight)[0]
 
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with its features, weights learned to the end."""

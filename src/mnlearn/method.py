@@ -5,7 +5,9 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
+
+from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
@@ -26,6 +28,16 @@ class Fitted:
     details: dict[str, Any]
 
 
+class Store(Protocol):
+    """Keeps the state of long learning on disk, so that a killed run goes on near its end."""
+
+    def load(self, key: Mapping[str, Any]) -> dict[str, NDArray] | None:
+        """Return what was kept last under a key, or None."""
+
+    def save(self, key: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> None:
+        """Keep arrays under a key in place of what was kept before."""
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """What a method is given to learn from.
@@ -34,6 +46,7 @@ class Task:
     network : a dependency network learned before, for methods that build on one.
     criterion : what models will be compared by, higher is better, if it is quick to compute; a
         method may end the learning of one that falls behind.
+    store : where a method that learns for long may keep its state, or None.
     """
 
     train: Dataset
@@ -41,6 +54,7 @@ class Task:
     threads: int = 1
     network: DependencyNetwork | None = None
     criterion: Callable[[Model], float] | None = None
+    store: Store | None = None
 
 
 @dataclass(frozen=True)

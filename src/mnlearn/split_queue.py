@@ -1,7 +1,7 @@
 """The best split of a circuit, found by scoring again only what may be best."""
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +84,28 @@ class SplitQueue:
     def is_empty(self) -> bool:
         """Tell whether no candidates are left."""
         return not self._heap
+
+    def state(self) -> dict[str, NDArray]:
+        """Return everything that the next choice depends on, as arrays."""
+        groups = sorted(self._gain)
+        width = len(self._gain[groups[0]]) if groups else 0
+        return {
+            "group": np.array(groups, np.int64),
+            "gain": np.array([self._gain[g] for g in groups]).reshape(len(groups), width),
+            "edges": np.array([self._edges[g] for g in groups]).reshape(len(groups), width),
+            "heap_score": np.array([score for score, _ in self._heap], np.float64),
+            "heap_group": np.array([group for _, group in self._heap], np.int64),
+            "price": np.array(self._price),
+        }
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:
+        """Go back to a state."""
+        groups = state["group"].tolist()
+        self._gain = dict(zip(groups, state["gain"].copy(), strict=True))
+        self._edges = dict(zip(groups, state["edges"].copy(), strict=True))
+        scores, members = state["heap_score"].tolist(), state["heap_group"].tolist()
+        self._heap = list(zip(scores, members, strict=True))
+        self._price = float(state["price"])
 
     def best(self, room: int) -> Split | None:
         """Return the best candidate that adds at most `room` edges, or None if none scores.

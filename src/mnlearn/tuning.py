@@ -90,7 +90,7 @@ def tune(
     kept = checkpoints or Checkpoints(None)
     method.check_network(network, train.n_vars)
     judge = None if last_criterion else criterion
-    workspace = method.prepare(Task(train, grid, threads, network, judge))
+    workspace = method.prepare(Task(train, grid, threads, network, judge, kept))
     chosen = {name: values[0] for name, values in grid.items()}
     trace: list[dict[str, Any]] = []
     candidates: list[Candidate] = []

@@ -1,5 +1,6 @@
 """Arithmetic circuits: sums and products of parameters and of the literals of binary variables."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -115,3 +116,21 @@ def product_of_marginals(p_one: NDArray[np.float64]) -> ArithmeticCircuit:
 def with_weight(circuit: ArithmeticCircuit, weight: NDArray[np.float64]) -> ArithmeticCircuit:
     """Return the circuit with other parameters (logarithms), shape (n_parameters,)."""
     return replace(circuit, weight=read_only(np.asarray(weight, np.float64)))
+
+
+def circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
+    """Return the arrays of a circuit by name."""
+    return {
+        "is_sum": circuit.is_sum,
+        "start": circuit.start,
+        "child": circuit.child,
+        "weight": circuit.weight,
+    }
+
+
+def circuit_of_arrays(n_vars: int, arrays: Mapping[str, NDArray]) -> ArithmeticCircuit:
+    """Return the circuit of the arrays that `circuit_arrays` names; others are not looked at."""
+    is_sum, start, child, weight = (
+        read_only(arrays[name]) for name in ("is_sum", "start", "child", "weight")
+    )
+    return ArithmeticCircuit(n_vars, is_sum, start, child, weight)
