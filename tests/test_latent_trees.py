@@ -4,13 +4,20 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits import draw, expected_counts, log_partition, log_value
+from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.inference.circuits import (
+    draw,
+    expected_counts,
+    expected_counts_given,
+    log_partition,
+    log_value,
+)
 from mnlearn.latent_trees import LatentTree, expectation_maximisation, learn_latent_tree
 from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.neighbour_joining import Distances, information_distances, joined
+from mnlearn.tree_messages import TreeMessages
 
 
 def random_latent_tree(n_observed, rng):
@@ -127,3 +134,31 @@ def test_the_method_returns_the_circuit(sample):
     fitted = method.stages[0].learn(Task(data, method.grid({})), method.choose({}), None)
     assert fitted.details["n_hidden"] == 2
     assert fitted.model.features is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_potentials_of_a_region_stand_for_the_rest_of_the_tree(seed):
+    """The region with its potentials has the likelihood, and the flows, of the whole tree."""
+    rng = np.random.default_rng(seed)
+    parent = np.array([NO_PARENT, 0, 1, 1, 2, 2, 3, 3, 0])
+    p = rng.uniform(0.1, 0.9, (9, 2))
+    log_prob = np.log(np.stack([1 - p, p], axis=2))
+    rows = rng.integers(0, 2, (30, 6)).astype(np.uint8)
+    messages = TreeMessages(parent, log_prob, rows)
+    whole = tree_circuit(parent, log_prob, 6)
+    np.testing.assert_allclose(messages.log_value(), log_value(whole, rows), atol=1e-9)
+    # Nodes 1, 2, 3 and 6: the last hidden, its parent 3 and below it nothing.
+    region = [1, 2, 3, 6]
+    potentials = messages.potentials(region, 1)
+    local = tree_circuit(np.array([NO_PARENT, 0, 0, 2]), np.where(
+        np.arange(4)[:, None, None] == 0, 0.0, log_prob[region]
+    ), 4)  # fmt: skip
+    weight = rng.uniform(0.5, 2.0, len(rows))
+    counts, total = expected_counts_given(local, potentials, weight)
+    assert total == pytest.approx(weight @ log_value(whole, rows))
+    whole_counts, _ = expected_counts(whole, Dataset(rows, weight, np.arange(len(rows))))
+    # Parameters of node v of the whole tree begin at 4 v - 2, of the local one likewise.
+    for k, v in enumerate(region[1:], start=1):
+        np.testing.assert_allclose(
+            counts[4 * k - 2 : 4 * k + 2], whole_counts[4 * v - 2 : 4 * v + 2], atol=1e-9
+        )

@@ -29,6 +29,7 @@ LAYERS = [
         "extension_counts",
         "chow_liu_tree",
         "neighbour_joining",
+        "tree_messages",
     ],
     ["split_queue", "latent_trees", "elimination"],
     ["compilation"],

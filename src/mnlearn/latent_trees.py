@@ -1,6 +1,7 @@
 """Trees with hidden binary variables: structure by grouping, parameters by EM (Choi et al.)."""
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,12 @@ from mnlearn.chow_liu_tree import (
     pair_probabilities,
 )
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits import expected_counts
+from mnlearn.inference.circuits import expected_counts, expected_counts_given
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.neighbour_joining import Distances, information_distances, joined
 from mnlearn.progress import track
+from mnlearn.tree_messages import TreeMessages
 
 Edge = tuple[int, int]
 _LOWEST = 1e-4
@@ -107,8 +109,19 @@ def expectation_maximisation(
 def _maximised(
     tree: LatentTree, counts: NDArray[np.float64], n_examples: float, pseudocount: float
 ) -> LatentTree:
-    """Return the tree with the expected tables; parameters are in the order of `tree_circuit`."""
     parent, _, nodes = _rooted(tree)
+    tables = _expected_tables(parent, nodes, counts, n_examples, pseudocount)
+    return LatentTree(tree.n_vars, tables, tree.log_likelihood)
+
+
+def _expected_tables(
+    parent: NDArray[np.int64],
+    nodes: Sequence[int],
+    counts: NDArray[np.float64],
+    n_examples: float,
+    pseudocount: float,
+) -> dict[Edge, NDArray[np.float64]]:
+    """Return the tables of expected counts; parameters are in the order of `tree_circuit`."""
     tables, at = {}, 0
     for k, up in enumerate(parent):
         if up == NO_PARENT:
@@ -119,7 +132,7 @@ def _maximised(
         table /= n_examples + 4.0 * pseudocount
         u, v = nodes[up], nodes[k]
         tables[min(u, v), max(u, v)] = table if u < v else table.T
-    return LatentTree(tree.n_vars, tables, tree.log_likelihood)
+    return tables
 
 
 def learn_latent_tree(
@@ -136,7 +149,6 @@ def learn_latent_tree(
     `trial_iterations` of EM. Then hidden nodes are joined with the neighbour they are most
     correlated with, where that does.
     """
-    n = data.n_examples
     pairs = pair_probabilities(data, pseudocount)
     parent = maximum_spanning_tree(mutual_information(pairs))
     tables = {}
@@ -147,25 +159,139 @@ def learn_latent_tree(
     tree = expectation_maximisation(tree, data, pseudocount, 1, tolerance)
     grouping = _Grouping(pairs)
     inner = [v for v, near in sorted(tree.neighbours().items()) if len(near) > 1]
+    search = _Search(tree, data, pseudocount, trial_iterations, tolerance)
     for v in track(inner, "neighbourhoods"):
-        trial, grown = grouping.regrouped(tree, v)
-        if trial.tables.keys() == tree.tables.keys():
-            continue
-        trial = expectation_maximisation(trial, data, pseudocount, trial_iterations, tolerance)
-        if trial.bic(n) > tree.bic(n):
-            tree, grouping = trial, grown
-    for h in track([v for v in sorted(tree.neighbours()) if v >= data.n_vars], "hidden variables"):
-        trial = _contracted(tree, h)
-        trial = expectation_maximisation(trial, data, pseudocount, trial_iterations, tolerance)
-        if trial.bic(n) > tree.bic(n):
-            tree = trial
-    return expectation_maximisation(tree, data, pseudocount, n_iterations, tolerance)
+        trial, grown = grouping.regrouped(search.tree, v)
+        if search.better(trial, [v, *search.tree.neighbours()[v]]):
+            grouping = grown
+    hidden = [v for v in sorted(search.tree.neighbours()) if v >= data.n_vars]
+    for h in track(hidden, "hidden variables"):
+        near = search.tree.neighbours()
+        heir = _heir(search.tree, h)
+        search.better(_contracted(search.tree, h, heir), sorted({h, heir, *near[h], *near[heir]}))
+    return expectation_maximisation(search.tree, data, pseudocount, n_iterations, tolerance)
 
 
-def _contracted(tree: LatentTree, h: int) -> LatentTree:
-    """Return the tree in which the neighbour most correlated with a hidden node takes its place."""
+class _Search:
+    """The best tree so far, and trials of others that differ in a region of it.
+
+    In a trial only the tables of the edges inside the region are learned. The rest of the tree
+    says of the nodes at its border what it said before, so that likelihoods are exact, and the
+    work is that of the region.
+    """
+
+    def __init__(
+        self,
+        tree: LatentTree,
+        data: Dataset,
+        pseudocount: float,
+        n_iterations: int,
+        tolerance: float,
+    ) -> None:
+        self.data = data
+        self._pseudocount, self._n_iterations = pseudocount, n_iterations
+        self._tolerance = tolerance
+        self._take(tree)
+
+    def _take(self, tree: LatentTree) -> None:
+        parent, log_prob, self._nodes = _rooted(tree)
+        self._messages = TreeMessages(parent, log_prob, self.data.rows)
+        log_likelihood = float(self.data.weight @ self._messages.log_value())
+        self.tree = LatentTree(tree.n_vars, tree.tables, log_likelihood)
+        self._place = {node: k for k, node in enumerate(self._nodes)}
+
+    def better(self, trial: LatentTree, region: list[int]) -> bool:
+        """Learn a trial in the region where it differs; keep it if that raises the BIC.
+
+        region : nodes of the best tree, connected, that hold all edges the trial does not have.
+        """
+        inside = set(region)
+        changed = {e for e in trial.tables if e not in self.tree.tables or inside >= set(e)}
+        if changed <= self.tree.tables.keys():
+            return False
+        places = [self._place[node] for node in region]
+        parent = self._messages.parent
+        top = next(k for k in places if parent[k] == NO_PARENT or parent[k] not in places)
+        potentials = self._messages.potentials(places, top)
+        kept = [v for v in region if any(v in e for e in changed)]
+        potentials = potentials[:, [region.index(v) for v in kept]]
+        local = _Region(trial, changed, kept, self._nodes[top])
+        learned = local.learned(
+            potentials, self.data.weight, self._pseudocount, self._n_iterations, self._tolerance
+        )
+        if learned.bic(self.data.n_examples) <= self.tree.bic(self.data.n_examples):
+            return False
+        self._take(learned)
+        return True
+
+
+class _Region:
+    """Edges of a tree whose tables are learned while all others stay as they are.
+
+    kept : nodes of which the rest of the tree says something. top : the one of them that it says
+        the prior of.
+    """
+
+    def __init__(self, tree: LatentTree, edges: set[Edge], kept: list[int], top: int) -> None:
+        self.tree = tree
+        inside = {node for edge in edges for node in edge}
+        self.nodes = [*kept, *sorted(inside - set(kept))]
+        self.n_kept = len(kept)
+        place = {node: k for k, node in enumerate(self.nodes)}
+        near: dict[int, list[int]] = {node: [] for node in self.nodes}
+        for u, v in sorted(edges):
+            near[u].append(v)
+            near[v].append(u)
+        self.parent = np.full(len(self.nodes), NO_PARENT, np.int64)
+        stack, seen = [top], {top}
+        while stack:
+            u = stack.pop()
+            for v in near[u]:
+                if v not in seen:
+                    seen.add(v)
+                    stack.append(v)
+                    self.parent[place[v]] = place[u]
+
+    def learned(
+        self,
+        potentials: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        pseudocount: float,
+        n_iterations: int,
+        tolerance: float,
+    ) -> LatentTree:
+        """Return the tree after EM in the region, with the log-likelihood of the data."""
+        tree, before = self.tree, -np.inf
+        n_examples = float(weight.sum())
+        for _ in range(n_iterations):
+            circuit = tree_circuit(self.parent, self._log_prob(tree), self.n_kept)
+            counts, log_likelihood = expected_counts_given(circuit, potentials, weight)
+            if log_likelihood - before < tolerance * abs(log_likelihood):
+                break
+            reached, before = tree, log_likelihood
+            tables = _expected_tables(self.parent, self.nodes, counts, n_examples, pseudocount)
+            tree = LatentTree(tree.n_vars, {**tree.tables, **tables}, before)
+        return LatentTree(tree.n_vars, reached.tables, before)
+
+    def _log_prob(self, tree: LatentTree) -> NDArray[np.float64]:
+        # What is known of the root, its prior included, comes with the potentials.
+        out = np.zeros((len(self.nodes), 2, 2))
+        for k, up in enumerate(self.parent):
+            if up != NO_PARENT:
+                table = _table(tree, self.nodes[up], self.nodes[k])
+                out[k] = np.log(table / table.sum(axis=1, keepdims=True))
+        return out
+
+
+def _heir(tree: LatentTree, h: int) -> int:
+    """Return the neighbour that a hidden node is most correlated with."""
     near = tree.neighbours()[h]
-    heir = max(near, key=lambda u: abs(_correlation(tree.tables[min(u, h), max(u, h)])))
+    return max(near, key=lambda u: abs(_correlation(tree.tables[min(u, h), max(u, h)])))
+
+
+def _contracted(tree: LatentTree, h: int, heir: int) -> LatentTree:
+    """Return the tree in which a neighbour takes the place of a hidden node."""
+    near = tree.neighbours()[h]
     link = _table(tree, heir, h)
     to_h = link / link.sum(axis=1, keepdims=True)
     tables = {edge: table for edge, table in tree.tables.items() if h not in edge}

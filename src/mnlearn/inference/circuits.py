@@ -7,6 +7,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.circuit import (
     LANES,
     LOG_ZERO,
+    add_expected,
     log_space_flows,
     log_values,
     plain_flows,
@@ -202,6 +203,24 @@ def expected_counts(
 
     parts = [part for chunk in map_ranges(add_pieces, len(pieces) - 1, threads) for part in chunk]
     return np.sum([counts for counts, _ in parts], axis=0), sum(total for _, total in parts)
+
+
+def expected_counts_given(
+    circuit: ArithmeticCircuit, literal: NDArray[np.float64], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
+    """Do as `expected_counts` for evidence that is not certain.
+
+    literal : float64, (n_rows, n_vars, 2). Log of what each row multiplies each literal by.
+    weight : float64, (n_rows,).
+    """
+    values, flows = np.empty((2, circuit.n_nodes, LANES))
+    values[2 * circuit.n_vars : circuit.n_leaves] = np.maximum(circuit.weight, LOG_ZERO)[:, None]
+    counts = np.zeros(len(circuit.weight))
+    layout = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
+    rows = literal.reshape(len(weight), -1)
+    scratch = (values, flows, np.empty(LANES), np.empty(LANES))
+    total = add_expected(layout, rows.shape[1], rows, weight, scratch, counts)
+    return counts, float(total)
 
 
 def draw(circuit: ArithmeticCircuit, n_rows: int, seed: int, threads: int = 1) -> NDArray[np.uint8]:

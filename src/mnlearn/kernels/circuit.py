@@ -178,3 +178,34 @@ def plain_flows_of_lanes(is_sum, start, child, n_leaves, values, flows, share):
                 below = flows[child[e]]
                 for k in range(LANES):
                     below[k] += flow[k]
+
+
+@kernel
+def add_expected(layout, n_literals, literal, weight, scratch, counts):
+    """Add up the flows of parameters over rows with weights; return the summed log-value.
+
+    layout : (is_sum, start, child, n_leaves). literal : float64, (n_rows, n_literals), the
+        log-value of each literal in each row. weight : float64, (n_rows,).
+    scratch : (values, flows, largest, total) as above, those of parameters given in `values`.
+    counts : float64, (n_parameters,), added to.
+    """
+    is_sum, start, child, n_leaves = layout
+    values, flows, largest, total = scratch
+    n_rows = len(weight)
+    sum_of_logs = 0.0
+    for begin in range(0, n_rows, LANES):
+        n = min(LANES, n_rows - begin)
+        for v in range(n_literals):
+            for k in range(n):
+                values[v, k] = literal[begin + k, v]
+            for k in range(n, LANES):
+                values[v, k] = 0.0
+        log_values(is_sum, start, child, n_leaves, values, largest, total)
+        log_space_flows(is_sum, start, child, n_leaves, values, flows)
+        for k in range(n):
+            sum_of_logs += weight[begin + k] * values[-1, k]
+        for p in range(len(counts)):
+            flow = flows[n_literals + p]
+            for k in range(n):
+                counts[p] += weight[begin + k] * flow[k]
+    return sum_of_logs
