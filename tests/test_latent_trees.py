@@ -12,7 +12,8 @@ from mnlearn.inference.circuits import (
     log_partition,
     log_value,
 )
-from mnlearn.latent_trees import LatentTree, expectation_maximisation, learn_latent_tree
+from mnlearn.latent_tree import LatentTree, expectation_maximisation
+from mnlearn.latent_tree_search import learn_latent_tree
 from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn.latent_trees import learn_latent_tree
+from mnlearn.latent_tree_search import learn_latent_tree
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 
 

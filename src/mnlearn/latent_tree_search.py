@@ -1,8 +1,6 @@
-"""Trees with hidden binary variables: structure by grouping, parameters by EM (Choi et al.)."""
+"""Structure of latent trees: hidden variables behind neighbourhoods of a Chow-Liu tree."""
 
 import copy
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,126 +11,22 @@ from mnlearn.chow_liu_tree import (
     pair_probabilities,
 )
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits import expected_counts, expected_counts_given
-from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.inference.circuits import expected_counts_given
+from mnlearn.latent_tree import (
+    Edge,
+    LatentTree,
+    expectation_maximisation,
+    expected_tables,
+    rooted,
+    table_of,
+)
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.neighbour_joining import Distances, information_distances, joined
 from mnlearn.progress import track
 from mnlearn.tree_messages import TreeMessages
 
-Edge = tuple[int, int]
+# Cells of a table that EM begins with are at least this probable.
 _LOWEST = 1e-4
-
-
-@dataclass(frozen=True, eq=False)
-class LatentTree:
-    """A tree over observed variables 0 to n_vars - 1 and hidden ones after them.
-
-    tables : P(X_u = a, X_v = b) of each edge (u, v), u < v, float64 of shape (2, 2).
-    log_likelihood : of the training data, summed over examples, nats.
-    """
-
-    n_vars: int
-    tables: dict[Edge, NDArray[np.float64]]
-    log_likelihood: float
-
-    @property
-    def n_hidden(self) -> int:
-        """Number of hidden variables."""
-        return len({node for edge in self.tables for node in edge if node >= self.n_vars})
-
-    def bic(self, n_examples: float) -> float:
-        """Return the Bayesian information criterion, higher is better (Choi et al., 5.4)."""
-        n_parameters = 2 * len(self.tables) + 1
-        return self.log_likelihood - 0.5 * n_parameters * np.log(n_examples)
-
-    def neighbours(self) -> dict[int, list[int]]:
-        """Return the neighbours of each node."""
-        out: dict[int, list[int]] = {}
-        for u, v in sorted(self.tables):
-            out.setdefault(u, []).append(v)
-            out.setdefault(v, []).append(u)
-        return out
-
-    def circuit(self, names: tuple[str, ...] | None = None) -> ArithmeticCircuit:
-        """Return the circuit of the observed variables."""
-        parent, log_prob, _ = _rooted(self)
-        return tree_circuit(parent, log_prob, self.n_vars, names)
-
-
-def _rooted(tree: LatentTree) -> tuple[NDArray[np.int64], NDArray[np.float64], list[int]]:
-    """Return parents and log-probabilities with hidden nodes numbered on, and their numbers."""
-    neighbours = tree.neighbours()
-    nodes = [*range(tree.n_vars), *sorted(node for node in neighbours if node >= tree.n_vars)]
-    place = {node: k for k, node in enumerate(nodes)}
-    parent = np.full(len(nodes), NO_PARENT, np.int64)
-    log_prob = np.zeros((len(nodes), 2, 2))
-    first = neighbours[0][0]
-    log_prob[0, 0] = np.log(_table(tree, 0, first).sum(axis=1))
-    stack, seen = [0], {0}
-    while stack:
-        u = stack.pop()
-        for v in neighbours[u]:
-            if v not in seen:
-                seen.add(v)
-                stack.append(v)
-                table = _table(tree, u, v)
-                parent[place[v]] = place[u]
-                log_prob[place[v]] = np.log(table / table.sum(axis=1, keepdims=True))
-    return parent, log_prob, nodes
-
-
-def _table(tree: LatentTree, u: int, v: int) -> NDArray[np.float64]:
-    return tree.tables[u, v] if u < v else tree.tables[v, u].T
-
-
-def expectation_maximisation(
-    tree: LatentTree, data: Dataset, pseudocount: float, n_iterations: int, tolerance: float
-) -> LatentTree:
-    """Return the tree after iterations of EM, at least one.
-
-    pseudocount : added to each cell of the expected counts of an edge.
-    tolerance : stop when an iteration raises the log-likelihood by less than this share of it.
-    """
-    circuit = tree.circuit()
-    before = -np.inf
-    for _ in range(n_iterations):
-        counts, log_likelihood = expected_counts(circuit, data)
-        if log_likelihood - before < tolerance * abs(log_likelihood):
-            break
-        before = log_likelihood
-        tree = _maximised(tree, counts, data.n_examples, pseudocount)
-        circuit = tree.circuit()
-    return LatentTree(tree.n_vars, tree.tables, before)
-
-
-def _maximised(
-    tree: LatentTree, counts: NDArray[np.float64], n_examples: float, pseudocount: float
-) -> LatentTree:
-    parent, _, nodes = _rooted(tree)
-    tables = _expected_tables(parent, nodes, counts, n_examples, pseudocount)
-    return LatentTree(tree.n_vars, tables, tree.log_likelihood)
-
-
-def _expected_tables(
-    parent: NDArray[np.int64],
-    nodes: Sequence[int],
-    counts: NDArray[np.float64],
-    n_examples: float,
-    pseudocount: float,
-) -> dict[Edge, NDArray[np.float64]]:
-    """Return the tables of expected counts; parameters are in the order of `tree_circuit`."""
-    tables, at = {}, 0
-    for k, up in enumerate(parent):
-        if up == NO_PARENT:
-            at += 2
-            continue
-        table = counts[at : at + 4].reshape(2, 2) + pseudocount
-        at += 4
-        table /= n_examples + 4.0 * pseudocount
-        u, v = nodes[up], nodes[k]
-        tables[min(u, v), max(u, v)] = table if u < v else table.T
-    return tables
 
 
 def learn_latent_tree(
@@ -194,7 +88,7 @@ class _Search:
         self._take(tree)
 
     def _take(self, tree: LatentTree) -> None:
-        parent, log_prob, self._nodes = _rooted(tree)
+        parent, log_prob, self._nodes = rooted(tree)
         self._messages = TreeMessages(parent, log_prob, self.data.rows)
         log_likelihood = float(self.data.weight @ self._messages.log_value())
         self.tree = LatentTree(tree.n_vars, tree.tables, log_likelihood)
@@ -269,7 +163,7 @@ class _Region:
             if log_likelihood - before < tolerance * abs(log_likelihood):
                 break
             reached, before = tree, log_likelihood
-            tables = _expected_tables(self.parent, self.nodes, counts, n_examples, pseudocount)
+            tables = expected_tables(self.parent, self.nodes, counts, n_examples, pseudocount)
             tree = LatentTree(tree.n_vars, {**tree.tables, **tables}, before)
         return LatentTree(tree.n_vars, reached.tables, before)
 
@@ -278,7 +172,7 @@ class _Region:
         out = np.zeros((len(self.nodes), 2, 2))
         for k, up in enumerate(self.parent):
             if up != NO_PARENT:
-                table = _table(tree, self.nodes[up], self.nodes[k])
+                table = table_of(tree, self.nodes[up], self.nodes[k])
                 out[k] = np.log(table / table.sum(axis=1, keepdims=True))
         return out
 
@@ -292,13 +186,13 @@ def _heir(tree: LatentTree, h: int) -> int:
 def _contracted(tree: LatentTree, h: int, heir: int) -> LatentTree:
     """Return the tree in which a neighbour takes the place of a hidden node."""
     near = tree.neighbours()[h]
-    link = _table(tree, heir, h)
+    link = table_of(tree, heir, h)
     to_h = link / link.sum(axis=1, keepdims=True)
     tables = {edge: table for edge, table in tree.tables.items() if h not in edge}
     for u in near:
         if u != heir:
             # P(heir, u) = sum over h of P(heir, h) P(u | h).
-            table = _table(tree, h, u)
+            table = table_of(tree, h, u)
             joint = link.sum(axis=1)[:, None] * (to_h @ (table / table.sum(axis=1, keepdims=True)))
             tables[min(heir, u), max(heir, u)] = joint if heir < u else joint.T
     return LatentTree(tree.n_vars, tables, tree.log_likelihood)
