@@ -16,7 +16,7 @@ from mnlearn.split_queue import Split, SplitQueue
 # An edge price at which a whole budget costs less than this many nats is as good as none.
 _NO_PRICE = 1e-3
 _SECONDS_BETWEEN_LINES = 10.0
-_SECONDS_BETWEEN_STATES = 30.0
+_SECONDS_BETWEEN_STATES = 45.0
 
 
 class Growing(Protocol):
