@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from command import refuse, succeed
+from command import mean, refuse, succeed
 from mnlearn.data.dataset import merge_rows
 from mnlearn.errors import InputError
 from mnlearn.inference.circuits import log_value
@@ -160,3 +160,12 @@ def test_commands_on_circuits(tmp_path, monkeypatch):
         succeed(f"fit {method} --train s.data --out {method}.ac")
         assert "arithmetic circuit" in succeed(f"info {method}.ac").output
         succeed(f"score {method}.ac s.data --metric ll")
+
+
+def test_one_variable_is_enough_except_for_a_latent_tree(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.data").write_text("1\n0\n1\n1\n")
+    for method in ("acmn", "acbn", "chow_liu"):
+        succeed(f"fit {method} --train one.data --out {method}.ac")
+        assert mean(f"{method}.ac one.data --metric ll") > -0.7
+    refuse("fit ltm --train one.data --out ltm.ac", "expected at least 2 variables")

@@ -10,6 +10,7 @@ from mnlearn.errors import InputError
 from mnlearn.inference.circuits import (
     UNKNOWN,
     Evaluator,
+    conditionals,
     draw,
     log_partition,
     log_value,
@@ -168,3 +169,11 @@ def test_draws_follow_the_distribution():
     chi2 = ((counts - n * share) ** 2 / (n * share)).sum()
     assert chi2 < 2**N + 6 * np.sqrt(2 ** (N + 1))
     assert draw(circuit, 50, 3, threads=3).tobytes() == draw(circuit, 50, 3).tobytes()
+
+
+def test_small_probabilities_are_exact():
+    """1 - P would lose what is below the precision of numbers near 1."""
+    circuit = product_of_marginals(np.array([0.5]))
+    rows = np.full((1, 1), UNKNOWN, np.uint8)
+    _, p = conditionals(with_weight(circuit, np.array([-50.0, 0.0])), rows)
+    np.testing.assert_allclose(p[0, 0], [np.exp(-50.0), 1.0])

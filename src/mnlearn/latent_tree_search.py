@@ -11,6 +11,7 @@ from mnlearn.chow_liu_tree import (
     pair_probabilities,
 )
 from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError
 from mnlearn.inference.circuits import expected_counts_given
 from mnlearn.latent_tree import (
     Edge,
@@ -42,7 +43,14 @@ def learn_latent_tree(
     tree that neighbour joining finds behind its distances, where that raises the BIC after
     `trial_iterations` of EM. Then hidden nodes are joined with the neighbour they are most
     correlated with, where that does.
+
+    Raises
+    ------
+    InputError
+        There is only one variable.
     """
+    if data.n_vars < 2:
+        raise InputError("latent tree: expected at least 2 variables, got 1.")
     pairs = pair_probabilities(data, pseudocount)
     parent = maximum_spanning_tree(mutual_information(pairs))
     tables = {}

@@ -84,11 +84,11 @@ def _point(
     asked = rank < n_query
     evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
     began = time.perf_counter()
-    log_evidence, p_one = conditionals(circuit, evidence, threads)
+    log_evidence, p = conditionals(circuit, evidence, threads)
     seconds = time.perf_counter() - began
     cll = (log_value(circuit, rows, threads) - log_evidence) / n_query
     with np.errstate(divide="ignore"):
-        log_own = np.log(np.where(rows, p_one, 1.0 - p_one))
+        log_own = np.log(np.where(rows, p[:, :, 1], p[:, :, 0]))
     cmll = np.where(asked, log_own, 0.0).sum(axis=1) / n_query
     return {
         "percentage": percentage,

@@ -10,8 +10,7 @@ from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.inference.annealing import Annealing, estimated_log_partition
-from mnlearn.inference.circuits import UNKNOWN, log_partition, log_value
-from mnlearn.inference.circuits import marginals as circuit_marginals
+from mnlearn.inference.circuits import UNKNOWN, conditionals, log_partition, log_value
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.exact import conditional_log_likelihood
 from mnlearn.inference.marginals import (
@@ -117,9 +116,10 @@ def _circuit_cmll(
 ) -> NDArray[np.float64]:
     per_row = np.zeros(data.n_rows)
     for group in groups:
-        p_one = circuit_marginals(circuit, _without(data.rows, group), threads)[:, group]
+        p = conditionals(circuit, _without(data.rows, group), threads)[1][:, group]
+        p_own = np.where(data.rows[:, group], p[:, :, 1], p[:, :, 0])
         with np.errstate(divide="ignore"):
-            per_row += np.log(np.where(data.rows[:, group], p_one, 1.0 - p_one)).sum(axis=1)
+            per_row += np.log(p_own).sum(axis=1)
     return per_row
 
 

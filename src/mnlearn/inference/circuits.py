@@ -148,31 +148,32 @@ def log_partition(circuit: ArithmeticCircuit) -> float:
 def conditionals(
     circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log of the circuit's value for each row of evidence, and P(X_v = 1 | evidence).
+    """Return the log of the circuit's value for each row of evidence, and P(X_v = x | evidence).
 
-    rows : as in `log_value`. The second value is float64 of (n_rows, n_vars), not a number where
-        the evidence has probability 0.
+    rows : as in `log_value`. The second value is float64 of (n_rows, n_vars, 2), not a number
+        where the evidence has probability 0. Small probabilities are as exact as large ones.
     """
-    log_values_of, p_one = np.empty(len(rows)), np.empty(rows.shape)
+    log_values_of, p = np.empty(len(rows)), np.empty((*rows.shape, 2))
 
     def fill(first: int, last: int) -> None:
         batch = _Batch(circuit, circuit.weight)
         for begin in range(first, last, LANES):
             end = min(begin + LANES, last)
             log_values_of[begin:end] = batch.values(rows[begin:end])
-            one = batch.flows()[1 : 2 * circuit.n_vars : 2, : end - begin].T
+            own = batch.flows()[: 2 * circuit.n_vars, : end - begin].T
             possible = np.isfinite(log_values_of[begin:end])
-            p_one[begin:end] = np.where(possible[:, None], one, np.nan)
+            p[begin:end] = np.where(possible[:, None], own, np.nan).reshape(end - begin, -1, 2)
 
     map_ranges(fill, len(rows), threads)
-    return log_values_of, p_one
+    return log_values_of, p
 
 
 def marginals(
     circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
 ) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | evidence) for each row of evidence; see `conditionals`."""
-    return conditionals(circuit, rows, threads)[1]
+    """Return P(X_v = 1 | evidence), float64 of (n_rows, n_vars); see `conditionals`."""
+    p = conditionals(circuit, rows, threads)[1]
+    return np.asarray(p[:, :, 1] / p.sum(axis=2))
 
 
 def expected_counts(
