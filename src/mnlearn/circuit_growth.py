@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.circuit_splits import SplitPlan
-from mnlearn.method import Fitted, Task
+from mnlearn.method import Fitted, Task, check_range, parameter
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.progress import say
 from mnlearn.split_queue import Split, SplitQueue
@@ -169,24 +170,23 @@ class CircuitGrowth:
             self._pending = Split(group, var, float(state["pending_gain"]), planned)
 
 
-class Prices(Protocol):
-    """What the parameters of a method say about how its circuit grows."""
+@dataclass(frozen=True)
+class Prices:
+    """Parameters that all methods which grow circuits have."""
 
-    @property
-    def edge_cost(self) -> float:
-        """Nats that each new edge must gain at first."""
+    split_cost: float = parameter(2.0, "nats of log-likelihood that a split must gain")
+    edge_cost: float = parameter(
+        0.1, "nats that each new edge must gain at first; halved when nothing gains that much"
+    )
+    max_edges: int = parameter(100_000, "edges of the circuit at most")
+    max_seconds: float | None = parameter(None, "seconds to grow the circuit at most, or none")
 
-    @property
-    def split_cost(self) -> float:
-        """Nats that a split must gain."""
-
-    @property
-    def max_edges(self) -> int:
-        """Edges of the circuit at most."""
-
-    @property
-    def max_seconds(self) -> float | None:
-        """Seconds to grow it at most."""
+    def __post_init__(self) -> None:
+        check_range("split_cost", self.split_cost, -1e9, 1e9)
+        check_range("edge_cost", self.edge_cost, 0, 1e9)
+        check_range("max_edges", self.max_edges, 1, 2**31 - 1)
+        if self.max_seconds is not None:
+            check_range("max_seconds", self.max_seconds, 0, 1e9)
 
 
 M = TypeVar("M", bound=Growing)
