@@ -240,3 +240,18 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
     a, b = whole.best.fitted.model, again.best.fitted.model
     assert a.weight.tobytes() == b.weight.tobytes()
     assert a.child.tobytes() == b.child.tobytes()
+
+
+def test_growth_ends_near_its_budget_without_trying_all_that_does_not_fit(train):
+    model = MarkovGrowth(train, PENALTY)
+    growth = CircuitGrowth(model, 0.05, 0.0, 300)
+    growth.grow(300)
+    assert growth.ended
+    assert 300 * 0.9 < model.circuit.n_edges <= 300
+    # A budget below the edges of independent variables is no reason to plan every split.
+    small = MarkovGrowth(train, PENALTY)
+    small.plan = lambda group, var: pytest.fail("planned a split for which there is no room")
+    growth = CircuitGrowth(small, 0.05, 0.0, 10)
+    growth.grow(10)
+    assert growth.ended
+    assert growth.n_splits == 0
