@@ -18,7 +18,7 @@ def learned(seed=0):
     circuit, features = grown(seed)
     return type(circuit)(
         circuit.n_vars, circuit.is_sum, circuit.start, circuit.child, circuit.weight, features,
-        tuple(f"x{v}" for v in range(N)),
+        names=tuple(f"x{v}" for v in range(N)),
     )  # fmt: skip
 
 
@@ -144,10 +144,10 @@ def test_commands_on_circuits(tmp_path, monkeypatch):
     succeed("convert c.npz c.ac")
     succeed("convert c.ac c.mn")
     succeed("convert c.ac c.graphml")
-    refuse("convert c.npz c.dn", "a .dn file holds a dependency network, not a Markov network")
+    refuse("convert c.npz c.dn", "a .dn file holds a dependency network, not an arithmetic circuit")
     succeed("convert c.mn d.ac")
     succeed("fit dn_tree --train c.data --out n.npz")
-    refuse("convert n.npz n.ac", "a .ac file holds a circuit, not a dependency network")
+    refuse("convert n.npz n.ac", "a .ac file holds an arithmetic circuit, not a dependency network")
     (tmp_path / "e.csv").write_text("*,1,0,*,*,0\n")
     answers = succeed("query c.npz --evidence e.csv").output.splitlines()[-1].split(",")
     agrees = (all_states(N)[:, [1, 2, 5]] == [1, 0, 0]).all(axis=1)

@@ -22,7 +22,7 @@ from mnlearn.models.dependency_network import (
 )
 from mnlearn.models.features import features_of
 from mnlearn.models.files import load_model, save_model
-from mnlearn.models.graph_files import parent_counts, write_edges, write_graphml
+from mnlearn.models.graph_files import write_edges, write_graphml
 from mnlearn.models.libra import read_dn, read_mn, write_dn, write_mn
 from mnlearn.models.markov_network import markov_network
 
@@ -914,7 +914,7 @@ def test_edges_of_a_dependency_network(tmp_path):
     trees = trees_of([(1, (2, leaf, leaf), (2, leaf, leaf)), leaf, (0, leaf, leaf)])
     features = features_of([[(0, 1), (2, 1)], [(1, 1)], [(0, 1), (1, 0), (2, 1)]])
     network = DependencyNetwork(trees, features, np.array([0, 1, 1], np.int32), np.ones(3))
-    assert parent_counts(network) == {(1, 0): 1, (2, 0): 3, (0, 2): 1, (0, 1): 1, (2, 1): 1}
+    assert network.edges() == {(1, 0): 1, (2, 0): 3, (0, 2): 1, (0, 1): 1, (2, 1): 1}
     write_edges(network, tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text().splitlines()[1:] == [
         "V0,V1,1", "V0,V2,1", "V1,V0,1", "V2,V0,3", "V2,V1,1",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from mnlearn.circuit_splits import SplitPlan, plan, split
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, read_only
 from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
@@ -131,15 +131,18 @@ class BayesGrowth:
 
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with the conjunctions that its parameters belong to."""
-        conjunctions: list[list[tuple[int, int]]] = [[]] * len(self.circuit.weight)
+        n_parameters = len(self.circuit.weight)
+        conjunctions: list[list[tuple[int, int]]] = [[]] * n_parameters
+        target_of = np.empty(n_parameters, np.int32)
         # Later leaves stand for what is left of the earlier ones whose parameters they took.
         for target, path, own in zip(self.target, self.path, self.parameters, strict=True):
             for x, parameter in enumerate(own):
                 conjunctions[parameter] = sorted((*path, (target, x)))
+                target_of[parameter] = target
         circuit = self.circuit
         return ArithmeticCircuit(
             circuit.n_vars, circuit.is_sum, circuit.start, circuit.child, circuit.weight,
-            features_of(conjunctions), self.counts.data.names,
+            features_of(conjunctions), read_only(target_of), self.counts.data.names,
         )  # fmt: skip
 
 

@@ -129,7 +129,9 @@ def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter.")
 @click.option("--grid", "grid_path", type=FILE, help="YAML file of parameter: [values].")
 @click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, lw).")
-@click.option("--out", type=FILE, required=True, help="Model file; .npz, .mn, .dn, .graphml, .csv.")
+@click.option(
+    "--out", type=FILE, required=True, help="Model file, in a form that `mnlearn convert` names."
+)
 @click.option("--trace", type=FILE, help="Write every grid point to this CSV.")
 @threads_option
 @seed_option
@@ -361,18 +363,20 @@ def convert(source: Path, target: Path, categories: Path | None) -> None:
     """Convert a model or a data file; the forms are named by the suffixes.
 
     \b
-    models  .npz  .mn  .dn  .ac    both ways;  .graphml and .csv (edges): out only;
-            a Markov network is compiled into an .ac, which gives exact answers
+    models  .npz  .mn  .dn  .bn  .ac   both ways;  .bif: in only;
+            .graphml and .csv (edges): out only; a Markov or Bayesian network
+            is compiled into an .ac, which gives exact answers
     data      .npz  .data  .csv, and .gz or .xz of the text forms
     """
     from mnlearn.compilation import compile_network
+    from mnlearn.models.bayesian_network import BayesianNetwork
     from mnlearn.models.files import FORMS, load_model, save_model
     from mnlearn.models.markov_network import MarkovNetwork
 
     is_model = source.suffix.lower() in FORMS and _kind(source) != "dataset"
     if is_model and categories is None:
         model = load_model(source)
-        if target.suffix.lower() == ".ac" and isinstance(model, MarkovNetwork):
+        if target.suffix.lower() == ".ac" and isinstance(model, MarkovNetwork | BayesianNetwork):
             model = compile_network(model)
         save_model(model, target)
         return

@@ -1,10 +1,13 @@
-"""Compilation of Markov networks into circuits: variable elimination on decision diagrams."""
+"""Compilation of networks into circuits: variable elimination on decision diagrams."""
+
+from dataclasses import replace
 
 import numpy as np
 
 from mnlearn.data.dataset import read_only
 from mnlearn.elimination import min_fill_order
 from mnlearn.errors import InputError
+from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.markov_network import MarkovNetwork
 
@@ -14,8 +17,10 @@ Diagram = int | tuple[int, "Diagram", "Diagram"]
 _ONE = -1
 
 
-def compile_network(network: MarkovNetwork, max_edges: int = MAX_EDGES) -> ArithmeticCircuit:
-    """Return the circuit of a Markov network, whose parameters are those of its features.
+def compile_network(
+    network: MarkovNetwork | BayesianNetwork, max_edges: int = MAX_EDGES
+) -> ArithmeticCircuit:
+    """Return the circuit of a network, whose parameters are those of its features or CPDs.
 
     Variables are eliminated in min-fill order (Chavira & Darwiche 2007). Factors are decision
     diagrams with nodes of the circuit at their ends, so that what a context makes equal is
@@ -24,10 +29,17 @@ def compile_network(network: MarkovNetwork, max_edges: int = MAX_EDGES) -> Arith
     Raises
     ------
     InputError
-        The circuit would have more than `max_edges` edges, or a weight is infinite.
+        The circuit would have more than `max_edges` edges, or a weight is plus infinity.
     """
-    if not np.isfinite(network.weight).all():
-        raise InputError("circuit: a network with infinite weights cannot be compiled.")
+    if isinstance(network, BayesianNetwork):
+        rank = network.rank
+        circuit = compile_network(network.network(), max_edges)
+        assert circuit.features is not None
+        # Parents come before children: the last variable of a path and a value is that of the CPD.
+        latest = np.maximum.reduceat(rank[circuit.features.var], circuit.features.start[:-1])
+        return replace(circuit, target=read_only(network.order[latest].astype(np.int32)))
+    if np.isposinf(network.weight).any():
+        raise InputError("circuit: a network with weights of plus infinity cannot be compiled.")
     features = [network.features.literals(k) for k in range(len(network.features))]
     scopes = [[v for v, _ in literals] for literals in features]
     order, log2_entries = min_fill_order(network.n_vars, scopes)
@@ -178,7 +190,7 @@ class _Builder:
             read_only(np.array(child_of, np.int32)),
             read_only(network.weight),
             network.features,
-            network.names,
+            names=network.names,
         )
 
 

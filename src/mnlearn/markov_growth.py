@@ -148,7 +148,7 @@ class MarkovGrowth:
         features = features_of(sorted(literals) for literals in self.literals)
         learned = ArithmeticCircuit(
             self.circuit.n_vars, self.circuit.is_sum, self.circuit.start, self.circuit.child,
-            self.circuit.weight, features, self.counts.data.names,
+            self.circuit.weight, features, names=self.counts.data.names,
         )  # fmt: skip
         # What is grown further must not depend on whether the model was asked for.
         self.circuit = with_weight(self.circuit, before[0])

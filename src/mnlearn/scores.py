@@ -21,10 +21,13 @@ from mnlearn.inference.marginals import (
 )
 from mnlearn.inference.terms import HARD_WEIGHT, finite, terms_of
 from mnlearn.kernels.pseudo_likelihood import sum_log_probabilities
+from mnlearn.kernels.tree import tree_log_odds
+from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.threads import map_ranges
 
 Groups = Sequence[Sequence[int]]
 # Rows of which all features are looked at together.
@@ -166,14 +169,14 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
 
 
 def has_exact_likelihood(model: Model) -> bool:
-    """Tell whether `ll` can be computed: of a circuit, or by enumeration."""
+    """Tell whether `ll` is cheap: of a circuit, a Bayesian network, or by enumeration."""
     if isinstance(model, MarkovNetwork):
         return model.n_vars <= MAX_ENUMERATED
-    return isinstance(model, ArithmeticCircuit)
+    return isinstance(model, ArithmeticCircuit | BayesianNetwork)
 
 
 def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
-    """Log-likelihood, exact: in a circuit, or by enumeration of up to 2^20 states.
+    """Log-likelihood, exact: in a circuit, from CPDs, or by enumeration of up to 2^20 states.
 
     Larger Markov networks are compiled into a circuit.
 
@@ -185,12 +188,32 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
     check_variables(model, data)
     if isinstance(model, ArithmeticCircuit):
         return _score(log_value(model, data.rows, threads) - log_partition(model), data)
+    if isinstance(model, BayesianNetwork):
+        return _score(_sum_of_cpds(model, data, threads), data)
     network = _with_joint(model, "ll")
     if network.n_vars > MAX_ENUMERATED:
         return ll(compile_network(network), data, threads)
     terms = terms_of(network)
     every = np.arange(data.n_vars)
     return _score(conditional_log_likelihood(terms, data.rows, every, threads), data)
+
+
+def _sum_of_cpds(network: BayesianNetwork, data: Dataset, threads: int) -> NDArray[np.float64]:
+    """Return the sum over variables of log P(x_v | parents) for each row."""
+    trees = network.trees
+    per_row = np.empty(data.n_rows)
+
+    def fill(first: int, last: int) -> None:
+        for begin in range(first, last, _ROWS):
+            rows = data.rows[begin : min(begin + _ROWS, last)]
+            log_p = np.empty((2, *rows.shape))
+            for x in (0, 1):
+                leaf = np.ascontiguousarray(trees.log_prob[:, x])
+                tree_log_odds(rows, trees.start, trees.split_var, trees.child, leaf, log_p[x])
+            per_row[begin : begin + len(rows)] = np.where(rows, log_p[1], log_p[0]).sum(axis=1)
+
+    map_ranges(fill, data.n_rows, threads)
+    return per_row
 
 
 def annealed_ll(
@@ -201,7 +224,7 @@ def annealed_ll(
     Its Monte Carlo error is that of the estimate of log Z, the same for all rows.
     """
     check_variables(model, data)
-    if isinstance(model, ArithmeticCircuit):
+    if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         return ll(model, data, threads)
     network = _with_joint(model, "ll")
     log_z, error = estimated_log_partition(network, annealing, seed, threads)
@@ -214,7 +237,11 @@ def annealed_ll(
     return _score(potential - log_z, data, error)
 
 
-def _with_joint(model: MarkovNetwork | DependencyNetwork, metric: str) -> MarkovNetwork:
+def _with_joint(
+    model: MarkovNetwork | DependencyNetwork | BayesianNetwork, metric: str
+) -> MarkovNetwork:
+    if isinstance(model, BayesianNetwork):
+        return model.network()
     if not isinstance(model, MarkovNetwork):
         raise InputError(
             f"metric {metric}: expected a Markov network; a dependency network has no joint "

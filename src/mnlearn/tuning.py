@@ -13,6 +13,7 @@ from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.marginals import Inference
 from mnlearn.method import Fitted, Method, Stage, Task
+from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.files import Model
@@ -157,6 +158,8 @@ def _trace_row(
 
 def size(model: Model) -> dict[str, float]:
     """Return the number and mean length of a model's features with weights other than 0."""
+    if isinstance(model, BayesianNetwork):
+        return {"n_features": int(model.trees.is_leaf.sum())}
     if isinstance(model, DependencyNetwork):
         return {"n_features": model.trees.n_informative_leaves + len(model.features)}
     if isinstance(model, ArithmeticCircuit) and model.features is None:

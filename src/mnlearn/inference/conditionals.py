@@ -8,6 +8,7 @@ from mnlearn.inference.terms import conditions, finite, leaf_log_odds
 from mnlearn.kernels.effects import add_owned
 from mnlearn.kernels.pseudo_likelihood import add_log_odds
 from mnlearn.kernels.tree import tree_log_odds
+from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet
@@ -19,7 +20,7 @@ def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArr
     """Return log P(x_v = 1 | rest) - log P(x_v = 0 | rest), float64 of (n_rows, n_vars)."""
     if isinstance(model, DependencyNetwork):
         return _dependency_log_odds(model, data, threads)
-    if isinstance(model, ArithmeticCircuit):
+    if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         model = model.network()
     out = np.zeros(data.rows.shape)
     f, weight = model.features, finite(model.weight)

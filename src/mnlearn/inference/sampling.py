@@ -7,7 +7,9 @@ from mnlearn.inference.circuits import draw
 from mnlearn.inference.exact import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.terms import query_of, terms_of
+from mnlearn.kernels.ancestral import draw_ancestral
 from mnlearn.kernels.gibbs import draw_states
+from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
@@ -19,12 +21,14 @@ def sample_rows(
 ) -> NDArray[np.uint8]:
     """Return independent examples, uint8 of shape (n_rows, n_vars).
 
-    A circuit is sampled exactly, and so is a Markov network of up to 20 variables. Else each
-    example is the end of a Gibbs chain of its own, `burn_in` sweeps from a random state; of a
-    dependency network that chain is all that defines a distribution.
+    A circuit and a Bayesian network are sampled exactly, and so is a Markov network of up to 20
+    variables. Else each example is the end of a Gibbs chain of its own, `burn_in` sweeps from a
+    random state; of a dependency network that chain is all that defines a distribution.
     """
     if isinstance(model, ArithmeticCircuit):
         return draw(model, n_rows, seed, threads)
+    if isinstance(model, BayesianNetwork):
+        return _ancestral(model, n_rows, seed, threads)
     terms = terms_of(model)
     every = np.arange(model.n_vars)
     if isinstance(model, MarkovNetwork) and model.n_vars <= MAX_ENUMERATED:
@@ -41,4 +45,17 @@ def sample_rows(
         draw_states(asked.terms, base, burn_in, np.uint64(seed), first, last, out)
 
     map_ranges(run_chains, n_rows, threads)
+    return out
+
+
+def _ancestral(model: BayesianNetwork, n_rows: int, seed: int, threads: int) -> NDArray[np.uint8]:
+    trees = model.trees
+    p_one = np.exp(trees.log_prob[:, 1])
+    out = np.empty((n_rows, model.n_vars), np.uint8)
+
+    def fill(first: int, last: int) -> None:
+        layout = (model.order, trees.start, trees.split_var, trees.child, p_one)
+        draw_ancestral(*layout, np.uint64(seed), first, last, out)
+
+    map_ranges(fill, n_rows, threads)
     return out

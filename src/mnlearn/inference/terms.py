@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.conditioning import SYMMETRIC
+from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
@@ -34,7 +35,7 @@ class Terms:
 
 def terms_of(model: Model) -> Terms:
     """Return a model as terms: features as they are, CPDs as log-odds given their conditions."""
-    if isinstance(model, ArithmeticCircuit):
+    if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         model = model.network()
     if isinstance(model, MarkovNetwork):
         n = len(model.features)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import read_only
 from mnlearn.errors import InputError
 from mnlearn.kernels.circuit_check import find_fault, scopes
+from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
+from mnlearn.models.cpd_trees import trees_of_leaves
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 
@@ -29,6 +32,9 @@ class ArithmeticCircuit:
     weight : float64, shape (n_parameters,). Logarithms of the parameters.
     features : the conjunctions whose weights the parameters are, so that the circuit is that
         of a Markov network; None where there are none, as with hidden variables.
+    target : int32, shape (n_parameters,). The variable whose CPD each parameter belongs to, its
+        conjunction being the path to a leaf and a value of that variable, so that the circuit is
+        that of a Bayesian network; None where it is of none.
     names : names of the variables, or None.
     """
 
@@ -38,6 +44,7 @@ class ArithmeticCircuit:
     child: NDArray[np.int32]
     weight: NDArray[np.float64]
     features: FeatureSet | None = None
+    target: NDArray[np.int32] | None = None
     names: tuple[str, ...] | None = None
 
     @property
@@ -66,6 +73,28 @@ class ArithmeticCircuit:
         if self.features is None:
             raise InputError("circuit: its parameters are not the weights of features.")
         return markov_network(self.n_vars, self.features, self.weight, self.names)
+
+    def bayesian_network(self) -> BayesianNetwork:
+        """Return the Bayesian network of the parameters.
+
+        Raises
+        ------
+        InputError
+            The parameters are not those of a Bayesian network.
+        """
+        if self.features is None or self.target is None:
+            raise InputError("circuit: its parameters are not known to be those of CPDs.")
+        trees = trees_of_leaves(self.n_vars, self.features, self.target, self.weight)
+        return bayesian_network(trees, self.names)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the model is: variables, nodes, edges, parameters."""
+        return {
+            "n_vars": self.n_vars,
+            "n_nodes": self.n_nodes,
+            "n_edges": self.n_edges,
+            "n_parameters": len(self.weight),
+        }
 
     def check(self) -> None:
         """Check that marginals can be read off: sums smooth, products decomposable.

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,11 @@ class Trees:
             depth[self.child[node]] = depth[node] + 1
         return read_only(depth)
 
+    def tests(self) -> dict[tuple[int, int], int]:
+        """Return for each (tested variable, target) how many nodes of the target's tree test it."""
+        inner = ~self.is_leaf
+        return count_pairs(self.split_var[inner], self.target[inner])
+
     @property
     def n_informative_leaves(self) -> int:
         """Number of leaves, without those of trees that are a single leaf of log-odds 0."""
@@ -79,6 +85,12 @@ class Trees:
             climbs = parent[above] >= 0
             node, place = above[climbs], place[climbs] - 1
         return feature_set(start, var, value)
+
+
+def count_pairs(first: NDArray, second: NDArray) -> dict[tuple[int, int], int]:
+    """Return how often each pair of numbers occurs, in ascending order."""
+    pairs, count = np.unique(np.column_stack([first, second]), axis=0, return_counts=True)
+    return {(u, v): n for (u, v), n in zip(pairs.tolist(), count.tolist(), strict=True)}
 
 
 def flat_trees(n_vars: int) -> Trees:
@@ -112,6 +124,30 @@ class DependencyNetwork:
     def n_vars(self) -> int:
         """Number of variables."""
         return self.trees.n_vars
+
+    def edges(self) -> dict[tuple[int, int], int]:
+        """Return for each (parent, child) in how many places the child's CPD looks at the parent.
+
+        Counted are the tests of the parent in the child's tree and the features of the child's
+        CPD with a literal on the parent.
+        """
+        trees, features = self.trees, self.features
+        inner = ~trees.is_leaf
+        other = features.var != self.target[features.owner]
+        return count_pairs(
+            np.concatenate([trees.split_var[inner], features.var[other]]),
+            np.concatenate([trees.target[inner], self.target[features.owner[other]]]),
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the model is: variables, leaves, features, edges."""
+        return {
+            "n_vars": self.n_vars,
+            "n_leaves": self.trees.n_informative_leaves,
+            "deepest_leaf": int(self.trees.depth.max()),
+            "n_features": len(self.features),
+            "n_edges": len(self.edges()),
+        }
 
 
 def tree_network(trees: Trees, names: tuple[str, ...] | None = None) -> DependencyNetwork:

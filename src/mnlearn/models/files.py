@@ -4,13 +4,22 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mnlearn.errors import InputError
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.bif import read_bif
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.graph_files import parent_counts, write_edges, write_graphml
-from mnlearn.models.libra import read_ac, read_dn, read_mn, write_ac, write_dn, write_mn
+from mnlearn.models.graph_files import write_edges, write_graphml
+from mnlearn.models.libra import (
+    read_ac,
+    read_bn,
+    read_dn,
+    read_mn,
+    write_ac,
+    write_bn,
+    write_dn,
+    write_mn,
+)
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.native import Model, read_npz, write_npz
 
@@ -28,15 +37,31 @@ _READERS: dict[str, Callable[[Path | str], Model]] = {
     ".npz": read_npz,
     ".mn": read_mn,
     ".dn": read_dn,
+    ".bn": read_bn,
     ".ac": read_ac,
+    ".bif": read_bif,
 }
 # Suffixes of the files that models can be read from.
 FORMS = tuple(_READERS)
-_GRAPHS = (".csv", ".graphml")
+# What files of one kind of model hold, and how they are written.
+_WRITERS: dict[str, tuple[type[Model], Callable[[Any, Path | str], None]]] = {
+    ".mn": (MarkovNetwork, write_mn),
+    ".dn": (DependencyNetwork, write_dn),
+    ".bn": (BayesianNetwork, write_bn),
+    ".ac": (ArithmeticCircuit, write_ac),
+}
+_GRAPHS = {".csv": write_edges, ".graphml": write_graphml}
+_WRITTEN = (".npz", *_WRITERS, *_GRAPHS)
+_KINDS: dict[type[Model], str] = {
+    MarkovNetwork: "a Markov network",
+    DependencyNetwork: "a dependency network",
+    BayesianNetwork: "a Bayesian network",
+    ArithmeticCircuit: "an arithmetic circuit",
+}
 
 
 def load_model(path: Path | str) -> Model:
-    """Read a model: `.npz` (native), `.mn`, `.dn` or `.ac` (Libra).
+    """Read a model: `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), or `.bif`.
 
     Raises
     ------
@@ -67,16 +92,17 @@ def load_network(path: Path | str | None) -> DependencyNetwork | None:
     network = load_model(path)
     if not isinstance(network, DependencyNetwork):
         raise InputError(
-            f"{path}: expected a dependency network, the file holds {_article(network)}."
+            f"{path}: expected a dependency network, the file holds {_KINDS[type(network)]}."
         )
     return network
 
 
 def save_model(model: Model, path: Path | str) -> None:
-    """Write a model: `.npz` (native), `.mn`, `.dn` or `.ac` (Libra), `.csv` or `.graphml` (edges).
+    """Write a model: `.npz` (native), Libra's forms, `.csv` or `.graphml` (edges).
 
     Equal models are written to equal bytes. Only `.npz` keeps all of the model. A circuit whose
-    parameters are weights of features may also be written as its Markov network.
+    parameters are weights of features, or those of CPDs, may also be written as its Markov network
+    or Bayesian network, and a Bayesian network as a Markov network.
 
     Raises
     ------
@@ -85,41 +111,33 @@ def save_model(model: Model, path: Path | str) -> None:
         written.
 
     """
+    check_writable(path)
     suffix = Path(path).suffix.lower()
     if suffix == ".npz":
         write_npz(model, path)
-        return
-    if isinstance(model, ArithmeticCircuit):
-        if suffix == ".ac":
-            write_ac(model, path)
-            return
-        check_writable(path)
-        model = model.network()
-    if suffix == ".csv":
-        write_edges(model, path)
-    elif suffix == ".graphml":
-        write_graphml(model, path)
-    elif suffix == ".mn":
-        if not isinstance(model, MarkovNetwork):
-            raise InputError(f"{path}: a .mn file holds a Markov network, not {_article(model)}.")
-        write_mn(model, path)
-    elif suffix == ".dn":
-        if not isinstance(model, DependencyNetwork):
-            raise InputError(
-                f"{path}: a .dn file holds a dependency network, not {_article(model)}."
-            )
-        write_dn(model, path)
-    elif suffix == ".ac":
-        raise InputError(f"{path}: a .ac file holds a circuit, not {_article(model)}.")
+    elif suffix in _GRAPHS:
+        _GRAPHS[suffix](model.network() if isinstance(model, ArithmeticCircuit) else model, path)
     else:
-        check_writable(path)
+        kind, write = _WRITERS[suffix]
+        if not isinstance(model, kind):
+            model = _as_kind(model, kind, path)
+        write(model, path)
+
+
+def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
+    """Return the same distribution as another kind of model."""
+    if kind is MarkovNetwork and isinstance(model, ArithmeticCircuit | BayesianNetwork):
+        return model.network()
+    if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit):
+        return model.bayesian_network()
+    suffix = Path(path).suffix.lower()
+    raise InputError(f"{path}: a {suffix} file holds {_KINDS[kind]}, not {_KINDS[type(model)]}.")
 
 
 def check_writable(path: Path | str) -> None:
     """Refuse a path whose suffix is not that of a form in which models are written."""
-    forms = (*FORMS, *_GRAPHS)
-    if Path(path).suffix.lower() not in forms:
-        raise InputError(f"{path}: expected a model file that ends in {_listed(forms)}.")
+    if Path(path).suffix.lower() not in _WRITTEN:
+        raise InputError(f"{path}: expected a model file that ends in {_listed(_WRITTEN)}.")
 
 
 def _listed(forms: Iterable[str]) -> str:
@@ -127,43 +145,6 @@ def _listed(forms: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _article(model: Model) -> str:
-    if isinstance(model, ArithmeticCircuit):
-        return "an arithmetic circuit"
-    return f"a {_KINDS[type(model)]}"
-
-
-_KINDS = {MarkovNetwork: "Markov network", DependencyNetwork: "dependency network"}
-
-
 def describe(model: Model) -> dict[str, Any]:
-    """Return what a model is: kind, variables, features by length, edges."""
-    if isinstance(model, ArithmeticCircuit):
-        return {
-            "kind": "arithmetic circuit",
-            "n_vars": model.n_vars,
-            "n_nodes": model.n_nodes,
-            "n_edges": model.n_edges,
-            "n_parameters": len(model.weight),
-        }
-    if isinstance(model, MarkovNetwork):
-        counts = np.bincount(model.features.length)
-        return {
-            "kind": "Markov network",
-            "n_vars": model.n_vars,
-            "n_features": len(model.features),
-            "n_nonzero": int((model.weight != 0).sum()),
-            "features_by_length": {
-                str(length): int(count) for length, count in enumerate(counts) if count
-            },
-            "n_edges": len(model.edges()),
-        }
-    trees = model.trees
-    return {
-        "kind": "dependency network",
-        "n_vars": model.n_vars,
-        "n_leaves": trees.n_informative_leaves,
-        "deepest_leaf": int(trees.depth.max()),
-        "n_features": len(model.features),
-        "n_edges": len(parent_counts(model)),
-    }
+    """Return what a model is: its kind, and what there is of it."""
+    return {"kind": _KINDS[type(model)].split(" ", 1)[1], **model.describe()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,19 @@ class MarkovNetwork:
                         interaction = w if u_value == v_value else -w
                     out[u, v] = out.get((u, v), 0.0) + interaction
         return out
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the model is: variables, features by length, edges."""
+        counts = np.bincount(self.features.length)
+        return {
+            "n_vars": self.n_vars,
+            "n_features": len(self.features),
+            "n_nonzero": int((self.weight != 0).sum()),
+            "features_by_length": {
+                str(length): int(count) for length, count in enumerate(counts) if count
+            },
+            "n_edges": len(self.edges()),
+        }
 
 
 def markov_network(

@@ -9,12 +9,13 @@ from mnlearn.arrays import read_arrays, write_arrays
 from mnlearn.data.dataset import read_only
 from mnlearn.errors import InputError
 from mnlearn.kernels.circuit_check import topological
+from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 
-Model = MarkovNetwork | DependencyNetwork | ArithmeticCircuit
+Model = MarkovNetwork | DependencyNetwork | BayesianNetwork | ArithmeticCircuit
 
 VERSION = 1
 
@@ -35,11 +36,12 @@ _DTYPE = {
     "parameter": "<f8",
 }
 _FEATURES = ("start", "var", "value", "weight")
-_TREES = ("tree_start", "split_var", "child", "log_prob", "target")
+_TREES = ("tree_start", "split_var", "child", "log_prob")
 _CIRCUIT = ("is_sum", "child_start", "circuit_child", "parameter")
 _KINDS = {
     MarkovNetwork: "markov_network",
     DependencyNetwork: "dependency_network",
+    BayesianNetwork: "bayesian_network",
     ArithmeticCircuit: "arithmetic_circuit",
 }
 
@@ -56,17 +58,14 @@ def write_npz(model: Model, path: Path | str) -> None:
         }
         if model.features is not None:
             given |= _feature_arrays(model.features)
+        if model.target is not None:
+            given["target"] = model.target
+    elif isinstance(model, BayesianNetwork):
+        given = _tree_arrays(model.trees)
     else:
         given = {**_feature_arrays(model.features), "weight": model.weight}
     if isinstance(model, DependencyNetwork):
-        trees = model.trees
-        given |= {
-            "target": model.target,
-            "tree_start": trees.start,
-            "split_var": trees.split_var,
-            "child": trees.child,
-            "log_prob": trees.log_prob,
-        }
+        given |= {"target": model.target, **_tree_arrays(model.trees)}
     arrays = {
         "kind": np.array(_KINDS[type(model)]),
         "version": np.array(VERSION, "<i8"),
@@ -80,6 +79,15 @@ def write_npz(model: Model, path: Path | str) -> None:
 
 def _feature_arrays(features: FeatureSet) -> dict[str, NDArray]:
     return {"start": features.start, "var": features.var, "value": features.value}
+
+
+def _tree_arrays(trees: Trees) -> dict[str, NDArray]:
+    return {
+        "tree_start": trees.start,
+        "split_var": trees.split_var,
+        "child": trees.child,
+        "log_prob": trees.log_prob,
+    }
 
 
 def read_npz(path: Path | str) -> Model:
@@ -97,16 +105,26 @@ def read_npz(path: Path | str) -> Model:
     names = _load_names(path, arrays, n_vars)
     if kind == "arithmetic_circuit":
         return _load_circuit(path, arrays, n_vars, names)
-    is_network = kind == "dependency_network"
-    _check_arrays(path, arrays, _FEATURES + (_TREES if is_network else ()))
+    if kind == "bayesian_network":
+        try:
+            return bayesian_network(_load_trees(path, arrays, n_vars), names)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+    _check_arrays(path, arrays, _FEATURES)
     features = FeatureSet(arrays["start"], arrays["var"], arrays["value"])
     _check_features(path, features, arrays["weight"], n_vars)
-    if not is_network:
+    if kind == "markov_network":
         return MarkovNetwork(n_vars, features, arrays["weight"], names)
+    trees = _load_trees(path, arrays, n_vars)
+    target = _load_targets(path, arrays, features)
+    return DependencyNetwork(trees, features, target, arrays["weight"], names)
+
+
+def _load_trees(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> Trees:
+    _check_arrays(path, arrays, _TREES)
     trees = Trees(arrays["tree_start"], arrays["split_var"], arrays["child"], arrays["log_prob"])
     _check_trees(path, trees, n_vars)
-    _check_targets(path, features, arrays["target"])
-    return DependencyNetwork(trees, features, arrays["target"], arrays["weight"], names)
+    return trees
 
 
 def _load_circuit(
@@ -123,12 +141,14 @@ def _load_circuit(
         raise _damaged(path, "circuit_child")
     if np.isnan(weight).any():
         raise _damaged(path, "parameter")
-    features = None
+    features = target = None
     if "start" in arrays:
         _check_arrays(path, arrays, _FEATURES[:3])
         features = FeatureSet(arrays["start"], arrays["var"], arrays["value"])
         _check_features(path, features, weight, n_vars)
-    circuit = ArithmeticCircuit(n_vars, is_sum, start, child, weight, features, names)
+        if "target" in arrays:
+            target = _load_targets(path, arrays, features)
+    circuit = ArithmeticCircuit(n_vars, is_sum, start, child, weight, features, target, names)
     try:
         circuit.check()
     except InputError as error:
@@ -192,12 +212,17 @@ def _check_features(path: Path | str, features: FeatureSet, weight: NDArray, n_v
         raise _damaged(path, "weight")
 
 
-def _check_targets(path: Path | str, features: FeatureSet, target: NDArray) -> None:
+def _load_targets(
+    path: Path | str, arrays: dict[str, NDArray], features: FeatureSet
+) -> NDArray[np.int32]:
+    _check_arrays(path, arrays, ("target",))
+    target = arrays["target"]
     if len(target) != len(features):
         raise _damaged(path, "target")
     owner = features.owner[features.var == target[features.owner]]
     if not np.array_equal(owner, np.arange(len(features))):
         raise _damaged(path, "target")
+    return target
 
 
 def _check_trees(path: Path | str, trees: Trees, n_vars: int) -> None:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import read_only
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.features import FeatureSet, features_of
+from mnlearn.models.features import features_of
 
 NO_PARENT = -1
 
@@ -36,11 +36,13 @@ def tree_circuit(
     parameter: dict[tuple[int, int, int], int] = {}
     weight: list[float] = []
     conjunctions: list[list[tuple[int, int]]] = []
+    target: list[int] = []
     for v in range(n_tree):
         for y in range(1 if v == root else 2):
             for x in (0, 1):
                 parameter[v, y, x] = 2 * n_vars + len(weight)
                 weight.append(log_prob[v, y, x])
+                target.append(v)
                 given = [] if v == root else [(int(parent[v]), y)]
                 conjunctions.append(sorted([(v, x), *given]))
     n_leaves = 2 * n_vars + len(weight)
@@ -66,13 +68,14 @@ def tree_circuit(
             terms = [node(0, [parameter[v, y, x], *below[x]]) for x in (0, 1)]
             message[v, y] = node(1, terms)
     start = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-    features: FeatureSet | None = features_of(conjunctions) if n_tree == n_vars else None
+    observed = n_tree == n_vars
     return ArithmeticCircuit(
         n_vars,
         read_only(np.array(is_sum, np.uint8)),
         read_only(start),
         read_only(np.concatenate(lists).astype(np.int32)),
         read_only(np.array(weight, np.float64)),
-        features,
+        features_of(conjunctions) if observed else None,
+        read_only(np.array(target, np.int32)) if observed else None,
         names,
     )

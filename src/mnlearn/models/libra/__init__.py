@@ -1,4 +1,4 @@
-"""Libra's text forms: Markov networks (`.mn`), dependency networks (`.dn`), circuits (`.ac`).
+"""Libra's text forms: `.mn`, `.dn` and `.bn` of networks, `.ac` of circuits.
 
 Read are all kinds of factors, over binary variables only. The reader accepts line ends around
 braces and inside trees where Libra does not, and refuses what Libra lets pass but cannot be meant:
@@ -8,7 +8,16 @@ have no names of variables.
 """
 
 from mnlearn.models.libra.circuit import read_ac, write_ac
-from mnlearn.models.libra.read import read_dn, read_mn
-from mnlearn.models.libra.write import write_dn, write_mn
+from mnlearn.models.libra.read import read_bn, read_dn, read_mn
+from mnlearn.models.libra.write import write_bn, write_dn, write_mn
 
-__all__ = ["read_ac", "read_dn", "read_mn", "write_ac", "write_dn", "write_mn"]
+__all__ = [
+    "read_ac",
+    "read_bn",
+    "read_dn",
+    "read_mn",
+    "write_ac",
+    "write_bn",
+    "write_dn",
+    "write_mn",
+]

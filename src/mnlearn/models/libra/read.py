@@ -1,4 +1,4 @@
-"""From the factors of a file to a Markov network or a dependency network."""
+"""From the factors of a file to a Markov network, a dependency network or a Bayesian network."""
 
 import math
 from array import array
@@ -9,12 +9,13 @@ import numpy as np
 
 from mnlearn.data.dataset import read_only
 from mnlearn.errors import InputError
+from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
+from mnlearn.models.cpd_trees import CpdTree, assemble
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, feature_set
-from mnlearn.models.libra.assemble import assemble
-from mnlearn.models.libra.factors import Factor, Row, rows_of
+from mnlearn.models.libra.factors import Factor, Row, Table, Tree, rows_of
 from mnlearn.models.libra.parse import Reader
-from mnlearn.models.libra.target_trees import TargetTree, becomes_tree, target_tree
+from mnlearn.models.libra.target_trees import MAX_TABLE_PARENTS, becomes_tree, target_tree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 
 
@@ -87,21 +88,14 @@ def read_dn(path: Path | str) -> DependencyNetwork:
     """
     reader = Reader(path, "DN")
     rows: dict[int, list[Row]] = {}
-    trees: dict[int, TargetTree] = {}
-    while header := reader.target():
-        target, where = header
-        if target in rows:
-            reader.refuse(f"v{target} has a second CPD", where)
+    trees: dict[int, CpdTree] = {}
+    for target, _ in _cpds(reader):
         rows[target] = []
         for factor in reader.factors():
             if target not in trees and becomes_tree(factor, target):
                 trees[target] = target_tree(reader, factor, target)
             else:
                 rows[target] += _rows_with(reader, factor, target)
-    missing = sorted(set(range(reader.n_vars)) - set(rows))
-    if missing:
-        reader.refuse(f"expected a CPD of v{missing[0]} before the closing }}", reader.at - 1)
-    reader.finish()
     collected = _Collector()
     for target in range(reader.n_vars):
         for row in rows[target]:
@@ -113,6 +107,55 @@ def read_dn(path: Path | str) -> DependencyNetwork:
         read_only(np.repeat(np.arange(reader.n_vars, dtype=np.int32), n_rows)),
         read_only(np.array(collected.weight, np.float64)),
     )
+
+
+def _cpds(reader: Reader) -> Iterator[tuple[int, int]]:
+    """Yield each variable whose CPD is next, and its position; check that each has one."""
+    seen = set()
+    while header := reader.target():
+        target, where = header
+        if target in seen:
+            reader.refuse(f"v{target} has a second CPD", where)
+        seen.add(target)
+        yield target, where
+    missing = sorted(set(range(reader.n_vars)) - seen)
+    if missing:
+        reader.refuse(f"expected a CPD of v{missing[0]} before the closing }}", reader.at - 1)
+    reader.finish()
+
+
+def read_bn(path: Path | str) -> BayesianNetwork:
+    """Read a Bayesian network, whose CPDs become trees and are normalised.
+
+    A CPD of one tree keeps it; any other (a table, features, several factors) becomes the complete
+    tree over its parents, of which there may be `target_trees.MAX_TABLE_PARENTS`.
+
+    Raises
+    ------
+    InputError
+        As in `read_dn`; or a CPD that is no tree has too many parents, or there is a directed
+        cycle.
+
+    """
+    reader = Reader(path, "BN")
+    trees: dict[int, CpdTree] = {}
+    for target, where in _cpds(reader):
+        factors = list(reader.factors())
+        if len(factors) == 1 and isinstance(factors[0], Tree):
+            trees[target] = target_tree(reader, factors[0], target)
+            continue
+        table = Table([row for factor in factors for row in rows_of(factor)], where)
+        if not becomes_tree(table, target):
+            reader.refuse(
+                f"expected a CPD that mentions v{target} and has at most {MAX_TABLE_PARENTS} "
+                "parents, or is a tree",
+                where,
+            )
+        trees[target] = target_tree(reader, table, target)
+    try:
+        return bayesian_network(assemble(reader.n_vars, trees))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def _rows_with(reader: Reader, factor: Factor, target: int) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""The text of Markov networks and dependency networks."""
+"""The text of Markov networks, dependency networks and Bayesian networks."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
 from mnlearn.files import write_text
+from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
@@ -39,6 +40,16 @@ def write_dn(network: DependencyNetwork, path: Path | str) -> None:
         if own[v]:
             parts += ["features {\n", *own[v], "}\n\n"]
         parts.append("}\n")
+    parts.append("}\n")
+    write_text(path, "".join(parts))
+
+
+def write_bn(network: BayesianNetwork, path: Path | str) -> None:
+    """Write a Bayesian network: of each CPD its tree, in the form of `write_dn`."""
+    _check_numbers(network.trees.log_prob[network.trees.is_leaf], path)
+    parts = [_schema_line(network.n_vars), "BN {\n"]
+    for v in range(network.n_vars):
+        parts += [f"v{v} {{\n", *_tree_parts(network.trees, v), "}\n"]
     parts.append("}\n")
     write_text(path, "".join(parts))
 

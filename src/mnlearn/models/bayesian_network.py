@@ -1,0 +1,81 @@
+"""Bayesian networks whose conditional distributions are trees."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import read_only
+from mnlearn.errors import InputError
+from mnlearn.models.dependency_network import Trees
+from mnlearn.models.features import concatenate, with_literal
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
+
+
+@dataclass(frozen=True, eq=False)
+class BayesianNetwork:
+    """P(x) = product over variables of P(x_v | parents of v), each a tree over the parents.
+
+    trees : a tree per variable, whose leaves hold log P(x_v | path).
+    order : int64, shape (n_vars,). The variables, parents before children.
+    names : names of the variables, or None.
+    """
+
+    trees: Trees
+    order: NDArray[np.int64]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_vars(self) -> int:
+        """Number of binary variables."""
+        return self.trees.n_vars
+
+    def network(self) -> MarkovNetwork:
+        """Return the same distribution as a Markov network, a feature for each parameter."""
+        leaves = np.flatnonzero(self.trees.is_leaf)
+        paths, target = self.trees.paths().select(leaves), self.trees.target[leaves]
+        both = concatenate([with_literal(paths, target, value) for value in (0, 1)])
+        weight = self.trees.log_prob[leaves].T.ravel()
+        return markov_network(self.n_vars, both, weight, self.names)
+
+    @cached_property
+    def rank(self) -> NDArray[np.int64]:
+        """Place of each variable in `order`, shape (n_vars,)."""
+        rank = np.empty(self.n_vars, np.int64)
+        rank[self.order] = np.arange(self.n_vars)
+        return read_only(rank)
+
+    def edges(self) -> dict[tuple[int, int], int]:
+        """Return for each (parent, child) how often the child's tree tests the parent."""
+        return self.trees.tests()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the model is: variables, leaves, edges."""
+        return {
+            "n_vars": self.n_vars,
+            "n_leaves": int(self.trees.is_leaf.sum()),
+            "deepest_leaf": int(self.trees.depth.max()),
+            "n_edges": len(self.edges()),
+        }
+
+
+def bayesian_network(trees: Trees, names: tuple[str, ...] | None = None) -> BayesianNetwork:
+    """Return the Bayesian network of the trees.
+
+    Raises
+    ------
+    InputError
+        Names the variables of a directed cycle.
+    """
+    parents: dict[int, set[int]] = {v: set() for v in range(trees.n_vars)}
+    for parent, child in trees.tests():
+        parents[child].add(parent)
+    try:
+        order = list(TopologicalSorter(parents).static_order())
+    except CycleError as error:
+        cycle = " -> ".join(f"v{v}" for v in error.args[1])
+        raise InputError(f"Bayesian network: has a directed cycle, {cycle}.") from error
+    return BayesianNetwork(trees, read_only(np.array(order, np.int64)), names)
