@@ -4,6 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from mnlearn import latent_tree_search
+from mnlearn.chow_liu_tree import pair_probabilities
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.inference.circuits import (
     draw,
@@ -104,6 +106,22 @@ def test_hidden_variables_are_recovered(sample):
     learned.check()
     assert log_partition(learned) == pytest.approx(0.0, abs=1e-9)
     assert data.weight @ log_value(learned, data.rows) == pytest.approx(tree.log_likelihood)
+
+
+def test_an_exact_hidden_copy_changes_nothing(sample, monkeypatch):
+    """With no noise the copy is the variable itself: the likelihood is that of the tree before."""
+    _, data = sample
+    pairs = pair_probabilities(data, 1.0)
+    edges = [(0, 1), (1, 2), (1, 3), (3, 4), (3, 5)]
+    tables = {(u, v): pairs[:, :, u, v] for u, v in edges}
+    tree = LatentTree(6, tables, -np.inf)
+    monkeypatch.setattr(latent_tree_search, "_NOISE", 1e-13)
+    for v in (1, 3, 4):
+        trial, _ = latent_tree_search._Grouping(pairs).shadowed(tree, v)
+        assert set(trial.neighbours()[6]) == {v, *tree.neighbours()[v]}
+        np.testing.assert_allclose(
+            log_value(trial.circuit(), data.rows), log_value(tree.circuit(), data.rows), atol=1e-9
+        )
 
 
 def test_em_never_lowers_the_likelihood(sample):

@@ -28,6 +28,8 @@ from mnlearn.tree_messages import TreeMessages
 
 # Cells of a table that EM begins with are at least this probable.
 _LOWEST = 1e-4
+# A hidden copy of a variable differs from it so often at first.
+_NOISE = 0.05
 
 
 def learn_latent_tree(
@@ -41,8 +43,10 @@ def learn_latent_tree(
 
     Starts from the Chow-Liu tree. The closed neighbourhood of each inner node is replaced by the
     tree that neighbour joining finds behind its distances, where that raises the BIC after
-    `trial_iterations` of EM. Then hidden nodes are joined with the neighbour they are most
-    correlated with, where that does.
+    `trial_iterations` of EM; or else, where that does (the paper does not have this), a hidden
+    near copy of the node takes its place, without which KDDCup 2000 gets no hidden node at all.
+    This goes on with the neighbourhoods that have changed. Then hidden nodes are joined with the
+    neighbour they are most correlated with, where that raises the BIC.
 
     Raises
     ------
@@ -59,19 +63,32 @@ def learn_latent_tree(
         tables[u, w] = pairs[:, :, u, w]
     tree = LatentTree(data.n_vars, tables, -np.inf)
     tree = expectation_maximisation(tree, data, pseudocount, 1, tolerance)
-    grouping = _Grouping(pairs)
-    inner = [v for v, near in sorted(tree.neighbours().items()) if len(near) > 1]
     search = _Search(tree, data, pseudocount, trial_iterations, tolerance)
-    for v in track(inner, "neighbourhoods"):
-        trial, grown = grouping.regrouped(search.tree, v)
-        if search.better(trial, [v, *search.tree.neighbours()[v]]):
-            grouping = grown
+    _regroup(search, _Grouping(pairs))
     hidden = [v for v in sorted(search.tree.neighbours()) if v >= data.n_vars]
     for h in track(hidden, "hidden variables"):
         near = search.tree.neighbours()
         heir = _heir(search.tree, h)
         search.better(_contracted(search.tree, h, heir), sorted({h, heir, *near[h], *near[heir]}))
     return expectation_maximisation(search.tree, data, pseudocount, n_iterations, tolerance)
+
+
+def _regroup(search: "_Search", grouping: "_Grouping") -> None:
+    """Regroup neighbourhoods, in rounds, as long as there are some that were not tried."""
+    tried: set[tuple[int, ...]] = set()
+    while True:
+        near = search.tree.neighbours()
+        inner = [v for v in sorted(near) if len(near[v]) > 1 and (v, *near[v]) not in tried]
+        if not inner:
+            return
+        for v in track(inner, "neighbourhoods"):
+            region = [v, *search.tree.neighbours()[v]]
+            tried.add(tuple(region))
+            for regroup in (grouping.regrouped, grouping.shadowed):
+                trial, grown = regroup(search.tree, v)
+                if search.better(trial, region):
+                    grouping = grown
+                    break
 
 
 class _Search:
@@ -241,6 +258,30 @@ class _Grouping:
         for a, b in edges:
             u, w = sorted((a, b))
             tables[u, w] = tree.tables[u, w] if (u, w) in tree.tables else grown._table(u, w)
+        return LatentTree(tree.n_vars, tables, tree.log_likelihood), grown
+
+    def shadowed(self, tree: LatentTree, v: int) -> tuple[LatentTree, "_Grouping"]:
+        """Return the tree in which a hidden near copy of v has its neighbours, and v itself.
+
+        It begins close to the likelihood of the tree without it.
+        """
+        grown = copy.copy(self)
+        n = len(self.p_one)
+        grown.p_one = [*self.p_one, self.p_one[v]]
+        grown.representative = [*self.representative, self.representative[v]]
+        matrix = np.zeros((n + 1, n + 1))
+        matrix[:n, :n] = self.distances.matrix
+        step = -np.log(1.0 - 2.0 * _NOISE)
+        matrix[n, :n] = matrix[:n, n] = self.distances.matrix[v] + step
+        grown.distances = Distances(matrix)
+        near = tree.neighbours()[v]
+        tables = {e: t for e, t in tree.tables.items() if v not in e}
+        own = table_of(tree, v, near[0]).sum(axis=1)
+        noise = np.array([[1.0 - _NOISE, _NOISE], [_NOISE, 1.0 - _NOISE]])
+        tables[v, n] = own[:, None] * noise
+        for u in near:
+            # P(u, hidden) = sum over v of P(u, v) P(hidden | v).
+            tables[u, n] = table_of(tree, u, v) @ noise
         return LatentTree(tree.n_vars, tables, tree.log_likelihood), grown
 
     def _table(self, u: int, w: int) -> NDArray[np.float64]:
