@@ -25,6 +25,7 @@ LAYERS = [
         "tree_learning",
         "logistic_learning",
         "feature_generation",
+        "circuit_evidence",
         "circuit_splits",
         "extension_counts",
         "chow_liu_tree",

@@ -35,6 +35,7 @@ from mnlearn.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
+    from mnlearn.models.files import Model
 
 
 class Commands(click.Group):
@@ -359,7 +360,12 @@ def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, th
     help="IN is a CSV with categories: encode them one-hot. The mapping is read from this JSON "
     "file, or written to it if there is none yet.",
 )
-def convert(source: Path, target: Path, categories: Path | None) -> None:
+@click.option(
+    "--given",
+    type=FILE,
+    help="IN is a circuit, OUT what is left of it given one row of 0, 1 and * (unknown).",
+)
+def convert(source: Path, target: Path, categories: Path | None, given: Path | None) -> None:
     """Convert a model or a data file; the forms are named by the suffixes.
 
     \b
@@ -378,6 +384,8 @@ def convert(source: Path, target: Path, categories: Path | None) -> None:
         model = load_model(source)
         if target.suffix.lower() == ".ac" and isinstance(model, MarkovNetwork | BayesianNetwork):
             model = compile_network(model)
+        if given is not None:
+            model = _given(model, given)
         save_model(model, target)
         return
     from mnlearn.data.text import load_dataset, save_text
@@ -389,6 +397,23 @@ def convert(source: Path, target: Path, categories: Path | None) -> None:
         data.save(target)
     else:
         save_text(data, target)
+
+
+def _given(model: "Model", path: Path) -> "Model":
+    """Return what is left of a circuit given the one row of evidence in a file."""
+    import numpy as np
+
+    from mnlearn.circuit_evidence import given
+    from mnlearn.inference.circuits import UNKNOWN
+    from mnlearn.inference.queries import read_evidence
+    from mnlearn.models.circuit import ArithmeticCircuit
+
+    if not isinstance(model, ArithmeticCircuit):
+        raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
+    rows, asked = read_evidence(path, model.n_vars, model.names)
+    if len(rows) > 1:
+        raise InputError(f"{path}: expected one row of evidence, got {len(rows)}.")
+    return given(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))
 
 
 def _encoded(source: Path, categories: Path) -> "Dataset":
