@@ -1,5 +1,7 @@
 """Queries of growing shares of the variables: which, how they are answered, how they are drawn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,30 @@ def test_answers_are_those_of_enumeration(folder):
         assert point["seconds_per_query"] > 0
 
 
+def test_networks_answer_the_same_queries_by_enumeration_and_by_sampling(folder):
+    circuit, features = grown(3)
+    save_model(replace(circuit, features=features), "m.mn")
+    line = CURVE.replace("c.npz", "m.mn").replace("--label acmn", "--label gssl")
+    percentages = "--percentages [20,50,100]"
+    succeed(f"{CURVE} {percentages} --out circuit.json")
+    succeed(f'{line} {percentages} --inference \'{{"method": "exact"}}\' --out exact.json')
+    sampled = f"{line} {percentages} --inference '{{\"samples\": 4000}}' --seed 3 --out"
+    succeed(f"{sampled} gibbs.json")
+    succeed(f"{sampled} again.json --threads 2")
+    expected, exact = read_json("circuit.json"), read_json("exact.json")
+    gibbs, again = read_json("gibbs.json"), read_json("again.json")
+    assert gibbs["inference"] == {"method": "gibbs", "burn_in": 100, "samples": 4000}
+    for points in zip(*(r["points"] for r in (expected, exact, gibbs, again)), strict=True):
+        cmll = [point["cmll"]["mean"] for point in points]
+        assert cmll[1] == pytest.approx(cmll[0], abs=1e-9)
+        assert cmll[2] == pytest.approx(cmll[0], abs=0.02)
+        assert cmll[3] == cmll[2]
+        assert ["cll" in point for point in points] == [True, False, False, False]
+    scores = gather([], curve_paths=["gibbs.json"])
+    shares = (20, 50, 100)
+    assert set(scores["quantity"]) == {f"{q}_q{p}" for q in ("cmll", "seconds") for p in shares}
+
+
 def test_faults_of_queries(folder, tmp_path):
     refuse(f"{CURVE} --percentages [0] --out o.json", "whole numbers from 1 to 100")
     refuse(f"{CURVE} --percentages 5x --out o.json", "is not JSON")
@@ -74,9 +100,7 @@ def test_faults_of_queries(folder, tmp_path):
     succeed("queries other.npz --dataset d --examples 2 --out q4.npz")
     line = CURVE.replace("q.npz", "q4.npz")
     refuse(f"{line} --percentages [10] --out o.json", f"expected queries of {N} variables")
-    succeed("fit atomic --train t.npz --out m.npz")
-    line = CURVE.replace("c.npz", "m.npz")
-    refuse(f"{line} --percentages [10] --out o.json", "expected a circuit")
+    refuse(f"{CURVE} --percentages [10] --inference 3 --out o.json", "--inference")
 
 
 def test_curves_are_gathered(folder):

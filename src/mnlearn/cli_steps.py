@@ -148,8 +148,10 @@ def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> No
 @click.option("--test", type=FILE, required=True)
 @click.option("--queries", "queries_path", type=FILE, required=True)
 @click.option("--percentages", required=True, help="Shares of the variables, as a JSON list.")
+@click.option("--inference", default="{}", help="Gibbs settings for other models, as JSON.")
 @click.option("--out", type=FILE, required=True)
 @threads_option
+@seed_option
 def query_curve(
     model: Path,
     study: str,
@@ -158,15 +160,20 @@ def query_curve(
     test: Path,
     queries_path: Path,
     percentages: str,
+    inference: str,
     out: Path,
     threads: int,
+    seed: int,
 ) -> None:
-    """Pipeline: answer queries of growing shares of the variables with a circuit."""
+    """Pipeline: answer queries of growing shares of the variables, with a circuit exactly."""
     from mnlearn import query_curves
 
     identity = {"study": study, "dataset": dataset, "method": label}
     shares = parse_list(percentages, "--percentages")
-    query_curves.query_curve(model, test, queries_path, shares, identity, out, threads)
+    settings = parse_inference(inference, "--inference")
+    query_curves.query_curve(
+        model, test, queries_path, shares, settings, identity, seed, out, threads
+    )
 
 
 @click.command()

@@ -24,7 +24,7 @@ def gather(
         score of the second, with its standard error, is the quantity `<score>_less_<second>` of
         the first. The scores are read from the folder per_example beside that of the cells.
     curve_paths : records of `query_curves`; where p per cent of the variables are queried the
-        quantities are `cll_q<p>`, `cmll_q<p>` and `seconds_q<p>`.
+        quantities are `cll_q<p>` (of circuits), `cmll_q<p>` and `seconds_q<p>`.
 
     Raises
     ------
@@ -51,8 +51,9 @@ def gather(
         for point in curve["points"]:
             share = f"q{point['percentage']}"
             for name in ("cll", "cmll"):
-                score = point[name]
-                rows.append((*head, f"{name}_{share}", score["mean"], score["stderr"]))
+                if name in point:
+                    score = point[name]
+                    rows.append((*head, f"{name}_{share}", score["mean"], score["stderr"]))
             rows.append((*head, f"seconds_{share}", point["seconds_per_query"], None))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

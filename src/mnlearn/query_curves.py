@@ -1,7 +1,8 @@
-"""Queries of growing size: how well, and how fast, circuits answer them on test examples."""
+"""Queries of growing size: how well, and how fast, models answer them on test examples."""
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,15 @@ from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.errors import InputError
 from mnlearn.files import write_json
 from mnlearn.inference.circuits import UNKNOWN, conditionals, log_value
+from mnlearn.inference.marginals import Inference, conditional_marginals
+from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.files import load_model
+from mnlearn.progress import track
 from mnlearn.provenance import provenance
 from mnlearn.scores import check_variables
-from mnlearn.streams import stream
+from mnlearn.streams import stream, stream_seed
+from mnlearn.threads import map_ranges
 
 
 def draw_queries(test: Dataset, dataset: str, n_examples: int, seed: int, path: Path) -> None:
@@ -42,61 +47,110 @@ def query_curve(
     test_path: Path,
     queries_path: Path,
     percentages: Sequence[int],
-    identity: Mapping[str, Any],
+    inference: Mapping[str, Any],
+    identity: Mapping[str, str],
+    seed: int,
     out: Path,
     threads: int = 1,
 ) -> None:
-    """Write how well a circuit answers queries of growing shares of the variables.
+    """Write how well a model answers queries of growing shares of the variables.
 
     percentages : of the variables that are queried. For each the record has the conditional
         log-likelihood and the conditional marginal log-likelihood of the query variables, nats
-        per query variable, and the seconds per query, evaluations of several queries at a time.
+        per query variable, and the seconds per query, of circuits evaluations of several queries
+        at a time.
+    inference : arguments of `Inference`, how models other than circuits answer; these have no
+        conditional log-likelihood.
+    identity : study, dataset and method, which go into the record and name the random stream.
 
     Raises
     ------
     InputError
-        The model is not a circuit, or the queries are not of its variables.
+        The queries are not of the model's variables.
     """
     model, test = load_model(model_path), load_npz(test_path)
-    if not isinstance(model, ArithmeticCircuit):
-        raise InputError(f"{model_path}: expected a circuit, for which queries are exact.")
     check_variables(model, test)
     arrays = read_arrays(queries_path)
     rank = arrays.get("rank")
     if rank is None or rank.shape[1:] != (test.n_vars,):
         raise InputError(f"{queries_path}: expected queries of {test.n_vars} variables.")
     rows = test.rows[test.row_of[arrays["example"]]]
-    # The first use compiles or loads the kernels.
-    conditionals(model, rows[:1])
-    points = [_point(model, rows, rank, percentage, threads) for percentage in percentages]
     record = {**identity, "scored_by": provenance("query_curves"), "n_queries": len(rows)}
+    if not isinstance(model, ArithmeticCircuit):
+        seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
+        settings = Inference(**inference)
+        record |= {"inference": asdict(settings), "seed": seed}
+        terms = terms_of(model)
+    points = []
+    for percentage in track(percentages, "shares of the variables"):
+        n_query = max(1, round(test.n_vars * percentage / 100))
+        asked = rank < n_query
+        if isinstance(model, ArithmeticCircuit):
+            point = _exact(model, rows, asked, threads)
+        else:
+            point = _sampled(terms, rows, asked, settings, seed, threads)
+        points.append({"percentage": percentage, "n_query_variables": n_query, **point})
     write_json(out, {**record, "points": points})
 
 
-def _point(
-    circuit: ArithmeticCircuit,
-    rows: NDArray[np.uint8],
-    rank: NDArray[np.uint16],
-    percentage: int,
-    threads: int,
+def _exact(
+    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], asked: NDArray[np.bool_], threads: int
 ) -> dict[str, Any]:
-    n_query = max(1, round(circuit.n_vars * percentage / 100))
-    asked = rank < n_query
+    """Answer queries with a circuit.
+
+    asked : shape of `rows`, the query variables of each row.
+    """
     evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
+    # The first use compiles or loads the kernels.
+    conditionals(circuit, evidence[:1])
     began = time.perf_counter()
     log_evidence, p = conditionals(circuit, evidence, threads)
     seconds = time.perf_counter() - began
-    cll = (log_value(circuit, rows, threads) - log_evidence) / n_query
-    with np.errstate(divide="ignore"):
-        log_own = np.log(np.where(rows, p[:, :, 1], p[:, :, 0]))
-    cmll = np.where(asked, log_own, 0.0).sum(axis=1) / n_query
+    cll = (log_value(circuit, rows, threads) - log_evidence) / asked.sum(axis=1)
     return {
-        "percentage": percentage,
-        "n_query_variables": n_query,
         "cll": _mean(cll),
-        "cmll": _mean(cmll),
+        "cmll": _mean(_marginal(rows, asked, p[:, :, 1], p[:, :, 0])),
         "seconds_per_query": seconds / len(rows),
     }
+
+
+def _sampled(
+    terms: Terms,
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.bool_],
+    inference: Inference,
+    seed: int,
+    threads: int,
+) -> dict[str, Any]:
+    """Answer queries one by one, by a Gibbs chain each or by enumeration."""
+    p_one = np.zeros(rows.shape)
+
+    def answer(first: int, last: int) -> None:
+        for i in range(first, last):
+            query = np.flatnonzero(asked[i])
+            found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed)
+            p_one[i, found.query] = found.probability[0]
+
+    answer(0, 1)
+    began = time.perf_counter()
+    map_ranges(answer, len(rows), threads)
+    seconds = time.perf_counter() - began
+    return {
+        "cmll": _mean(_marginal(rows, asked, p_one, 1.0 - p_one)),
+        "seconds_per_query": seconds / len(rows),
+    }
+
+
+def _marginal(
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.bool_],
+    p_one: NDArray[np.float64],
+    p_zero: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the log-marginals of the query variables' values, per query variable, of each row."""
+    own = np.where(asked, np.where(rows, p_one, p_zero), 1.0)
+    with np.errstate(divide="ignore"):
+        return np.log(own).sum(axis=1) / asked.sum(axis=1)
 
 
 def _mean(values: NDArray[np.float64]) -> dict[str, float]:

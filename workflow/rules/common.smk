@@ -75,18 +75,34 @@ def per_example_of(wildcards):
 
 
 def queries_of(study):
-    """Return how a study queries circuits: examples, percentages and methods."""
+    """Return how a study queries models: examples, percentages and methods."""
     nothing = {"examples": 1, "percentages": [], "methods": []}
     return STUDIES[study].content.get("queries", nothing)
 
 
 def curves_of(wildcards):
     """Return the records of the query curves of a study."""
+    queries = queries_of(wildcards.study)
+    sampled = queries.get("sampled", {"study": None})
+    methods = list(queries["methods"])
+    if sampled["study"] in STUDIES:
+        methods += sampled["methods"]
     return [
         f"results/{wildcards.study}/curves/{dataset}/{method}.json"
         for dataset in datasets_of(wildcards.study)
-        for method in queries_of(wildcards.study)["methods"]
+        for method in methods
     ]
+
+
+def curve_models_of(wildcards):
+    """Return the models of a query curve, which may be those of another study."""
+    sampled = queries_of(wildcards.study).get("sampled", {"methods": []})
+    study = (
+        sampled["study"]
+        if wildcards.method in sampled["methods"]
+        else wildcards.study
+    )
+    return f"results/{study}/models/{wildcards.dataset}/{wildcards.method}"
 
 
 def grid_of(wildcards):

@@ -57,9 +57,9 @@ rule queries:
 
 
 rule query_curve:
-    """Answer the queries with a circuit, exactly."""
+    """Answer the queries with a circuit exactly, with other models by sampling."""
     input:
-        models="results/{study}/models/{dataset}/{method}",
+        models=curve_models_of,
         queries="results/{study}/queries/{dataset}.npz",
         test="results/data/{dataset}/test.npz",
     output:
@@ -73,12 +73,17 @@ rule query_curve:
         percentages=lambda wildcards: json.dumps(
             queries_of(wildcards.study)["percentages"]
         ),
+        inference=lambda wildcards: json.dumps(
+            STUDIES[wildcards.study].inference(wildcards.dataset), sort_keys=True
+        ),
+        seed=config["seed"],
         code=code_digest("query_curves"),
     shell:
         r"""
         mnlearn query-curve {input.models:q}/chosen.npz --study {wildcards.study} \
             --label {wildcards.method} --dataset {wildcards.dataset:q} --test {input.test:q} \
             --queries {input.queries:q} --percentages {params.percentages:q} \
+            --inference {params.inference:q} --seed {params.seed} \
             --threads {threads} --out {output:q} &>{log:q}
         """
 
