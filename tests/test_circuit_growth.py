@@ -66,7 +66,8 @@ def test_gain_of_an_extension_is_the_maximum(seed):
     count_of = n * rng.uniform(0.05, 1.0)
     count = count_of * rng.uniform(0.0, 1.0, 5)
     gain, weight = np.empty(5), np.empty((5, 2))
-    extension_gains(n, l1, precision, count, count_of, prob, prob_of, gain, weight)
+    least = np.zeros(5)
+    extension_gains(n, l1, precision, count, count_of, prob, prob_of, least, gain, weight)
 
     def value(w, v):
         q = np.array([prob_of - prob[v], prob[v]])

@@ -49,9 +49,16 @@ class BayesGrowth:
     def first(self) -> list[tuple[int, NDArray[np.float64]]]:
         """Return the CPDs without parents, with their gains."""
         leaves = range(len(self.target))
-        return list(zip(leaves, self.gains(leaves), strict=True))
+        return list(zip(leaves, self._gains(leaves), strict=True))
 
-    def gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
+    def gains(
+        self, groups: Sequence[int], least: Sequence[NDArray[np.float64]]
+    ) -> list[NDArray[np.float64]]:
+        """Return the gain of splitting each leaf on each variable."""
+        gains = zip(self._gains(groups), least, strict=True)
+        return [np.where(np.isinf(no_use), -np.inf, gain) for gain, no_use in gains]
+
+    def _gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
         """Return the gain of splitting each leaf on each variable; it depends on the data only."""
         out = []
         for leaf in groups:
@@ -95,7 +102,7 @@ class BayesGrowth:
         self.circuit = with_weight(self.circuit, weight)
         self.log_likelihood += chosen.gain
         self._leads_to |= np.outer(self._leads_to[:, var], self._leads_to[target])
-        return list(zip(new, self.gains(new), strict=True))
+        return list(zip(new, self._gains(new), strict=True))
 
     def replaced(self, chosen: Split) -> bool:
         """Tell whether a split leaf is gone: it always is."""

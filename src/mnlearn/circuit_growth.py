@@ -33,8 +33,13 @@ class Growing(Protocol):
     def first(self) -> Sequence[tuple[int, NDArray[np.float64]]]:
         """Return the groups at the start, with their gains by variable."""
 
-    def gains(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
-        """Return the gains in log-likelihood of splitting each group on each variable."""
+    def gains(
+        self, groups: Sequence[int], least: Sequence[NDArray[np.float64]]
+    ) -> Sequence[NDArray[np.float64]]:
+        """Return the gains in log-likelihood of splitting each group on each variable.
+
+        least : gains that are of no use now; see `SplitQueue`.
+        """
 
     def plan(self, group: int, var: int) -> SplitPlan | None:
         """Return how the circuit would change; None if the split is not allowed."""
@@ -169,7 +174,9 @@ class CircuitGrowth:
         self.n_splits, ended, group, var = state["counts"].tolist()
         self.ended = bool(ended)
         if group >= 0:
-            self.model.gains([group])  # also finds the weights that go with the split
+            # This also finds the weights that go with the split.
+            every = np.arange(self.model.circuit.n_vars)
+            self.model.gains([group], [np.where(every == var, 0.0, np.inf)])
             planned = self.model.plan(group, var)
             assert planned is not None
             self._pending = Split(group, var, float(state["pending_gain"]), planned)

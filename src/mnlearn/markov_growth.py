@@ -54,7 +54,7 @@ class MarkovGrowth:
         self._extended = [self.counts.count(literals)[1] for literals in self.literals]
         # Best weights of the splits of a group on each variable, of this round.
         self._weights: dict[int, NDArray[np.float64]] = {}
-        self._evaluator = Evaluator(self.circuit)
+        self._evaluator = Evaluator(self.circuit, atomic=True)
         self._log_z = 0.0
         self.objective = self._learn(self.circuit.weight, 0.0, 0)
 
@@ -67,7 +67,9 @@ class MarkovGrowth:
             out += list(zip(chunk, self._candidate_gains(chunk), strict=True))
         return out
 
-    def gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
+    def gains(
+        self, groups: Sequence[int], least: Sequence[NDArray[np.float64]]
+    ) -> list[NDArray[np.float64]]:
         """Return the gain of extending each feature by each variable, under this model."""
         rows = np.full((len(groups), self.circuit.n_vars), UNKNOWN, np.uint8)
         for row, group in zip(rows, groups, strict=True):
@@ -82,7 +84,7 @@ class MarkovGrowth:
             extension_gains(
                 self.n_examples, self.penalty.l1, self.penalty.precision,
                 self._extended[group], self.n_satisfied[group],
-                p_one[k] * probability, probability, gain, weight,
+                p_one[k] * probability, probability, least[k], gain, weight,
             )  # fmt: skip
             out.append(gain)
         return out
@@ -104,7 +106,7 @@ class MarkovGrowth:
             literals = (*self.literals[group], (var, value))
             self.literals.append(literals)
             self._extended.append(self.counts.count(literals)[1])
-        self._evaluator = Evaluator(self.circuit)
+        self._evaluator = Evaluator(self.circuit, atomic=True)
         self.objective = self._learn(weight, _SHARE_OF_GAIN * chosen.gain, _ITERATIONS)
         return list(zip(new, self._candidate_gains(new), strict=True))
 
@@ -137,7 +139,7 @@ class MarkovGrowth:
         self.n_satisfied = state["n_satisfied"]
         self.objective = float(state["objective"])
         self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
-        self._evaluator = Evaluator(self.circuit)
+        self._evaluator = Evaluator(self.circuit, atomic=True)
         self._log_z = self._evaluator.expectations(self.circuit.weight)[0]
 
     def model(self) -> ArithmeticCircuit:
@@ -156,10 +158,10 @@ class MarkovGrowth:
         return learned
 
     def _candidate_gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
-        gains = self.gains(groups)
-        for gain, group in zip(gains, groups, strict=True):
-            gain[[var for var, _ in self.literals[group]]] = -np.inf
-        return gains
+        least = np.zeros((len(groups), self.circuit.n_vars))
+        for row, group in zip(least, groups, strict=True):
+            row[[var for var, _ in self.literals[group]]] = np.inf
+        return self.gains(groups, list(least))
 
     def _learn(
         self, weight: NDArray[np.float64], decrease: float, iterations: int, window: int = 1

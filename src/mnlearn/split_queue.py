@@ -15,6 +15,9 @@ _UNCOUNTED = 4
 _MIN_SHARE = 0.01
 
 
+Gains = Callable[[Sequence[int], Sequence[NDArray[np.float64]]], Sequence[NDArray[np.float64]]]
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """A candidate chosen: `group` on variable `var`, its gain, and how the circuit changes."""
@@ -34,14 +37,16 @@ class SplitQueue:
     (Lowd & Rooshenas 2013, Section 4.3). A candidate within the share `tolerance` of the best
     known score is taken.
 
-    gains : called with groups, returns the gains of each by variable.
+    gains : called with groups, and for each the gains by variable up to which a candidate is of
+        no use now, infinity where there is none; returns the gains of each by variable, which
+        may be too high where they are of no use, and minus infinity where there is no candidate.
     plan : called with a group and a variable; None if the split is not allowed, now or ever.
     batch : how many groups to bring up to date together.
     """
 
     def __init__(
         self,
-        gains: Callable[[Sequence[int]], Sequence[NDArray[np.float64]]] | None,
+        gains: Gains | None,
         plan: Callable[[int, int], SplitPlan | None],
         price: float,
         split_cost: float,
@@ -150,13 +155,19 @@ class SplitQueue:
         groups = [group for _, group in stale]
         for entry in kept:
             heapq.heappush(self._heap, entry)
-        for group, gain in zip(groups, self._gains(groups), strict=True):
-            self._gain[group] = np.where(np.isfinite(self._gain[group]), gain, -np.inf)
+        least = [
+            np.where(np.isfinite(self._gain[group]), self._cost(group), np.inf) for group in groups
+        ]
+        for group, gain in zip(groups, self._gains(groups, least), strict=True):
+            self._gain[group] = gain
             self._push(group)
         return groups
 
     def _scores(self, group: int) -> NDArray[np.float64]:
-        return self._gain[group] - self._price * self._edges[group] - self._split_cost
+        return self._gain[group] - self._cost(group)
+
+    def _cost(self, group: int) -> NDArray[np.float64]:
+        return np.asarray(self._price * self._edges[group] + self._split_cost)
 
     def _push(self, group: int) -> None:
         best = float(self._scores(group).max())

@@ -29,10 +29,14 @@ class Evaluator:
     """Evaluates one circuit again and again, under other weights or evidence.
 
     Plain numbers are used as long as the root stays well within their range, else log space.
+
+    atomic : whether the first parameters are weights of the literals, in their order. Then each
+        variable is scaled by the sum of its two, so that the root has no factor for each of many
+        variables: it would leave the range at a few hundred of them.
     """
 
-    def __init__(self, circuit: ArithmeticCircuit) -> None:
-        self._circuit = circuit
+    def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
+        self._circuit, self._atomic = circuit, atomic
         self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
         self._values = np.empty(circuit.n_nodes)
         self._flows = np.empty(circuit.n_nodes)
@@ -44,14 +48,15 @@ class Evaluator:
         weight : float64, (n_parameters,), in place of the circuit's own.
         """
         first, last = 2 * self._circuit.n_vars, self._circuit.n_leaves
-        self._values[:first] = 1.0
+        log_scale = self._log_scale(weight)
+        self._values[:first] = np.exp(-np.repeat(log_scale, 2))
         with np.errstate(over="ignore"):
             np.exp(weight, out=self._values[first:last])
         plain_values(*self._arrays, self._values)
         root = self._values[-1]
         if _trusted(root):
             plain_flows(*self._arrays, self._values, self._flows)
-            return float(np.log(root)), self._flows[first:last].copy()
+            return float(np.log(root) + log_scale.sum()), self._flows[first:last].copy()
         batch = _Batch(self._circuit, weight)
         row = np.full((1, self._circuit.n_vars), UNKNOWN, np.uint8)
         log_z = float(batch.values(row)[0])
@@ -71,19 +76,29 @@ class Evaluator:
         values, flows, share = self._lanes
         n_literals = 2 * circuit.n_vars
         literal = values[:n_literals].reshape(-1, 2, LANES)
-        literal[:] = 1.0
+        log_scale = self._log_scale(weight)
+        scale = np.exp(-log_scale)[:, None]
+        literal[:] = scale[:, None]
         for x in (0, 1):
-            literal[:, x, :n_rows] = 1 - x != rows.T
+            literal[:, x, :n_rows] = np.where(1 - x == rows.T, 0.0, scale)
         with np.errstate(over="ignore"):
             values[n_literals : circuit.n_leaves] = np.exp(weight)[:, None]
         plain_values_of_lanes(*self._arrays, values)
         root = values[-1, :n_rows]
         if all(_trusted(value) for value in root):
             plain_flows_of_lanes(*self._arrays, values, flows, share)
-            return np.log(root), flows[1:n_literals:2, :n_rows].T.copy()
+            log_root = np.log(root) + log_scale.sum()
+            return log_root, flows[1:n_literals:2, :n_rows].T.copy()
         batch = _Batch(circuit, weight)
         log_root = batch.values(rows)
         return log_root, batch.flows()[1:n_literals:2, :n_rows].T.copy()
+
+    def _log_scale(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by what each variable is scaled, in nats, float64 of (n_vars,)."""
+        n_vars = self._circuit.n_vars
+        if not self._atomic:
+            return np.zeros(n_vars)
+        return np.logaddexp(weight[: 2 * n_vars : 2], weight[1 : 2 * n_vars : 2])
 
 
 def _trusted(root: float) -> bool:

@@ -59,7 +59,15 @@ def _best_weight(a, q, rest, n, l1, precision, w):
 
 
 @kernel
-def extension_gains(n, l1, precision, count, count_of, prob, prob_of, gain, weight):
+def _likelihood_gain(count, share, n):
+    """Return count log(count / n / share), the part of one outcome in a Kullback-Leibler sum."""
+    if count <= 0.0:
+        return 0.0
+    return count * np.log(count / (n * share)) if share > 0.0 else np.inf
+
+
+@kernel
+def extension_gains(n, l1, precision, count, count_of, prob, prob_of, least, gain, weight):
     """Find the gain in the penalised log-likelihood of f & X_v and f & not X_v for each v.
 
     The two are exclusive, so with all other weights fixed the gain is, at the best weights
@@ -69,11 +77,17 @@ def extension_gains(n, l1, precision, count, count_of, prob, prob_of, gain, weig
     n : number of examples. l1 : penalty. precision : 1 / sd^2.
     count, count_of : float64, (n_vars,): examples with f and X_v = 1; number with f.
     prob, prob_of : the same as probabilities under the model.
-    gain : float64, (n_vars,); weight : float64, (n_vars, 2): overwritten; nothing is gained
-        where f, or f with one value of X_v, has no probability.
+    least : float64, (n_vars,). A gain up to this is of no use; infinity for no candidate.
+    gain : float64, (n_vars,); weight : float64, (n_vars, 2): overwritten. Minus infinity where
+        there is no candidate. What cannot gain more than `least` without penalties has that
+        gain, and no weights. Nothing is gained where f, or f with one value of X_v, has no
+        probability.
     """
     tiny = 1e-12 * prob_of
     for v in range(len(gain)):
+        if least[v] == np.inf:
+            gain[v] = -np.inf
+            continue
         gain[v] = 0.0
         weight[v, 0] = 0.0
         weight[v, 1] = 0.0
@@ -86,6 +100,12 @@ def extension_gains(n, l1, precision, count, count_of, prob, prob_of, gain, weig
         w0 = 0.0
         w1 = 0.0
         rest = 1.0 - prob_of if prob_of < 1.0 else 0.0
+        if least[v] > 0.0:
+            bound = _likelihood_gain(c0, q0, n) + _likelihood_gain(c1, q1, n)
+            bound += _likelihood_gain(n - count_of, rest, n)
+            if bound <= least[v]:
+                gain[v] = bound
+                continue
         for _ in range(_ITERATIONS):
             before0 = w0
             before1 = w1
