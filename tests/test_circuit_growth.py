@@ -87,6 +87,29 @@ def test_gain_of_an_extension_is_the_maximum(seed):
         assert gain[v] >= best - 1e-6
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_gains_that_are_of_no_use_are_bounded(seed):
+    """Either the gain is what it is without a limit, or it lies between that and the limit."""
+    rng = np.random.default_rng(seed)
+    n, n_vars, prob_of, count_of = 500.0, 40, 0.3, 160.0
+    prob = rng.uniform(0.05, 0.95, n_vars) * prob_of
+    count = np.clip(prob / prob_of + rng.normal(scale=0.1, size=n_vars), 0.0, 1.0) * count_of
+    head = (n, 2.0, 1.0, count, count_of, prob, prob_of)
+    exact, weight = np.empty(n_vars), np.empty((n_vars, 2))
+    extension_gains(*head, np.zeros(n_vars), exact, weight)
+    least = rng.choice([0.0, 3.0, 10.0, 30.0, np.inf], n_vars)
+    gain, weight_found = np.empty(n_vars), np.empty((n_vars, 2))
+    extension_gains(*head, least, gain, weight_found)
+    same = gain == exact
+    assert (weight_found[same] == weight[same]).all()
+    assert np.isneginf(gain[np.isinf(least)]).all()
+    bounded = ~same & np.isfinite(least)
+    assert (gain[bounded] >= exact[bounded]).all()
+    assert (gain[bounded] <= least[bounded]).all()
+    assert bounded.any()
+    assert same[(exact > least)].all()
+
+
 def test_each_split_gains_what_was_said_and_the_circuit_stays_right(train):
     model = MarkovGrowth(train, PENALTY)
     growth = CircuitGrowth(model, 0.05, 0.5, 400)

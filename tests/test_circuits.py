@@ -107,6 +107,23 @@ def test_expectations_of_features_also_beyond_the_range_of_numbers(shift):
     np.testing.assert_allclose(p_one, marginals(circuit, rows), atol=1e-10)
 
 
+def test_many_variables_stay_in_the_range_of_plain_numbers(monkeypatch):
+    """800 variables whose two weights add up to e^2 each: log Z is 1,600 and a sum of ones."""
+    n = 800
+    circuit = product_of_marginals(np.full(n, 0.5))
+    weight = np.tile([2.0 + np.log(0.25), 2.0 + np.log(0.75)], n)
+    monkeypatch.setattr("mnlearn.inference.circuits._Batch", None)  # no way to log space
+    evaluator = Evaluator(circuit, atomic=True)
+    log_z, expected = evaluator.expectations(weight)
+    assert log_z == pytest.approx(2.0 * n)
+    np.testing.assert_allclose(expected, np.tile([0.25, 0.75], n))
+    rows = np.full((2, n), UNKNOWN, np.uint8)
+    rows[1, :3] = 1
+    value, p_one = evaluator.given(weight, rows)
+    np.testing.assert_allclose(value, [2.0 * n, 2.0 * n + 3.0 * np.log(0.75)])
+    np.testing.assert_allclose(p_one[1], [1.0] * 3 + [0.75] * (n - 3))
+
+
 def test_threads_do_not_change_values():
     circuit, _ = grown(2)
     rows = np.random.default_rng(0).choice([0, 1, UNKNOWN], (200, N)).astype(np.uint8)
