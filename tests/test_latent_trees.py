@@ -163,12 +163,14 @@ def test_potentials_of_a_region_stand_for_the_rest_of_the_tree(seed):
     p = rng.uniform(0.1, 0.9, (9, 2))
     log_prob = np.log(np.stack([1 - p, p], axis=2))
     rows = rng.integers(0, 2, (30, 6)).astype(np.uint8)
-    messages = TreeMessages(parent, log_prob, rows)
+    messages = TreeMessages(rows)
+    messages.change(range(9), parent, log_prob)
     whole = tree_circuit(parent, log_prob, 6)
     np.testing.assert_allclose(messages.log_value(), log_value(whole, rows), atol=1e-9)
     # Nodes 1, 2, 3 and 6: the last hidden, its parent 3 and below it nothing.
     region = [1, 2, 3, 6]
-    potentials = messages.potentials(region, 1)
+    assert messages.top(region) == 1
+    potentials = messages.potentials(region)
     local = tree_circuit(np.array([NO_PARENT, 0, 0, 2]), np.where(
         np.arange(4)[:, None, None] == 0, 0.0, log_prob[region]
     ), 4)  # fmt: skip
@@ -181,3 +183,39 @@ def test_potentials_of_a_region_stand_for_the_rest_of_the_tree(seed):
         np.testing.assert_allclose(
             counts[4 * k - 2 : 4 * k + 2], whole_counts[4 * v - 2 : 4 * v + 2], atol=1e-9
         )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_messages_of_a_changed_tree_are_those_of_a_new_one(seed):
+    """Nodes move, come and go; tables change: whatever is kept must still hold."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2, (30, 6)).astype(np.uint8)
+    messages = TreeMessages(rows)
+    hidden, table = [6, 7], {v: rng.uniform(0.1, 0.9, 2) for v in range(20)}
+    up = {0: NO_PARENT, 6: 0, 1: 6, 2: 6, 7: 6, 3: 7, 4: 7, 5: 0}
+    for step in range(12):
+        change = step % 3
+        if change == 0:
+            table[int(rng.integers(6))] = rng.uniform(0.1, 0.9, 2)
+        elif change == 1:
+            up[int(rng.integers(1, 6))] = int(rng.choice([0, *hidden]))
+        else:
+            gone = hidden.pop()
+            hidden.append(8 + step)
+            up = {
+                hidden[-1] if v == gone else v: hidden[-1] if u == gone else u
+                for v, u in up.items()
+            }
+        nodes = [*range(6), *sorted(hidden)]
+        parent = np.array([NO_PARENT if up[v] == NO_PARENT else nodes.index(up[v]) for v in nodes])
+        p = np.array([table[v] for v in nodes])
+        log_prob = np.log(np.stack([1 - p, p], axis=2))
+        messages.change(nodes, parent, log_prob)
+        new = TreeMessages(rows)
+        new.change(nodes, parent, log_prob)
+        whole = tree_circuit(parent, log_prob, 6)
+        np.testing.assert_allclose(messages.log_value(), log_value(whole, rows), atol=1e-9)
+        for v in nodes:
+            region = [v, *(u for u in nodes if up[u] == v)]
+            kept, made = messages.potentials(region), new.potentials(region)
+            assert kept.tobytes() == made.tobytes()

@@ -110,14 +110,14 @@ class _Search:
         self.data = data
         self._pseudocount, self._n_iterations = pseudocount, n_iterations
         self._tolerance = tolerance
+        self._messages = TreeMessages(data.rows)
         self._take(tree)
 
     def _take(self, tree: LatentTree) -> None:
-        parent, log_prob, self._nodes = rooted(tree)
-        self._messages = TreeMessages(parent, log_prob, self.data.rows)
+        parent, log_prob, nodes = rooted(tree)
+        self._messages.change(nodes, parent, log_prob)
         log_likelihood = float(self.data.weight @ self._messages.log_value())
         self.tree = LatentTree(tree.n_vars, tree.tables, log_likelihood)
-        self._place = {node: k for k, node in enumerate(self._nodes)}
 
     def better(self, trial: LatentTree, region: list[int]) -> bool:
         """Learn a trial in the region where it differs; keep it if that raises the BIC.
@@ -128,13 +128,10 @@ class _Search:
         changed = {e for e in trial.tables if e not in self.tree.tables or inside >= set(e)}
         if changed <= self.tree.tables.keys():
             return False
-        places = [self._place[node] for node in region]
-        parent = self._messages.parent
-        top = next(k for k in places if parent[k] == NO_PARENT or parent[k] not in places)
-        potentials = self._messages.potentials(places, top)
         kept = [v for v in region if any(v in e for e in changed)]
+        potentials = self._messages.potentials(region)
         potentials = potentials[:, [region.index(v) for v in kept]]
-        local = _Region(trial, changed, kept, self._nodes[top])
+        local = _Region(trial, changed, kept, self._messages.top(region))
         learned = local.learned(
             potentials, self.data.weight, self._pseudocount, self._n_iterations, self._tolerance
         )
