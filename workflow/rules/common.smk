@@ -98,9 +98,7 @@ def curve_models_of(wildcards):
     """Return the models of a query curve, which may be those of another study."""
     sampled = queries_of(wildcards.study).get("sampled", {"methods": []})
     study = (
-        sampled["study"]
-        if wildcards.method in sampled["methods"]
-        else wildcards.study
+        sampled["study"] if wildcards.method in sampled["methods"] else wildcards.study
     )
     return f"results/{study}/models/{wildcards.dataset}/{wildcards.method}"
 
