@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from mnlearn.circuit_splits import SplitPlan, plan, split
+from mnlearn.circuit_splits import LeastEdges, SplitPlan, plan, split
 from mnlearn.data.dataset import Dataset, read_only
 from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.models.circuit import (
@@ -36,6 +36,7 @@ class BayesGrowth:
         ones = train.frequency * train.n_examples
         total = train.n_examples + 2.0 * pseudocount
         self.circuit = product_of_marginals((ones + pseudocount) / total)
+        self._least_edges: LeastEdges | None = None
         n_vars = train.n_vars
         self.target = list(range(n_vars))
         self.path: list[tuple[tuple[int, int], ...]] = [()] * n_vars
@@ -51,12 +52,13 @@ class BayesGrowth:
         leaves = range(len(self.target))
         return list(zip(leaves, self._gains(leaves), strict=True))
 
-    def gains(
-        self, groups: Sequence[int], least: Sequence[NDArray[np.float64]]
-    ) -> list[NDArray[np.float64]]:
-        """Return the gain of splitting each leaf on each variable."""
-        gains = zip(self._gains(groups), least, strict=True)
-        return [np.where(np.isinf(no_use), -np.inf, gain) for gain, no_use in gains]
+    def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
+        """Return the gains of splitting each leaf on each variable: they are known at once."""
+        return self._gains(groups)
+
+    def gain(self, group: int, var: int) -> float:
+        """Return the gain of splitting a leaf."""
+        return float(self._gains([group])[0][var])
 
     def _gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
         """Return the gain of splitting each leaf on each variable; it depends on the data only."""
@@ -76,6 +78,12 @@ class BayesGrowth:
             out.append(gain)
         return out
 
+    def edges(self, group: int) -> NDArray[np.int64]:
+        """Return about how many edges splitting a leaf adds at least, by variable."""
+        if self._least_edges is None:
+            self._least_edges = LeastEdges(self.circuit)
+        return self._least_edges.of(self.parameters[group])
+
     def plan(self, group: int, var: int) -> SplitPlan | None:
         """Return how the circuit changes; None if the variable descends from the leaf's."""
         if self._leads_to[self.target[group], var]:
@@ -87,6 +95,7 @@ class BayesGrowth:
         leaf, var = chosen.group, chosen.var
         target, n_old = self.target[leaf], len(self.circuit.weight)
         self.circuit = split(self.circuit, chosen.planned)
+        self._least_edges = None
         weight = self.circuit.weight.copy()
         new = []
         for value in (0, 1):
@@ -135,6 +144,7 @@ class BayesGrowth:
         self._leads_to = state["leads_to"].copy()
         self.log_likelihood = float(state["log_likelihood"])
         self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
+        self._least_edges = None
 
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with the conjunctions that its parameters belong to."""

@@ -8,11 +8,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.circuit_splits import SplitPlan
 from mnlearn.method import Fitted, Task, check_range, parameter
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.progress import say
-from mnlearn.split_queue import Split, SplitQueue
+from mnlearn.split_queue import Candidates, Split, SplitQueue
 
 # An edge price at which a whole budget costs less than this many nats is as good as none.
 _NO_PRICE = 1e-3
@@ -23,29 +22,19 @@ _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_STATES = 45.0
 
 
-class Growing(Protocol):
-    """A model that can be split: its candidates come in groups, one for all variables."""
+class Growing(Candidates, Protocol):
+    """A model that can be split."""
 
     circuit: ArithmeticCircuit
-    # How many groups are best scored together; 0 where scores never change.
-    batch: int
 
     def first(self) -> Sequence[tuple[int, NDArray[np.float64]]]:
-        """Return the groups at the start, with their gains by variable."""
+        """Return the groups at the start, with the bounds of their gains by variable.
 
-    def gains(
-        self, groups: Sequence[int], least: Sequence[NDArray[np.float64]]
-    ) -> Sequence[NDArray[np.float64]]:
-        """Return the gains in log-likelihood of splitting each group on each variable.
-
-        least : gains that are of no use now; see `SplitQueue`.
+        They are minus infinity where there is no candidate.
         """
 
-    def plan(self, group: int, var: int) -> SplitPlan | None:
-        """Return how the circuit would change; None if the split is not allowed."""
-
     def accept(self, split: Split) -> Sequence[tuple[int, NDArray[np.float64]]]:
-        """Make a split; return the groups that it adds, with their gains."""
+        """Make a split; return the groups that it adds, as `first` does."""
 
     def replaced(self, split: Split) -> bool:
         """Tell whether a group is gone once it is split."""
@@ -83,13 +72,12 @@ class CircuitGrowth:
         self.n_splits = 0
         self.ended = False
         self._pending: Split | None = None
-        gains = model.gains if model.batch else None
-        self._queue = SplitQueue(gains, model.plan, edge_cost, split_cost, model.batch)
+        self._queue = SplitQueue(model, edge_cost, split_cost)
         if state is not None:
             self._restore(state)
             return
-        for group, gain in model.first():
-            self._queue.add(group, gain)
+        for group, bound in model.first():
+            self._queue.add(group, bound)
 
     def grow(
         self,
@@ -129,12 +117,12 @@ class CircuitGrowth:
 
     def _take(self, split: Split) -> None:
         self._pending = None
+        for group, bound in self.model.accept(split):
+            self._queue.add(group, bound)
         if self.model.replaced(split):
             self._queue.remove_group(split.group)
         else:
             self._queue.remove(split.group, split.var)
-        for group, gain in self.model.accept(split):
-            self._queue.add(group, gain)
         self.n_splits += 1
 
     def _next(self) -> Split | None:
@@ -174,9 +162,8 @@ class CircuitGrowth:
         self.n_splits, ended, group, var = state["counts"].tolist()
         self.ended = bool(ended)
         if group >= 0:
-            # This also finds the weights that go with the split.
-            every = np.arange(self.model.circuit.n_vars)
-            self.model.gains([group], [np.where(every == var, 0.0, np.inf)])
+            # The model makes the split by what it found with the bounds.
+            self.model.bounds([group])
             planned = self.model.plan(group, var)
             assert planned is not None
             self._pending = Split(group, var, float(state["pending_gain"]), planned)

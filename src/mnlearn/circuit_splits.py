@@ -14,6 +14,7 @@ from mnlearn.kernels.circuit_split import (
     plan_split,
     write_split,
 )
+from mnlearn.kernels.split_edges import edges_of_copies, literals_below
 from mnlearn.models.circuit import ArithmeticCircuit
 
 
@@ -51,6 +52,31 @@ def plan(
     if extend:
         change += 2 * int(((wanted[leaves] & ZERO) > 0).sum() + ((wanted[leaves] & ONE) > 0).sum())
     return SplitPlan(parameters, below, wanted, int(change), extend)
+
+
+class LeastEdges:
+    """About how many edges splits of a circuit add at least, for all variables at once.
+
+    Only copies of what is above the parameters are counted; `plan` counts all edges, of one split.
+    """
+
+    def __init__(self, circuit: ArithmeticCircuit) -> None:
+        self._circuit = circuit
+        n_words = (circuit.n_vars + 63) // 64
+        self._below = np.empty((circuit.n_nodes, 2, n_words), np.uint64)
+        self._above = np.empty(circuit.n_nodes, np.uint8)
+        self._twice = np.empty((circuit.n_nodes, n_words), np.uint64)
+        literals_below(circuit.start, circuit.child, circuit.n_leaves, circuit.n_vars, self._below)
+
+    def of(self, parameters: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of edges, (n_vars,), of splits of some parameters; see `plan`."""
+        circuit = self._circuit
+        n_edges = np.empty(circuit.n_vars, np.int64)
+        edges_of_copies(
+            circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves,
+            2 * circuit.n_vars + parameters, self._below, self._above, self._twice, n_edges,
+        )  # fmt: skip
+        return n_edges
 
 
 def split(circuit: ArithmeticCircuit, planned: SplitPlan) -> ArithmeticCircuit:

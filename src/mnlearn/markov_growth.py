@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.circuit_splits import SplitPlan, plan, split
+from mnlearn.circuit_splits import LeastEdges, SplitPlan, plan, split
 from mnlearn.data.dataset import Dataset
 from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.inference.circuits import UNKNOWN, Evaluator
 from mnlearn.kernels.circuit import LANES
-from mnlearn.kernels.extensions import extension_gains
+from mnlearn.kernels.extensions import extension_bounds, extension_gain
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
     circuit_arrays,
@@ -52,25 +52,19 @@ class MarkovGrowth:
         ]
         self.n_satisfied = np.stack([train.n_examples - ones, ones], axis=1).ravel()
         self._extended = [self.counts.count(literals)[1] for literals in self.literals]
-        # Best weights of the splits of a group on each variable, of this round.
-        self._weights: dict[int, NDArray[np.float64]] = {}
+        # The probabilities of a feature, alone and with each variable, under the model as it is.
+        self._probability: dict[int, tuple[float, NDArray[np.float64]]] = {}
         self._evaluator = Evaluator(self.circuit, atomic=True)
+        self._least_edges: LeastEdges | None = None
         self._log_z = 0.0
         self.objective = self._learn(self.circuit.weight, 0.0, 0)
 
     def first(self) -> list[tuple[int, NDArray[np.float64]]]:
-        """Return the atomic features with their gains."""
-        out = []
-        groups = range(len(self.literals))
-        for begin in range(0, len(groups), LANES):
-            chunk = groups[begin : begin + LANES]
-            out += list(zip(chunk, self._candidate_gains(chunk), strict=True))
-        return out
+        """Return the atomic features with the bounds of their gains."""
+        return self._with_bounds(range(len(self.literals)))
 
-    def gains(
-        self, groups: Sequence[int], least: Sequence[NDArray[np.float64]]
-    ) -> list[NDArray[np.float64]]:
-        """Return the gain of extending each feature by each variable, under this model."""
+    def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
+        """Return what extending each feature by each variable cannot gain more than."""
         rows = np.full((len(groups), self.circuit.n_vars), UNKNOWN, np.uint8)
         for row, group in zip(rows, groups, strict=True):
             for var, value in self.literals[group]:
@@ -78,16 +72,33 @@ class MarkovGrowth:
         log_value, p_one = self._evaluator.given(self.circuit.weight, rows)
         out = []
         for k, group in enumerate(groups):
-            probability = float(np.exp(log_value[k] - self._log_z))
-            gain = np.empty(self.circuit.n_vars)
-            weight = self._weights[group] = np.empty((self.circuit.n_vars, 2))
-            extension_gains(
+            alone = float(np.exp(log_value[k] - self._log_z))
+            with_var = p_one[k] * alone
+            self._probability[group] = alone, with_var
+            bound = np.empty(self.circuit.n_vars)
+            extension_bounds(
                 self.n_examples, self.penalty.l1, self.penalty.precision,
-                self._extended[group], self.n_satisfied[group],
-                p_one[k] * probability, probability, least[k], gain, weight,
+                self._extended[group], self.n_satisfied[group], with_var, alone, bound,
             )  # fmt: skip
-            out.append(gain)
+            out.append(bound)
         return out
+
+    def gain(self, group: int, var: int) -> float:
+        """Return the gain of extending a feature whose bounds were asked for under this model."""
+        return self._best_extension(group, var)[0]
+
+    def _best_extension(self, group: int, var: int) -> tuple[float, float, float]:
+        alone, with_var = self._probability[group]
+        return extension_gain(
+            self.n_examples, self.penalty.l1, self.penalty.precision,
+            self._extended[group][var], self.n_satisfied[group], with_var[var], alone,
+        )  # fmt: skip
+
+    def edges(self, group: int) -> NDArray[np.int64]:
+        """Return about how many edges splitting a feature adds at least, by variable."""
+        if self._least_edges is None:
+            self._least_edges = LeastEdges(self.circuit)
+        return self._least_edges.of(np.array([group]))
 
     def plan(self, group: int, var: int) -> SplitPlan:
         """Return how the circuit changes if a feature is extended by a variable."""
@@ -96,9 +107,10 @@ class MarkovGrowth:
     def accept(self, chosen: Split) -> list[tuple[int, NDArray[np.float64]]]:
         """Extend a feature, learn all weights anew, and return the two new features."""
         group, var = chosen.group, chosen.var
-        weight = np.concatenate([self.circuit.weight, self._weights[group][var]])
-        self._weights.clear()
+        weight = np.concatenate([self.circuit.weight, self._best_extension(group, var)[1:]])
+        self._probability.clear()
         self.circuit = split(self.circuit, chosen.planned)
+        self._least_edges = None
         n_one = self._extended[group][var]
         self.n_satisfied = np.append(self.n_satisfied, [self.n_satisfied[group] - n_one, n_one])
         new = [len(self.literals), len(self.literals) + 1]
@@ -108,7 +120,7 @@ class MarkovGrowth:
             self._extended.append(self.counts.count(literals)[1])
         self._evaluator = Evaluator(self.circuit, atomic=True)
         self.objective = self._learn(weight, _SHARE_OF_GAIN * chosen.gain, _ITERATIONS)
-        return list(zip(new, self._candidate_gains(new), strict=True))
+        return self._with_bounds(new)
 
     def replaced(self, chosen: Split) -> bool:
         """Tell whether a split feature is gone: it stays, and may be extended again."""
@@ -140,6 +152,7 @@ class MarkovGrowth:
         self.objective = float(state["objective"])
         self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
         self._evaluator = Evaluator(self.circuit, atomic=True)
+        self._least_edges = None
         self._log_z = self._evaluator.expectations(self.circuit.weight)[0]
 
     def model(self) -> ArithmeticCircuit:
@@ -157,11 +170,14 @@ class MarkovGrowth:
         self.objective, self._log_z = before[1:]
         return learned
 
-    def _candidate_gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
-        least = np.zeros((len(groups), self.circuit.n_vars))
-        for row, group in zip(least, groups, strict=True):
-            row[[var for var, _ in self.literals[group]]] = np.inf
-        return self.gains(groups, list(least))
+    def _with_bounds(self, groups: Sequence[int]) -> list[tuple[int, NDArray[np.float64]]]:
+        out = []
+        for begin in range(0, len(groups), LANES):
+            chunk = groups[begin : begin + LANES]
+            out += list(zip(chunk, self.bounds(chunk), strict=True))
+        for group, bound in out:
+            bound[[var for var, _ in self.literals[group]]] = -np.inf
+        return out
 
     def _learn(
         self, weight: NDArray[np.float64], decrease: float, iterations: int, window: int = 1

@@ -1,21 +1,39 @@
 """The best split of a circuit, found by scoring again only what may be best."""
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.circuit_splits import SplitPlan
 
-# Edges that a split is assumed to add before they are counted.
-_UNCOUNTED = 4
+# Edges that any split is assumed to add.
+_FEWEST = 4
 # Candidates that gain less than this share of the best of their group are not kept.
 _MIN_SHARE = 0.01
 
 
-Gains = Callable[[Sequence[int], Sequence[NDArray[np.float64]]], Sequence[NDArray[np.float64]]]
+class Candidates(Protocol):
+    """What can be split: candidates come in groups, one for all variables."""
+
+    # How many groups are best brought up to date together; 0 where the bounds are the gains, for
+    # good.
+    batch: int
+
+    def bounds(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
+        """Return bounds of the gains in log-likelihood of splitting each group, by variable."""
+
+    def gain(self, group: int, var: int) -> float:
+        """Return the gain itself, of a group whose bounds were asked for since the last split."""
+
+    def edges(self, group: int) -> NDArray[np.int64]:
+        """Return about how many edges splitting a group adds at least, by variable."""
+
+    def plan(self, group: int, var: int) -> SplitPlan | None:
+        """Return how the circuit would change; None if the split is not allowed, now or ever."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,38 +51,27 @@ class SplitQueue:
 
     The score of a split is its gain in log-likelihood less its price, price times the number of
     edges that it adds plus `split_cost`. Gains and numbers of edges go out of date with every
-    split; those of a group are found again when it comes up as the best by what was last known
-    (Lowd & Rooshenas 2013, Section 4.3). A candidate within the share `tolerance` of the best
-    known score is taken.
-
-    gains : called with groups, and for each the gains by variable up to which a candidate is of
-        no use now, infinity where there is none; returns the gains of each by variable, which
-        may be too high where they are of no use, and minus infinity where there is no candidate.
-    plan : called with a group and a variable; None if the split is not allowed, now or ever.
-    batch : how many groups to bring up to date together.
+    split; when a group comes up as the best by what was last known, first the least numbers of
+    edges and then the bounds of the gains are found again for all its candidates, and exact ones
+    only where a candidate may be the best by these (Lowd & Rooshenas 2013, Section 4.3). A
+    candidate within the share `tolerance` of the best known score is taken.
     """
 
     def __init__(
-        self,
-        gains: Gains | None,
-        plan: Callable[[int, int], SplitPlan | None],
-        price: float,
-        split_cost: float,
-        batch: int = 1,
-        tolerance: float = 0.01,
+        self, candidates: Candidates, price: float, split_cost: float, tolerance: float = 0.01
     ) -> None:
-        self._gains, self._plan = gains, plan
+        self._candidates = candidates
         self._price, self._split_cost = price, split_cost
-        self._batch, self._tolerance = batch, tolerance
+        self._tolerance = tolerance
         self._gain: dict[int, NDArray[np.float64]] = {}
         self._edges: dict[int, NDArray[np.int64]] = {}
         self._heap: list[tuple[float, int]] = []
 
-    def add(self, group: int, gain: NDArray[np.float64]) -> None:
-        """Add a group; candidates of gain minus infinity are no candidates."""
-        best = float(gain.max(initial=0.0))
-        self._gain[group] = np.where(gain >= _MIN_SHARE * best, gain, -np.inf)
-        self._edges[group] = np.full(len(gain), _UNCOUNTED)
+    def add(self, group: int, bound: NDArray[np.float64]) -> None:
+        """Add a group; candidates of bound minus infinity are no candidates."""
+        best = float(bound.max(initial=0.0))
+        self._gain[group] = np.where(bound >= _MIN_SHARE * best, bound, -np.inf)
+        self._edges[group] = np.full(len(bound), _FEWEST)
         if best > 0.0:
             self._push(group)
 
@@ -115,51 +122,61 @@ class SplitQueue:
     def best(self, room: int) -> Split | None:
         """Return the best candidate that adds at most `room` edges, or None if none scores.
 
-        Candidates that add more are dropped for good.
+        Candidates that add more, or did when last counted, are dropped for good.
         """
-        fresh: set[int] = set()
+        counted: set[int] = set()
+        fresh: set[int] = set() if self._candidates.batch else set(self._gain)
+        exact: set[tuple[int, int]] = set()
         planned: dict[tuple[int, int], SplitPlan] = {}
         while self._heap and self._heap[0][0] < 0.0:
             group = self._heap[0][1]
-            if self._gains is not None and group not in fresh:
+            if group not in counted:
+                self._count(group, room)
+                counted.add(group)
+                continue
+            if group not in fresh:
                 fresh.update(self._refresh(fresh))
                 continue
             heapq.heappop(self._heap)
             var = int(np.argmax(self._scores(group)))
-            if (group, var) not in planned:
-                plan = self._plan(group, var)
+            if self._candidates.batch and (group, var) not in exact:
+                self._gain[group][var] = self._candidates.gain(group, var)
+                exact.add((group, var))
+            elif (group, var) not in planned:
+                plan = self._candidates.plan(group, var)
                 if plan is None or plan.n_new_edges > room:
                     self.remove(group, var)
-                    self._push(group)
-                    continue
-                planned[group, var] = plan
-                self._edges[group][var] = plan.n_new_edges
-                self._push(group)
+                else:
+                    planned[group, var] = plan
+                    self._edges[group][var] = plan.n_new_edges
+            self._push(group)
+            if (group, var) in planned:
                 score = self._scores(group)[var]
-                if score < (1.0 - self._tolerance) * -self._heap[0][0] or score <= 0.0:
-                    continue
-                # Within the tolerance of whatever is first.
-            else:
-                self._push(group)
-            return Split(group, var, float(self._gain[group][var]), planned[group, var])
+                if score > 0.0 and score >= (1.0 - self._tolerance) * -self._heap[0][0]:
+                    gain = float(self._gain[group][var])
+                    return Split(group, var, gain, planned[group, var])
         return None
 
+    def _count(self, group: int, room: int) -> None:
+        """Raise the numbers of edges of the first group to what they are at least by now."""
+        heapq.heappop(self._heap)
+        edges = np.maximum(self._edges[group], self._candidates.edges(group))
+        self._edges[group] = edges
+        self._gain[group][edges > room] = -np.inf
+        self._push(group)
+
     def _refresh(self, fresh: set[int]) -> list[int]:
-        """Find the gains of the first groups that are out of date again; return these groups."""
-        assert self._gains is not None
+        """Find the bounds of the first groups that are out of date again; return these groups."""
         kept: list[tuple[float, int]] = []
         stale: list[tuple[float, int]] = []
-        while self._heap and len(stale) < self._batch:
+        while self._heap and len(stale) < self._candidates.batch:
             entry = heapq.heappop(self._heap)
             (kept if entry[1] in fresh else stale).append(entry)
-        groups = [group for _, group in stale]
         for entry in kept:
             heapq.heappush(self._heap, entry)
-        least = [
-            np.where(np.isfinite(self._gain[group]), self._cost(group), np.inf) for group in groups
-        ]
-        for group, gain in zip(groups, self._gains(groups, least), strict=True):
-            self._gain[group] = gain
+        groups = [group for _, group in stale]
+        for group, bound in zip(groups, self._candidates.bounds(groups), strict=True):
+            self._gain[group] = np.where(np.isneginf(self._gain[group]), -np.inf, bound)
             self._push(group)
         return groups
 

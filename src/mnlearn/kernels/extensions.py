@@ -8,6 +8,7 @@ from mnlearn.kernels.bits import lowest_bit
 _ITERATIONS = 50
 _TOLERANCE = 1e-9
 _MAX_STEP = 2.0
+_NO_PROBABILITY = 1e-12
 
 
 @kernel
@@ -59,67 +60,87 @@ def _best_weight(a, q, rest, n, l1, precision, w):
 
 
 @kernel
-def _likelihood_gain(count, share, n):
-    """Return count log(count / n / share), the part of one outcome in a Kullback-Leibler sum."""
-    if count <= 0.0:
-        return 0.0
-    return count * np.log(count / (n * share)) if share > 0.0 else np.inf
-
-
-@kernel
-def extension_gains(n, l1, precision, count, count_of, prob, prob_of, least, gain, weight):
-    """Find the gain in the penalised log-likelihood of f & X_v and f & not X_v for each v.
+def extension_gain(n, l1, precision, count, count_of, prob, prob_of):
+    """Return the gain in the penalised log-likelihood of f & X_v and f & not X_v, and its weights.
 
     The two are exclusive, so with all other weights fixed the gain is, at the best weights
     w0 and w1, c0 w0 + c1 w1 - n log(1 + q0 (e^w0 - 1) + q1 (e^w1 - 1)) less the penalties
     (Lowd & Rooshenas 2013, Section 4.2), which is concave in both.
 
     n : number of examples. l1 : penalty. precision : 1 / sd^2.
-    count, count_of : float64, (n_vars,): examples with f and X_v = 1; number with f.
+    count, count_of : examples with f and X_v = 1; number with f.
     prob, prob_of : the same as probabilities under the model.
-    least : float64, (n_vars,). A gain up to this is of no use; infinity for no candidate.
-    gain : float64, (n_vars,); weight : float64, (n_vars, 2): overwritten. Minus infinity where
-        there is no candidate. What cannot gain more than `least` without penalties has that
-        gain, and no weights. Nothing is gained where f, or f with one value of X_v, has no
-        probability.
+    Returns the gain, w0 and w1; all 0 where f with one value of X_v has no probability.
     """
-    tiny = 1e-12 * prob_of
-    for v in range(len(gain)):
-        if least[v] == np.inf:
-            gain[v] = -np.inf
-            continue
-        gain[v] = 0.0
-        weight[v, 0] = 0.0
-        weight[v, 1] = 0.0
+    q1 = prob
+    q0 = prob_of - q1
+    if not _possible(q0, q1, prob_of):
+        return 0.0, 0.0, 0.0
+    c1 = count
+    c0 = count_of - c1
+    w0 = 0.0
+    w1 = 0.0
+    rest = max(1.0 - prob_of, 0.0)
+    for _ in range(_ITERATIONS):
+        before0 = w0
+        before1 = w1
+        w0 = _best_weight(c0, q0, rest + q1 * np.exp(w1), n, l1, precision, w0)
+        w1 = _best_weight(c1, q1, rest + q0 * np.exp(w0), n, l1, precision, w1)
+        if abs(w0 - before0) + abs(w1 - before1) <= 1e-7 * (1.0 + abs(w0) + abs(w1)):
+            break
+    total = rest + q0 * np.exp(w0) + q1 * np.exp(w1)
+    gain = (
+        c0 * w0
+        + c1 * w1
+        - n * np.log(total / (rest + q0 + q1))
+        - l1 * (abs(w0) + abs(w1))
+        - 0.5 * precision * (w0 * w0 + w1 * w1)
+    )
+    return gain, w0, w1
+
+
+@kernel
+def extension_bounds(n, l1, precision, count, count_of, prob, prob_of, bound):
+    """Find for each v what f & X_v and f & not X_v cannot gain more than; see `extension_gain`.
+
+    By duality the L1 penalty is the freedom to move c0 and c1 by l1 each before the likelihood is
+    maximised, and any move bounds the gain: they are moved towards what the model expects. The
+    Gaussian prior is left out.
+
+    count, prob, bound : float64, (n_vars,), the last overwritten.
+    """
+    rest = max(1.0 - prob_of, 0.0)
+    for v in range(len(bound)):
         q1 = prob[v]
         q0 = prob_of - q1
-        if q0 <= tiny or q1 <= tiny:
-            continue
-        c1 = count[v]
-        c0 = count_of - c1
-        w0 = 0.0
-        w1 = 0.0
-        rest = 1.0 - prob_of if prob_of < 1.0 else 0.0
-        if least[v] > 0.0:
-            bound = _likelihood_gain(c0, q0, n) + _likelihood_gain(c1, q1, n)
-            bound += _likelihood_gain(n - count_of, rest, n)
-            if bound <= least[v]:
-                gain[v] = bound
-                continue
-        for _ in range(_ITERATIONS):
-            before0 = w0
-            before1 = w1
-            w0 = _best_weight(c0, q0, rest + q1 * np.exp(w1), n, l1, precision, w0)
-            w1 = _best_weight(c1, q1, rest + q0 * np.exp(w0), n, l1, precision, w1)
-            if abs(w0 - before0) + abs(w1 - before1) <= 1e-7 * (1.0 + abs(w0) + abs(w1)):
-                break
-        total = rest + q0 * np.exp(w0) + q1 * np.exp(w1)
-        gain[v] = (
-            c0 * w0
-            + c1 * w1
-            - n * np.log(total / (rest + q0 + q1))
-            - l1 * (abs(w0) + abs(w1))
-            - 0.5 * precision * (w0 * w0 + w1 * w1)
-        )
-        weight[v, 0] = w0
-        weight[v, 1] = w1
+        if not _possible(q0, q1, prob_of):
+            bound[v] = 0.0
+        elif rest <= _NO_PROBABILITY:
+            bound[v] = extension_gain(n, l1, precision, count[v], count_of, q1, prob_of)[0]
+        else:
+            a1 = _moved(count[v], n * q1, l1)
+            a0 = _moved(count_of - count[v], n * q0, l1)
+            bound[v] = (
+                _likelihood_gain(a0, n * q0)
+                + _likelihood_gain(a1, n * q1)
+                + _likelihood_gain(n - a0 - a1, n * rest)
+            )
+
+
+@kernel
+def _possible(q0, q1, prob_of):
+    return min(q0, q1) > _NO_PROBABILITY * prob_of
+
+
+@kernel
+def _moved(count, expected, most):
+    """Return a count moved towards what is expected, by at most `most`."""
+    return max(count - most, expected) if count > expected else min(count + most, expected)
+
+
+@kernel
+def _likelihood_gain(count, expected):
+    """Return count log(count / expected), the part of one outcome in a Kullback-Leibler sum."""
+    if count <= 0.0 or count == expected:
+        return 0.0
+    return count * np.log(count / expected)
