@@ -79,7 +79,7 @@ class BayesGrowth:
         return out
 
     def edges(self, group: int) -> NDArray[np.int64]:
-        """Return about how many edges splitting a leaf adds at least, by variable."""
+        """Return how many edges splitting a leaf adds at least, by variable."""
         if self._least_edges is None:
             self._least_edges = LeastEdges(self.circuit)
         return self._least_edges.of(self.parameters[group])

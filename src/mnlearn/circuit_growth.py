@@ -25,8 +25,6 @@ _SECONDS_BETWEEN_STATES = 45.0
 class Growing(Candidates, Protocol):
     """A model that can be split."""
 
-    circuit: ArithmeticCircuit
-
     def first(self) -> Sequence[tuple[int, NDArray[np.float64]]]:
         """Return the groups at the start, with the bounds of their gains by variable.
 

@@ -55,7 +55,7 @@ def plan(
 
 
 class LeastEdges:
-    """About how many edges splits of a circuit add at least, for all variables at once.
+    """How many edges splits of a circuit add at least, for all variables at once.
 
     Only copies of what is above the parameters are counted; `plan` counts all edges, of one split.
     """

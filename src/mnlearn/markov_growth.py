@@ -95,7 +95,7 @@ class MarkovGrowth:
         )  # fmt: skip
 
     def edges(self, group: int) -> NDArray[np.int64]:
-        """Return about how many edges splitting a feature adds at least, by variable."""
+        """Return how many edges splitting a feature adds at least, by variable."""
         if self._least_edges is None:
             self._least_edges = LeastEdges(self.circuit)
         return self._least_edges.of(np.array([group]))

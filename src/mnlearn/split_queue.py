@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.circuit_splits import SplitPlan
+from mnlearn.models.circuit import ArithmeticCircuit
 
 # Edges that any split is assumed to add.
 _FEWEST = 4
+# The least numbers of edges of a group are found again once the circuit has grown by this share.
+_GROWTH = 0.05
 # Candidates that gain less than this share of the best of their group are not kept.
 _MIN_SHARE = 0.01
 
@@ -19,6 +22,7 @@ _MIN_SHARE = 0.01
 class Candidates(Protocol):
     """What can be split: candidates come in groups, one for all variables."""
 
+    circuit: ArithmeticCircuit
     # How many groups are best brought up to date together; 0 where the bounds are the gains, for
     # good.
     batch: int
@@ -30,7 +34,7 @@ class Candidates(Protocol):
         """Return the gain itself, of a group whose bounds were asked for since the last split."""
 
     def edges(self, group: int) -> NDArray[np.int64]:
-        """Return about how many edges splitting a group adds at least, by variable."""
+        """Return how many edges splitting a group adds at least, by variable."""
 
     def plan(self, group: int, var: int) -> SplitPlan | None:
         """Return how the circuit would change; None if the split is not allowed, now or ever."""
@@ -65,6 +69,8 @@ class SplitQueue:
         self._tolerance = tolerance
         self._gain: dict[int, NDArray[np.float64]] = {}
         self._edges: dict[int, NDArray[np.int64]] = {}
+        # Edges of the circuit when the least numbers of edges of a group were last found.
+        self._counted: dict[int, int] = {}
         self._heap: list[tuple[float, int]] = []
 
     def add(self, group: int, bound: NDArray[np.float64]) -> None:
@@ -72,6 +78,7 @@ class SplitQueue:
         best = float(bound.max(initial=0.0))
         self._gain[group] = np.where(bound >= _MIN_SHARE * best, bound, -np.inf)
         self._edges[group] = np.full(len(bound), _FEWEST)
+        self._counted[group] = 0
         if best > 0.0:
             self._push(group)
 
@@ -81,7 +88,7 @@ class SplitQueue:
 
     def remove_group(self, group: int) -> None:
         """Take all candidates of a group out."""
-        del self._gain[group], self._edges[group]
+        del self._gain[group], self._edges[group], self._counted[group]
         self._heap = [entry for entry in self._heap if entry[1] != group]
         heapq.heapify(self._heap)
 
@@ -105,6 +112,7 @@ class SplitQueue:
             "group": np.array(groups, np.int64),
             "gain": np.array([self._gain[g] for g in groups]).reshape(len(groups), width),
             "edges": np.array([self._edges[g] for g in groups]).reshape(len(groups), width),
+            "counted": np.array([self._counted[g] for g in groups], np.int64),
             "heap_score": np.array([score for score, _ in self._heap], np.float64),
             "heap_group": np.array([group for _, group in self._heap], np.int64),
             "price": np.array(self._price),
@@ -115,6 +123,7 @@ class SplitQueue:
         groups = state["group"].tolist()
         self._gain = dict(zip(groups, state["gain"].copy(), strict=True))
         self._edges = dict(zip(groups, state["edges"].copy(), strict=True))
+        self._counted = dict(zip(groups, state["counted"].tolist(), strict=True))
         scores, members = state["heap_score"].tolist(), state["heap_group"].tolist()
         self._heap = list(zip(scores, members, strict=True))
         self._price = float(state["price"])
@@ -124,21 +133,24 @@ class SplitQueue:
 
         Candidates that add more, or did when last counted, are dropped for good.
         """
-        counted: set[int] = set()
+        n_edges = self._candidates.circuit.n_edges
         fresh: set[int] = set() if self._candidates.batch else set(self._gain)
         exact: set[tuple[int, int]] = set()
         planned: dict[tuple[int, int], SplitPlan] = {}
         while self._heap and self._heap[0][0] < 0.0:
             group = self._heap[0][1]
-            if group not in counted:
-                self._count(group, room)
-                counted.add(group)
+            if n_edges > (1.0 + _GROWTH) * self._counted[group]:
+                self._count(group)
+                self._counted[group] = n_edges
                 continue
             if group not in fresh:
                 fresh.update(self._refresh(fresh))
                 continue
             heapq.heappop(self._heap)
+            self._gain[group][self._edges[group] > room] = -np.inf
             var = int(np.argmax(self._scores(group)))
+            if self._gain[group][var] == -np.inf:
+                continue
             if self._candidates.batch and (group, var) not in exact:
                 self._gain[group][var] = self._candidates.gain(group, var)
                 exact.add((group, var))
@@ -157,12 +169,10 @@ class SplitQueue:
                     return Split(group, var, gain, planned[group, var])
         return None
 
-    def _count(self, group: int, room: int) -> None:
+    def _count(self, group: int) -> None:
         """Raise the numbers of edges of the first group to what they are at least by now."""
         heapq.heappop(self._heap)
-        edges = np.maximum(self._edges[group], self._candidates.edges(group))
-        self._edges[group] = edges
-        self._gain[group][edges > room] = -np.inf
+        self._edges[group] = np.maximum(self._edges[group], self._candidates.edges(group))
         self._push(group)
 
     def _refresh(self, fresh: set[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""How many edges splits of a parameter add, on each variable at once: most of them, not all.
+"""How many edges splits of a parameter add at least, on each variable at once.
 
 Circuits are laid out as in `kernels.circuit`. Sets of variables are rows of 64-bit words.
 """
@@ -35,9 +35,10 @@ def literals_below(start, child, n_leaves, n_vars, below):
 def edges_of_copies(is_sum, start, child, n_leaves, parameters, below, above, twice, n_edges):
     """Count the edges that are new above some parameters if these depend on a variable.
 
-    A node above a parameter and not above the variable is copied if both values are wanted of it,
-    and a product where the two part becomes a sum of two. That conditioning what is above the
-    variable changes edges too is left out.
+    A node above a parameter and not above the variable is copied if both values are wanted of it.
+    A product where the two part becomes a sum of two, which adds 4 edges, or 5 if it has more
+    than two factors; conditioning its factor above the variable may save 2 of them, where that is
+    a choice between the two literals. What else conditioning costs is left out.
 
     parameters : int64: indices of leaves of which no two are factors of one term.
     below : as by `literals_below`.
@@ -77,7 +78,7 @@ def edges_of_copies(is_sum, start, child, n_leaves, parameters, below, above, tw
             c = child[e]
             if c != part:
                 both = below[c, 0] & below[c, 1]
-                _add(planes, both, 4 if degree == 2 else 5)
+                _add(planes, both, 2 if degree == 2 else 3)
                 for k in range(n_words):
                     twice[part, k] |= both[k]
         for k in range(n_words):
