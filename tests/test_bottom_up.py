@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
+from scipy.special import expit
 
 import oracles
 from conftest import random_data
@@ -34,10 +35,17 @@ def cells_of(data, theta, literals):
     rows = bottom_up._packed_rows(data.rows)
     distance = np.empty(data.n_rows, np.int32)
     kernels._distances(rows, asked[0], value[0], distance)
-    room = theta.size
-    odds, amount, holds = np.empty(room), np.empty(room), np.empty(room, bool)
-    n = kernels._cells(rows, data.weight, theta, distance, asked[0], value[0], odds, amount, holds)
-    return distance, odds, amount, holds, n
+    near = np.arange(data.n_rows)
+    odds, amount = np.empty(theta.size), np.empty(theta.size)
+    n, held = kernels._cells(rows, data.weight, theta, near, asked[0], value[0], odds, amount)
+    p = expit(theta)
+    more = asked[0].copy()
+    more[0] |= np.uint64(0b111)
+    sums = np.array([kernels._sums(x, q, more, value[0]) for x, q in zip(rows, p, strict=True)])
+    derivatives = kernels._slope_and_curvature(
+        rows, data.weight, p, near, sums, more, asked[0], value[0], *np.empty_like([more, more])
+    )
+    return distance, derivatives, (odds, amount, n, held)
 
 
 @pytest.mark.parametrize("n_vars", [6, 70])
@@ -52,7 +60,7 @@ def test_best_weight_and_its_gain(n_vars):
     for _ in range(6):
         variables = rng.choice(n_vars, 3, replace=False)
         literals = sorted((int(v), int(rng.integers(2))) for v in variables)
-        distance, *cells, n = cells_of(data, theta, literals)
+        distance, derivatives, cells = cells_of(data, theta, literals)
         expected = [(data.rows[:, v] != x) for v, x in literals]
         assert_array_equal(distance, np.sum(expected, axis=0))
         features = concatenate([atoms, features_of([literals])])
@@ -61,8 +69,14 @@ def test_best_weight_and_its_gain(n_vars):
             gain = total_pll(features, [*base, w], data) - before
             return -(gain - 2.0 * abs(w) - 0.5 * 4.0 * w * w)
 
-        w, gain = kernels.best_weight(*cells, n, 2.0, 4.0)
+        room = abs(derivatives[0]) - 2.0
+        start = kernels.gain_bound(room, derivatives[1], 4.0)[1] * np.sign(derivatives[0])
+        w, gain = kernels.best_weight(*cells, 2.0, 4.0, start, 0.0) if start else (0.0, 0.0)
         assert_allclose(gain, -loss(w), atol=1e-8)
+        assert_allclose(kernels.weight_gain(*cells, 2.0, 4.0, 0.3), -loss(0.3), atol=1e-8)
+        free = [total_pll(features, [*base, x], data) for x in (-1e-4, 0.0, 1e-4)]
+        assert_allclose(derivatives[0], (free[2] - free[0]) / 2e-4, rtol=1e-4)
+        assert_allclose(-derivatives[1], np.diff(free, 2)[0] / 1e-8, rtol=1e-3)
         if w:
             found_one = True
             best = minimize_scalar(loss, bounds=(min(0, 2 * w), max(0, 2 * w)), method="bounded")
@@ -70,6 +84,30 @@ def test_best_weight_and_its_gain(n_vars):
         else:
             assert min(loss(1e-4), loss(-1e-4)) >= 0
     assert found_one
+
+
+@pytest.mark.parametrize("precision", [0.0, 0.1, 4.0])
+@pytest.mark.parametrize("seed", range(20))
+def test_gains_are_within_their_bounds(seed, precision):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 30))
+    odds, amount = rng.normal(scale=2.0, size=n), rng.uniform(0.5, 3.0, n)
+    holds = rng.random(n) < 0.7
+    p = expit(odds)
+    slope = amount @ (holds - p)
+    bound, start = kernels.gain_bound(abs(slope) - 0.2, amount @ (p * (1 - p)), precision)
+    if abs(slope) <= 0.2:
+        assert bound == start == 0.0
+        return
+    cells = odds, amount, n, amount @ holds, 0.2, precision, start * np.sign(slope)
+    w, gain = kernels.best_weight(*cells, 0.0)
+    assert w * slope > 0.0
+    assert 0.0 < gain <= bound
+    if precision == 4.0 and gain > 0.5:
+        assert bound < 2.0 * gain
+    # What falls short of what is needed may end early, and does not reach it.
+    assert kernels.best_weight(*cells, gain + 1e-3)[1] <= gain + 1e-9
+    assert_allclose(kernels.best_weight(*cells, 0.9 * gain), (w, gain))
 
 
 def test_nearest_examples_that_do_not_match():

@@ -7,22 +7,20 @@ exactly one are all that its pseudo-likelihood depends on.
 
 import numpy as np
 
-from mnlearn.jit import kernel
+from mnlearn.jit import kernel, sum_kernel
 from mnlearn.kernels.bits import lowest_bit, popcount
-from mnlearn.kernels.logistic import log_sigmoid, sigmoid
+from mnlearn.kernels.logistic import exp_nonpositive, log1p_unit, sigmoid
 from mnlearn.kernels.random import mix
 
 _NEWTON_STEPS = 20
+_LARGE_WEIGHT = 100.0
 
 
 @kernel
 def _distances(rows, asked, value, out):
     """Write how many literals of a feature each row violates."""
     for i in range(len(rows)):
-        total = np.uint64(0)
-        for t in range(rows.shape[1]):
-            total += popcount((rows[i, t] ^ value[t]) & asked[t])
-        out[i] = np.int32(total)
+        out[i] = np.int32(_violated(rows[i], asked, value))
 
 
 @kernel
@@ -55,66 +53,171 @@ def _nearest(distance, k, counts, out):
 
 
 @kernel
-def _cells(rows, weight, theta, distance, asked, value, odds, amount, holds):
-    """List the log-odds that the weight of a feature moves; return how many.
-
-    For each row that violates at most one literal: `odds` of the value asked for, the `amount`
-    of examples, and whether the row `holds` that value. A row that violates one literal has one
-    cell, that of the literal; one that violates none has all.
-    """
+def _no_further(distance, most, out):
+    """Write the rows that violate at most `most` literals, in order; return how many."""
     n = 0
-    for i in range(len(rows)):
-        if distance[i] > 1:
-            continue
-        for t in range(rows.shape[1]):
-            word = asked[t]
-            if distance[i] == 1:
-                word &= rows[i, t] ^ value[t]
-            while word:
-                bit = lowest_bit(word)
-                v = np.int64(64 * t) + np.int64(bit)
-                one = (value[t] >> bit) & np.uint64(1)
-                odds[n] = theta[i, v] if one else -theta[i, v]
-                amount[n] = weight[i]
-                holds[n] = distance[i] == 0
-                n += 1
-                word &= word - np.uint64(1)
+    for i in range(len(distance)):
+        out[n] = i
+        n += distance[i] <= most
     return n
 
 
 @kernel
-def _slope(odds, amount, holds, n):
-    """Return the derivative of the log-pseudo-likelihood by the weight of a feature, at 0."""
-    total = 0.0
-    for j in range(n):
-        p = sigmoid(odds[j])
-        total += amount[j] * (1.0 - p if holds[j] else -p)
+def _cells(rows, weight, theta, near, asked, value, odds, amount):
+    """List the log-odds that the weight of a feature moves, of rows among `near`.
+
+    For each row that violates at most one literal: `odds` of the value asked for, and the `amount`
+    of examples. A row that violates one literal has one cell, that of the literal; one that
+    violates none has all. Returns how many there are, and the amount in cells whose row has the
+    value asked for.
+    """
+    n = 0
+    held = 0.0
+    for i in near:
+        violated = _violated(rows[i], asked, value)
+        if violated > 1:
+            continue
+        for t in range(rows.shape[1]):
+            word = asked[t]
+            if violated == 1:
+                word &= rows[i, t] ^ value[t]
+            while word:
+                bit = lowest_bit(word)
+                one = (value[t] >> bit) & np.uint64(1)
+                v = np.int64(64 * t) + np.int64(bit)
+                odds[n] = theta[i, v] if one else -theta[i, v]
+                amount[n] = weight[i]
+                held += weight[i] if violated == 0 else 0.0
+                n += 1
+                word &= word - np.uint64(1)
+    return n, held
+
+
+@kernel
+def _violated(row, asked, value):
+    """Return how many literals of a feature a row violates."""
+    total = np.uint64(0)
+    for t in range(len(row)):
+        total += popcount((row[t] ^ value[t]) & asked[t])
     return total
 
 
 @kernel
-def best_weight(odds, amount, holds, n, l1, precision):
+def _sums(row, p, mask, value):
+    """Return the sums over the variables of a mask of the probability that the value is another
+    one, and of p (1 - p).
+
+    p : float64, (n_vars,), probability of the value 1 of every variable given the rest of the row.
+    """
+    others, spread = 0.0, 0.0
+    for t in range(len(row)):
+        word = mask[t]
+        while word:
+            bit = lowest_bit(word)
+            q = p[np.int64(64 * t) + np.int64(bit)]
+            others += 1.0 - q if (value[t] >> bit) & np.uint64(1) else q
+            spread += q * (1.0 - q)
+            word &= word - np.uint64(1)
+    return others, spread
+
+
+@kernel
+def _slope_and_curvature(rows, weight, p, near, sums, asked, candidate, value, dropped, violated):
+    """Return the derivative of the log-pseudo-likelihood by a candidate's weight at 0, and minus
+    the second one.
+
+    near : the rows that may violate less than two literals. sums : float64, (n_rows, 2), of the
+    feature `asked` that it is made from, as by `_sums`. candidate : its literals. dropped,
+    violated : uint64, (n_words,), scratch.
+    """
+    for t in range(len(asked)):
+        dropped[t] = asked[t] & ~candidate[t]
+    slope, curvature = 0.0, 0.0
+    for i in near:
+        n_violated = np.uint64(0)
+        for t in range(len(asked)):
+            violated[t] = (rows[i, t] ^ value[t]) & candidate[t]
+            n_violated += popcount(violated[t])
+        if n_violated == 0:
+            others, spread = _sums(rows[i], p[i], dropped, value)
+            slope += weight[i] * (sums[i, 0] - others)
+            curvature += weight[i] * (sums[i, 1] - spread)
+        elif n_violated == 1:
+            others, spread = _sums(rows[i], p[i], violated, value)
+            slope += weight[i] * (others - 1.0)
+            curvature += weight[i] * spread
+    return slope, curvature
+
+
+@kernel
+def gain_bound(slope, curvature, precision):
+    """Return what moving a weight cannot gain more than, in nats, and a weight close to that.
+
+    slope : of the objective, at least 0; precision : the curvature that stays as it is.
+    curvature : the rest; at the distance w it is at least e^-w times what it is here, as the
+    logarithm of p (1 - p) has a slope of at most 1.
+    """
+    if slope <= 0.0:
+        return 0.0, 0.0
+    if curvature + precision <= 0.0:
+        return np.inf, 1.0
+    w = slope / (curvature + precision)
+    for _ in range(_NEWTON_STEPS):
+        # The slope that is left at w is positive and convex in w: steps never go too far.
+        fall = np.exp(-w)
+        left = slope - curvature * (1.0 - fall) - precision * w
+        if left <= 1e-6 * slope:
+            break
+        w += left / max(curvature * fall + precision, 1e-300)
+        if w > _LARGE_WEIGHT:
+            return np.inf, slope / (curvature + precision)
+    fall = np.exp(-w)
+    left = max(slope - curvature * (1.0 - fall) - precision * w, 0.0)
+    if left > 1e-3 * slope:
+        return np.inf, w
+    value = slope * w - curvature * (fall - 1.0 + w) - 0.5 * precision * w * w
+    # It is concave; beyond w it gains less than by a parabola of the curvature that is left there,
+    # which falls by less than half up to its top.
+    return value + left * left / max(0.5 * curvature * fall + precision, 1e-300), w
+
+
+@sum_kernel
+def _moments(odds, amount, n, w):
+    """Return the sums over cells of log p, p and p (1 - p), p the probability at the weight w."""
+    log_p, one, spread = 0.0, 0.0, 0.0
+    for j in range(n):
+        x = odds[j] + w
+        e = exp_nonpositive(-abs(x))
+        larger = 1.0 / (1.0 + e)
+        p = larger if x > 0.0 else e * larger
+        log_p += amount[j] * (min(x, 0.0) - log1p_unit(e))
+        one += amount[j] * p
+        spread += amount[j] * e * larger * larger
+    return log_p, one, spread
+
+
+@kernel
+def best_weight(odds, amount, n, held, l1, precision, start, needed):
     """Return the best weight of a feature with all others fixed, and what it gains, in nats.
 
     Newton's method with halved steps on the concave objective, which is 0 at the weight 0.
+
+    odds, amount, n, held : as by `_cells`.
+    start : a weight of the sign of the best one, to begin with.
+    needed : where it is clear that no more is gained, what was found so far is returned.
     """
-    slope = _slope(odds, amount, holds, n)
-    if abs(slope) <= l1:
-        return 0.0, 0.0
-    sign = 1.0 if slope > 0 else -1.0
+    before = _moments(odds, amount, n, 0.0)[0]
+    missed = amount[:n].sum() - held
+    sign = 1.0 if start > 0.0 else -1.0
     w, gain = 0.0, 0.0
+    step = start
     for _ in range(_NEWTON_STEPS):
-        first, second = -precision * w - sign * l1, precision
-        for j in range(n):
-            p = sigmoid(odds[j] + w)
-            first += amount[j] * (1.0 - p if holds[j] else -p)
-            second += amount[j] * p * (1.0 - p)
-        step = first / second if second > 0 else sign
-        new_gain = -1.0
         for _ in range(_NEWTON_STEPS):
             new = w + step
+            new_gain = -1.0
             if sign * new > 0:
-                new_gain = weight_gain(odds, amount, holds, n, l1, precision, new)
+                log_p, one, spread = _moments(odds, amount, n, new)
+                new_gain = log_p - before - missed * new - l1 * abs(new) - precision * new * new / 2
                 if new_gain >= gain:
                     break
             step *= 0.5
@@ -124,19 +227,18 @@ def best_weight(odds, amount, holds, n, l1, precision):
         w, gain = w + step, new_gain
         if improved <= 1e-6 * gain:
             break
+        slope = held - one - precision * w - sign * l1
+        if gain + gain_bound(abs(slope), spread, precision)[0] <= needed:
+            break
+        step = slope / max(spread + precision, 1e-300)
     return w, gain
 
 
 @kernel
-def weight_gain(odds, amount, holds, n, l1, precision, w):
+def weight_gain(odds, amount, n, held, l1, precision, w):
     """Return what a weight of a feature gains over none, less its penalties, in nats."""
-    total = -l1 * abs(w) - 0.5 * precision * w * w
-    for j in range(n):
-        if holds[j]:
-            total += amount[j] * (log_sigmoid(odds[j] + w) - log_sigmoid(odds[j]))
-        else:
-            total += amount[j] * (log_sigmoid(-odds[j] - w) - log_sigmoid(-odds[j]))
-    return total
+    gain = _moments(odds, amount, n, w)[0] - _moments(odds, amount, n, 0.0)[0]
+    return gain - (amount[:n].sum() - held) * w - l1 * abs(w) - 0.5 * precision * w * w
 
 
 @kernel
@@ -175,70 +277,106 @@ def generalise_pass(
     """
     n_rows, n_words = rows.shape
     n_vars = theta.shape[1]
-    distance, other_distance = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+    p = np.empty((n_rows, n_vars))
+    for i in range(n_rows):
+        for v in range(n_vars):
+            p[i, v] = sigmoid(theta[i, v])
+    distance = np.empty(n_rows, np.int32)
     counts = np.empty(n_vars + 1, np.int64)
-    near = np.empty(k, np.int64)
-    room = n_rows * n_vars
-    odds, amount = np.empty(room), np.empty(room)
-    holds = np.empty(room, np.bool_)
-    candidate, best = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    nearest, listed = np.empty(k, np.int64), np.empty(n_rows + 1, np.int64)
+    candidates, keys = np.empty((k, n_words), np.uint64), np.empty(k, np.uint64)
+    bound, start = np.empty(k), np.empty(k)
+    # Of the rows that were near the feature at some time, while it is treated.
+    sums, known_of = np.empty((n_rows, 2)), np.full(n_rows, -1)
+    dropped, violated = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    odds, amount = np.empty(n_rows * n_vars), np.empty(n_rows * n_vars)
     n_replaced, gained = 0, 0.0
     for f in order:
         _distances(rows, asked[f], value[f], distance)
         own = 0.0
         if feature_weight[f] != 0.0:
-            _shift(rows, theta, distance, asked[f], value[f], -feature_weight[f])
-            n = _cells(rows, weight, theta, distance, asked[f], value[f], odds, amount, holds)
-            own = weight_gain(odds, amount, holds, n, l1, precision, feature_weight[f]) - price
+            near = listed[: _no_further(distance, 1, listed)]
+            _shift(rows, theta, p, near, asked[f], value[f], -feature_weight[f])
+            n, held = _cells(rows, weight, theta, near, asked[f], value[f], odds, amount)
+            own = weight_gain(odds, amount, n, held, l1, precision, feature_weight[f]) - price
         improved = True
         while improved:
             improved = False
+            best = -1
             best_gain = max(own, 0.0)
-            n_near = _nearest(distance, k, counts, near)
+            n_near = _nearest(distance, k, counts, nearest)
+            # No other row can violate less than two literals once these are dropped.
+            most = distance[nearest[n_near - 1]] + 1 if n_near else 0
+            near = listed[: _no_further(distance, most, listed)]
+            for i in near:
+                if known_of[i] != f:
+                    known_of[i] = f
+                    sums[i] = _sums(rows[i], p[i], asked[f], value[f])
             for j in range(n_near):
+                bound[j] = -1.0
                 length = np.uint64(0)
                 for t in range(n_words):
-                    candidate[t] = asked[f, t] & ~(rows[near[j], t] ^ value[f, t])
-                    length += popcount(candidate[t])
-                key = _key(candidate, value[f])
-                if length < 2 or table[_slot(key, table)]:
+                    candidates[j, t] = asked[f, t] & ~(rows[nearest[j], t] ^ value[f, t])
+                    length += popcount(candidates[j, t])
+                keys[j] = _key(candidates[j], value[f])
+                known = table[_slot(keys[j], table)] != 0
+                for other in range(j):
+                    known |= keys[other] == keys[j]
+                if length < 2 or known:
                     continue
-                _distances(rows, candidate, value[f], other_distance)
-                n = _cells(
-                    rows, weight, theta, other_distance, candidate, value[f], odds, amount, holds
+                slope, spread = _slope_and_curvature(
+                    rows, weight, p, near, sums, asked[f], candidates[j], value[f], dropped,
+                    violated,
+                )  # fmt: skip
+                bound[j], start[j] = gain_bound(abs(slope) - l1, spread, precision)
+                if slope < 0.0:
+                    start[j] = -start[j]
+            for _ in range(n_near):
+                j = np.argmax(bound[:n_near])
+                if bound[j] - price <= best_gain:
+                    break
+                bound[j] = -1.0
+                n, held = _cells(rows, weight, theta, near, candidates[j], value[f], odds, amount)
+                w, gain = best_weight(
+                    odds, amount, n, held, l1, precision, start[j], best_gain + price
                 )
-                w, gain = best_weight(odds, amount, holds, n, l1, precision)
                 if gain - price > best_gain:
-                    improved = True
-                    best_gain, feature_weight[f] = gain - price, w
-                    best[:] = candidate
-            if improved:
-                asked[f] = best
-                key = _key(best, value[f])
-                table[_slot(key, table)] = key
+                    best, best_gain, feature_weight[f] = j, gain - price, w
+            if best >= 0:
+                improved = True
+                for t in range(n_words):
+                    dropped[t] = asked[f, t] & ~candidates[best, t]
+                for i in range(n_rows):
+                    if known_of[i] == f:
+                        others, spread = _sums(rows[i], p[i], dropped, value[f])
+                        sums[i, 0] -= others
+                        sums[i, 1] -= spread
+                asked[f] = candidates[best]
+                table[_slot(keys[best], table)] = keys[best]
                 _distances(rows, asked[f], value[f], distance)
                 n_replaced += 1
                 gained += best_gain - own
                 own = best_gain
         if feature_weight[f] != 0.0:
-            _shift(rows, theta, distance, asked[f], value[f], feature_weight[f])
+            near = listed[: _no_further(distance, 1, listed)]
+            _shift(rows, theta, p, near, asked[f], value[f], feature_weight[f])
     return n_replaced, gained
 
 
 @kernel
-def _shift(rows, theta, distance, asked, value, w):
+def _shift(rows, theta, p, near, asked, value, w):
     """Add the weight of a feature to the log-odds that it touches."""
-    for i in range(len(rows)):
-        if distance[i] > 1:
-            continue
+    for i in near:
+        violated = _violated(rows[i], asked, value)
         for t in range(rows.shape[1]):
             word = asked[t]
-            if distance[i] == 1:
+            if violated == 1:
                 word &= rows[i, t] ^ value[t]
             while word:
                 bit = lowest_bit(word)
-                one = (value[t] >> bit) & np.uint64(1)
-                theta[i, np.int64(64 * t) + np.int64(bit)] += w if one else -w
+                v = np.int64(64 * t) + np.int64(bit)
+                theta[i, v] += w if (value[t] >> bit) & np.uint64(1) else -w
+                p[i, v] = sigmoid(theta[i, v])
                 word &= word - np.uint64(1)
 
 
