@@ -27,7 +27,7 @@ class BottomUpSearch:
     """The outcome of `search_bottom_up`.
 
     features : the atomic features and those found, in canonical order.
-    replaced : how many features each pass replaced. gained : nats, by the search's own count.
+    replaced : how many replacements each pass made. gained : nats, by the search's own count.
     objective : of the features found, all weights learned together with the penalty of the search.
     """
 
@@ -51,13 +51,14 @@ def search_bottom_up(
 
     A pass goes through the features in random order. For each it drops the literals that one of
     the `k` nearest examples that do not match it violates, and replaces the feature by the best
-    of these generalisations if that scores higher: pseudo-likelihood less penalties less `price`
-    for each feature of weight other than 0.
+    of these generalisations, until none scores higher: pseudo-likelihood less penalties less
+    `price` for each literal, those of features of the weight 0 too. So examples become shorter
+    before they gain anything. Features of the weight 0 are not part of the network.
 
     Three things differ from a search that learns all weights anew for every candidate. A
     candidate is scored at its best weight with all others as they are; all are learned together
     after each pass. A feature that was there before is not tried again. Examples have the weight
-    0 until they are generalised, as they also have at the optimum if they are rare.
+    0 until they are generalised and gain more than they cost.
 
     initial : "full" or "positive", whether examples become all their values or their ones.
     """
@@ -82,7 +83,7 @@ def search_bottom_up(
         )  # fmt: skip
         replaced.append(int(n))
         gained.append(float(gain))
-        if n == 0:
+        if n == 0 and gain == 0.0:
             break
         found = np.flatnonzero(weight)
         features, place = canonical(

@@ -103,6 +103,15 @@ def _violated(row, asked, value):
 
 
 @kernel
+def _length(asked):
+    """Return how many literals a feature has."""
+    total = np.uint64(0)
+    for word in asked:
+        total += popcount(word)
+    return np.int64(total)
+
+
+@kernel
 def _sums(row, p, mask, value):
     """Return the sums over the variables of a mask of the probability that the value is another
     one, and of p (1 - p).
@@ -265,15 +274,18 @@ def _slot(key, table):
 def generalise_pass(
     rows, weight, theta, order, asked, value, feature_weight, k, l1, precision, price, table
 ):  # fmt: skip
-    """Replace each feature by its best generalisation, if that improves the score.
+    """Replace each feature by its best generalisation, as long as that improves its score.
+
+    The score of a feature is what it gains less what its literals cost, also at the weight 0. One
+    that ends with less than 0 has the weight 0 and stays as short as it has become.
 
     rows : uint64, (n_rows, n_words), the distinct examples. weight : float64, (n_rows,).
     theta : float64, (n_rows, n_vars), log-odds of every variable given the rest; kept up to date.
     order : int64, the features to treat. asked, value : uint64, (n_features, n_words), and
     feature_weight : float64, (n_features,). Replaced.
-    price : what a feature must gain to be kept, in nats.
+    price : what a literal costs, in nats.
     table : uint64, hashes of the features that there are or were, with room for all to come.
-    Returns how many features were replaced, and the nats gained.
+    Returns how many replacements there were, and by how much the scores above 0 rose, in nats.
     """
     n_rows, n_words = rows.shape
     n_vars = theta.shape[1]
@@ -285,7 +297,7 @@ def generalise_pass(
     counts = np.empty(n_vars + 1, np.int64)
     nearest, listed = np.empty(k, np.int64), np.empty(n_rows + 1, np.int64)
     candidates, keys = np.empty((k, n_words), np.uint64), np.empty(k, np.uint64)
-    bound, start = np.empty(k), np.empty(k)
+    bound, start, cost = np.empty(k), np.empty(k), np.empty(k)
     # Of the rows that were near the feature at some time, while it is treated.
     sums, known_of = np.empty((n_rows, 2)), np.full(n_rows, -1)
     dropped, violated = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
@@ -293,17 +305,18 @@ def generalise_pass(
     n_replaced, gained = 0, 0.0
     for f in order:
         _distances(rows, asked[f], value[f], distance)
-        own = 0.0
+        score = -price * _length(asked[f])
+        before = 0.0
         if feature_weight[f] != 0.0:
             near = listed[: _no_further(distance, 1, listed)]
             _shift(rows, theta, p, near, asked[f], value[f], -feature_weight[f])
             n, held = _cells(rows, weight, theta, near, asked[f], value[f], odds, amount)
-            own = weight_gain(odds, amount, n, held, l1, precision, feature_weight[f]) - price
+            score += weight_gain(odds, amount, n, held, l1, precision, feature_weight[f])
+            before = score
         improved = True
         while improved:
             improved = False
             best = -1
-            best_gain = max(own, 0.0)
             n_near = _nearest(distance, k, counts, nearest)
             # No other row can violate less than two literals once these are dropped.
             most = distance[nearest[n_near - 1]] + 1 if n_near else 0
@@ -313,11 +326,10 @@ def generalise_pass(
                     known_of[i] = f
                     sums[i] = _sums(rows[i], p[i], asked[f], value[f])
             for j in range(n_near):
-                bound[j] = -1.0
-                length = np.uint64(0)
+                bound[j] = -np.inf
                 for t in range(n_words):
                     candidates[j, t] = asked[f, t] & ~(rows[nearest[j], t] ^ value[f, t])
-                    length += popcount(candidates[j, t])
+                length = _length(candidates[j])
                 keys[j] = _key(candidates[j], value[f])
                 known = table[_slot(keys[j], table)] != 0
                 for other in range(j):
@@ -331,17 +343,23 @@ def generalise_pass(
                 bound[j], start[j] = gain_bound(abs(slope) - l1, spread, precision)
                 if slope < 0.0:
                     start[j] = -start[j]
+                cost[j] = price * length
+                bound[j] -= cost[j]
             for _ in range(n_near):
                 j = np.argmax(bound[:n_near])
-                if bound[j] - price <= best_gain:
+                if bound[j] <= score:
                     break
-                bound[j] = -1.0
-                n, held = _cells(rows, weight, theta, near, candidates[j], value[f], odds, amount)
-                w, gain = best_weight(
-                    odds, amount, n, held, l1, precision, start[j], best_gain + price
-                )
-                if gain - price > best_gain:
-                    best, best_gain, feature_weight[f] = j, gain - price, w
+                bound[j] = -np.inf
+                w, gain = 0.0, 0.0
+                if start[j] != 0.0:
+                    n, held = _cells(
+                        rows, weight, theta, near, candidates[j], value[f], odds, amount
+                    )
+                    w, gain = best_weight(
+                        odds, amount, n, held, l1, precision, start[j], score + cost[j]
+                    )
+                if gain - cost[j] > score:
+                    best, score, feature_weight[f] = j, gain - cost[j], w
             if best >= 0:
                 improved = True
                 for t in range(n_words):
@@ -355,8 +373,9 @@ def generalise_pass(
                 table[_slot(keys[best], table)] = keys[best]
                 _distances(rows, asked[f], value[f], distance)
                 n_replaced += 1
-                gained += best_gain - own
-                own = best_gain
+        if score <= 0.0:
+            feature_weight[f] = 0.0
+        gained += max(score, 0.0) - before
         if feature_weight[f] != 0.0:
             near = listed[: _no_further(distance, 1, listed)]
             _shift(rows, theta, p, near, asked[f], value[f], feature_weight[f])

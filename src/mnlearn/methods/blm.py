@@ -16,7 +16,7 @@ class Parameters:
     """Parameters of `blm`."""
 
     initial: str = parameter("positive", f"what examples become at first: {', '.join(INITIAL)}")
-    price: float = parameter(1.0, "nats that a feature must gain in the search")
+    price: float = parameter(1.0, "nats that each literal of a feature must gain in the search")
     neighbours: int = parameter(10, "nearest examples that a feature is generalised to match")
     search_sd: float = parameter(1.0, "standard deviation of the weight prior in the search")
     search_l1: float = parameter(5.0, "L1 penalty on the weights in the search")
