@@ -152,6 +152,24 @@ def test_a_pass_gains_what_it_says(initial):
         assert not np.any(asked[f] & (rows[f] ^ value[f]))
 
 
+def test_literals_that_gain_nothing_are_dropped_and_left_out():
+    data = random_data(3, 300, 8)
+    rows = bottom_up._packed_rows(data.rows)
+    asked, value = bottom_up._packed_rows(np.ones_like(data.rows)), rows.copy()
+    weight = np.zeros(len(rows))
+    table = np.zeros(2**14, np.uint64)
+    theta = np.zeros(data.rows.shape)
+    outcome = kernels.generalise_pass(
+        rows, data.weight, theta, np.arange(len(rows)), asked, value, weight, 5,
+        0.0, 1.0, 1e4, table,
+    )  # fmt: skip
+    assert outcome[0] > 0
+    assert outcome[1] == 0.0
+    assert not weight.any()
+    assert not theta.any()
+    assert np.bitwise_count(asked).min() == 2
+
+
 def test_search_finds_the_structure_of_a_chain():
     rng = np.random.default_rng(0)
     rows = np.zeros((3000, 6), int)

@@ -51,9 +51,9 @@ def search_bottom_up(
 
     A pass goes through the features in random order. For each it drops the literals that one of
     the `k` nearest examples that do not match it violates, and replaces the feature by the best
-    of these generalisations, until none scores higher: pseudo-likelihood less penalties less
-    `price` for each literal, those of features of the weight 0 too. So examples become shorter
-    before they gain anything. Features of the weight 0 are not part of the network.
+    of these generalisations, until none scores higher. The score is the pseudo-likelihood less
+    penalties less `price` for each literal. A feature that scores less than 0 is not part of the
+    network, but its literals count: so examples become shorter before they gain anything.
 
     Three things differ from a search that learns all weights anew for every candidate. A
     candidate is scored at its best weight with all others as they are; all are learned together

@@ -276,8 +276,8 @@ def generalise_pass(
 ):  # fmt: skip
     """Replace each feature by its best generalisation, as long as that improves its score.
 
-    The score of a feature is what it gains less what its literals cost, also at the weight 0. One
-    that ends with less than 0 has the weight 0 and stays as short as it has become.
+    The score of a feature is what it gains less what its literals cost. One with a score below 0
+    is not part of the network: it has the weight 0, and only its literals count.
 
     rows : uint64, (n_rows, n_words), the distinct examples. weight : float64, (n_rows,).
     theta : float64, (n_rows, n_vars), log-odds of every variable given the rest; kept up to date.
@@ -373,6 +373,9 @@ def generalise_pass(
                 table[_slot(keys[best], table)] = keys[best]
                 _distances(rows, asked[f], value[f], distance)
                 n_replaced += 1
+                if score <= 0.0:
+                    feature_weight[f] = 0.0
+                    score = -cost[best]
         if score <= 0.0:
             feature_weight[f] = 0.0
         gained += max(score, 0.0) - before
