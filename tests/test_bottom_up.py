@@ -170,6 +170,28 @@ def test_literals_that_gain_nothing_are_dropped_and_left_out():
     assert np.bitwise_count(asked).min() == 2
 
 
+def test_a_feature_that_no_longer_pays_is_generalised_like_one_that_never_did():
+    data = random_data(3, 300, 8)
+    rows = bottom_up._packed_rows(data.rows)
+    asked, value = bottom_up._packed_rows(np.ones_like(data.rows)), rows.copy()
+    weight = np.zeros(len(rows))
+    table = np.zeros(2**14, np.uint64)
+    theta = np.zeros(data.rows.shape)
+
+    def treat(features, price):
+        return kernels.generalise_pass(
+            rows, data.weight, theta, features, asked, value, weight, 3, 0.0, 1.0, price, table
+        )[0]
+
+    assert treat(np.arange(len(rows)), 0.5) > 0
+    paid = weight != 0.0
+    assert treat(np.arange(len(rows)), 2.5) > 0
+    dropped = np.flatnonzero(weight == 0.0)
+    assert paid[dropped].any()
+    # At the weight 0 any shorter feature is better, so that none was left to be found.
+    assert treat(dropped, 2.5) == 0
+
+
 def test_search_finds_the_structure_of_a_chain():
     rng = np.random.default_rng(0)
     rows = np.zeros((3000, 6), int)

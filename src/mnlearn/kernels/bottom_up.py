@@ -316,6 +316,9 @@ def generalise_pass(
         improved = True
         while improved:
             improved = False
+            if score <= 0.0:
+                feature_weight[f] = 0.0
+                score = -price * _length(asked[f])
             best = -1
             n_near = _nearest(distance, k, counts, nearest)
             # No other row can violate less than two literals once these are dropped.
@@ -373,11 +376,6 @@ def generalise_pass(
                 table[_slot(keys[best], table)] = keys[best]
                 _distances(rows, asked[f], value[f], distance)
                 n_replaced += 1
-                if score <= 0.0:
-                    feature_weight[f] = 0.0
-                    score = -cost[best]
-        if score <= 0.0:
-            feature_weight[f] = 0.0
         gained += max(score, 0.0) - before
         if feature_weight[f] != 0.0:
             near = listed[: _no_further(distance, 1, listed)]
