@@ -277,7 +277,8 @@ def generalise_pass(
     """Replace each feature by its best generalisation, as long as that improves its score.
 
     The score of a feature is what it gains less what its literals cost. One with a score below 0
-    is not part of the network: it has the weight 0, and only its literals count.
+    is not part of the network: it has the weight 0, and only its literals count. Where no candidate
+    scores above 0 that with the best bound is taken.
 
     rows : uint64, (n_rows, n_words), the distinct examples. weight : float64, (n_rows,).
     theta : float64, (n_rows, n_vars), log-odds of every variable given the rest; kept up to date.
@@ -348,21 +349,23 @@ def generalise_pass(
                     start[j] = -start[j]
                 cost[j] = price * length
                 bound[j] -= cost[j]
+            if n_near and score <= 0.0:
+                # What is taken where no candidate pays.
+                likely = np.argmax(bound[:n_near])
+                best = likely if bound[likely] > score else -1
+            needed = max(score, 0.0)
             for _ in range(n_near):
                 j = np.argmax(bound[:n_near])
-                if bound[j] <= score:
+                if bound[j] <= needed:
                     break
                 bound[j] = -np.inf
-                w, gain = 0.0, 0.0
-                if start[j] != 0.0:
-                    n, held = _cells(
-                        rows, weight, theta, near, candidates[j], value[f], odds, amount
-                    )
-                    w, gain = best_weight(
-                        odds, amount, n, held, l1, precision, start[j], score + cost[j]
-                    )
-                if gain - cost[j] > score:
-                    best, score, feature_weight[f] = j, gain - cost[j], w
+                n, held = _cells(rows, weight, theta, near, candidates[j], value[f], odds, amount)
+                w, gain = best_weight(
+                    odds, amount, n, held, l1, precision, start[j], needed + cost[j]
+                )
+                if gain - cost[j] > needed:
+                    needed = score = gain - cost[j]
+                    best, feature_weight[f] = j, w
             if best >= 0:
                 improved = True
                 for t in range(n_words):
