@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.errors import InputError
 from mnlearn.method import Fitted, Task, check_range, parameter
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.progress import say
@@ -20,6 +21,7 @@ _NO_PRICE = 1e-3
 _LEAST_ROOM = 4
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_STATES = 45.0
+SEARCHES = ("quick", "exact")
 
 
 class Growing(Candidates, Protocol):
@@ -55,6 +57,7 @@ class CircuitGrowth:
 
     max_edges : a split that would exceed it is never taken.
     state : of a growth of the same model and prices, to go on from there.
+    quick : see `SplitQueue`.
     """
 
     def __init__(
@@ -64,13 +67,14 @@ class CircuitGrowth:
         split_cost: float,
         max_edges: int,
         state: Mapping[str, NDArray] | None = None,
+        quick: bool = True,
     ) -> None:
         self.model = model
         self.edge_cost, self.max_edges = edge_cost, max_edges
         self.n_splits = 0
         self.ended = False
         self._pending: Split | None = None
-        self._queue = SplitQueue(model, edge_cost, split_cost)
+        self._queue = SplitQueue(model, edge_cost, split_cost, quick)
         if state is not None:
             self._restore(state)
             return
@@ -176,12 +180,20 @@ class Prices:
         0.1, "nats that each new edge must gain at first; halved when nothing gains that much"
     )
     max_edges: int = parameter(100_000, "edges of the circuit at most")
+    search: str = parameter(
+        "quick",
+        "quick: score a split again only when it comes up as the best; exact: all, each time",
+    )
     max_seconds: float | None = parameter(None, "seconds to grow the circuit at most, or none")
 
     def __post_init__(self) -> None:
         check_range("split_cost", self.split_cost, -1e9, 1e9)
         check_range("edge_cost", self.edge_cost, 0, 1e9)
         check_range("max_edges", self.max_edges, 1, 2**31 - 1)
+        if self.search not in SEARCHES:
+            raise InputError(
+                f"parameter search: expected one of {', '.join(SEARCHES)}, got {self.search!r}."
+            )
         if self.max_seconds is not None:
             check_range("max_seconds", self.max_seconds, 0, 1e9)
 
@@ -209,7 +221,7 @@ class EdgeBudgets(Generic[M]):
 
         start : makes the model that is to grow. others : the parameters that it depends on.
         """
-        key = (prices.edge_cost, prices.split_cost, *others)
+        key = (prices.edge_cost, prices.split_cost, prices.search, *others)
         began = time.monotonic()
         model, growth = self._model, self._growth
         passed = model is not None and model.circuit.n_edges > prices.max_edges
@@ -218,8 +230,9 @@ class EdgeBudgets(Generic[M]):
             state = self._kept(key, prices.max_edges)
             model = start()
             growth = CircuitGrowth(
-                model, prices.edge_cost, prices.split_cost, self._max_edges, state
-            )
+                model, prices.edge_cost, prices.split_cost, self._max_edges, state,
+                prices.search == "quick",
+            )  # fmt: skip
             self._key, self._model, self._growth = key, model, growth
             self._seconds = 0.0 if state is None else float(state["seconds"])
             self._scores = [] if state is None else state["scores"].tolist()

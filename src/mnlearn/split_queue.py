@@ -55,18 +55,19 @@ class SplitQueue:
 
     The score of a split is its gain in log-likelihood less its price, price times the number of
     edges that it adds plus `split_cost`. Gains and numbers of edges go out of date with every
-    split; when a group comes up as the best by what was last known, first the least numbers of
-    edges and then the bounds of the gains are found again for all its candidates, and exact ones
-    only where a candidate may be the best by these (Lowd & Rooshenas 2013, Section 4.3). A
-    candidate within the share `tolerance` of the best known score is taken.
+    split. Where the search is quick, only a group that comes up as the best by what was last known
+    is brought up to date: first the least numbers of edges and then the bounds of the gains are
+    found again for all its candidates, and exact ones only where a candidate may be the best by
+    these (Lowd & Rooshenas 2013, Section 4.3). Otherwise all groups are, before each choice, so
+    that no split scores more than the one chosen.
     """
 
     def __init__(
-        self, candidates: Candidates, price: float, split_cost: float, tolerance: float = 0.01
+        self, candidates: Candidates, price: float, split_cost: float, quick: bool = True
     ) -> None:
         self._candidates = candidates
         self._price, self._split_cost = price, split_cost
-        self._tolerance = tolerance
+        self._quick = quick
         self._gain: dict[int, NDArray[np.float64]] = {}
         self._edges: dict[int, NDArray[np.int64]] = {}
         # Edges of the circuit when the least numbers of edges of a group were last found.
@@ -134,7 +135,10 @@ class SplitQueue:
         Candidates that add more, or did when last counted, are dropped for good.
         """
         n_edges = self._candidates.circuit.n_edges
-        fresh: set[int] = set() if self._candidates.batch else set(self._gain)
+        if not self._quick:
+            self._renew()
+        known = not (self._quick and self._candidates.batch)
+        fresh: set[int] = set(self._gain) if known else set()
         exact: set[tuple[int, int]] = set()
         planned: dict[tuple[int, int], SplitPlan] = {}
         while self._heap and self._heap[0][0] < 0.0:
@@ -164,15 +168,28 @@ class SplitQueue:
             self._push(group)
             if (group, var) in planned:
                 score = self._scores(group)[var]
-                if score > 0.0 and score >= (1.0 - self._tolerance) * -self._heap[0][0]:
+                if score > 0.0 and score >= -self._heap[0][0]:
                     gain = float(self._gain[group][var])
                     return Split(group, var, gain, planned[group, var])
         return None
 
+    def _renew(self) -> None:
+        """Bring the numbers of edges and the bounds of all groups up to date."""
+        groups = sorted(group for _, group in self._heap)
+        for group in groups:
+            self._edges[group] = self._candidates.edges(group)
+            self._counted[group] = self._candidates.circuit.n_edges
+        batch = self._candidates.batch
+        for begin in range(0, len(groups) if batch else 0, batch or 1):
+            self._bound(groups[begin : begin + batch])
+        self._heap = []
+        for group in groups:
+            self._push(group)
+
     def _count(self, group: int) -> None:
-        """Raise the numbers of edges of the first group to what they are at least by now."""
+        """Find again what the first group's numbers of edges are at least; they may have fallen."""
         heapq.heappop(self._heap)
-        self._edges[group] = np.maximum(self._edges[group], self._candidates.edges(group))
+        self._edges[group] = self._candidates.edges(group)
         self._push(group)
 
     def _refresh(self, fresh: set[int]) -> list[int]:
@@ -185,10 +202,15 @@ class SplitQueue:
         for entry in kept:
             heapq.heappush(self._heap, entry)
         groups = [group for _, group in stale]
-        for group, bound in zip(groups, self._candidates.bounds(groups), strict=True):
-            self._gain[group] = np.where(np.isneginf(self._gain[group]), -np.inf, bound)
+        self._bound(groups)
+        for group in groups:
             self._push(group)
         return groups
+
+    def _bound(self, groups: Sequence[int]) -> None:
+        """Find the bounds of groups again, for candidates that were not dropped."""
+        for group, bound in zip(groups, self._candidates.bounds(groups), strict=True):
+            self._gain[group] = np.where(np.isneginf(self._gain[group]), -np.inf, bound)
 
     def _scores(self, group: int) -> NDArray[np.float64]:
         return self._gain[group] - self._cost(group)

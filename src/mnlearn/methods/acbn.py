@@ -36,6 +36,6 @@ METHOD = Method(
     source="Lowd & Domingos 2008, Section 4",
     parameters=Parameters,
     prepare=Workspace,
-    stages=(Stage(("pseudocount", "split_cost", "edge_cost", "max_edges"), learn),),
+    stages=(Stage(("pseudocount", "search", "split_cost", "edge_cost", "max_edges"), learn),),
     criterion="ll",
 )

@@ -38,6 +38,6 @@ METHOD = Method(
     source="Lowd & Rooshenas 2013, Section 4",
     parameters=Parameters,
     prepare=Workspace,
-    stages=(Stage(("sd", "l1", "split_cost", "edge_cost", "max_edges"), learn),),
+    stages=(Stage(("sd", "l1", "search", "split_cost", "edge_cost", "max_edges"), learn),),
     criterion="ll",
 )
