@@ -9,51 +9,59 @@ from mnlearn.appendix import write_appendix
 from mnlearn.errors import InputError
 from mnlearn.files import write_csv, write_text
 from mnlearn.gather import gather
+from mnlearn.paired_scores import compare_paired
 from mnlearn.study import Study
 
 
-def cell(folder, method, pll):
-    path = folder / "cells" / "d" / f"{method}.json"
+def cell(path, initial):
     entry = {
-        "scores": {"pll": {"mean": float(np.mean(pll)), "stderr": 0.1}},
+        "scores": {"pll": {"mean": -2.0, "stderr": 0.1}},
         "validation": -1.0,
         "seconds": {"weights": 1.0},
         "seconds_inference": 0.0,
-        "parameters": {"initial": "positive", "n_generated": 5},
+        "parameters": {"initial": initial, "n_generated": 5},
         "details": {"stopped_by": "gap"},
     }
     other = {**entry, "parameters": {"initial": "full", "n_generated": 5}}
     record = {
-        "study": "s", "dataset": "d", "method": method, "variants": {"": entry, "full": other},
+        "study": "s", "dataset": "d", "method": "a", "variants": {"": entry, "full": other},
         "seconds_tuning": 1.0, "seconds_read": 0.0, "seconds_write": 0.0,
         "peak_memory_mib_learn": 1.0, "peak_memory_mib_score": 1.0,
     }  # fmt: skip
     write_text(path, json.dumps(record))
-    write_csv(folder / "per_example" / "d" / f"{method}.csv", ({"pll": x} for x in pll))
     return path
+
+
+def test_choices_are_gathered_as_numbers(tmp_path):
+    scores = gather([cell(tmp_path / "a.json", "positive")])
+    value = scores[scores["variant"] == ""].set_index("quantity")["value"]
+    assert value["chosen_initial_positive"] == 1.0
+    assert value["chosen_initial_full"] == 0.0
+    assert value["chosen_n_generated"] == 5
+    assert "stopped_by_gap" not in value
 
 
 def test_differences_by_example(tmp_path):
     a, b = np.array([-1.0, -2.0, -4.0]), np.array([-2.0, -2.0, -3.0])
-    paths = [cell(tmp_path, "a", a), cell(tmp_path, "b", b)]
-    scores = gather(paths, [["a", "b"], ["a", "missing"]])
-    scores = scores[scores["variant"] == ""].set_index(["method", "quantity"])
-    assert scores.loc[("a", "pll_less_b"), "value"] == pytest.approx(0.0)
-    expected = np.std(a - b, ddof=1) / np.sqrt(3)
-    assert scores.loc[("a", "pll_less_b"), "stderr"] == pytest.approx(expected)
-    assert scores.loc[("a", "chosen_initial_positive"), "value"] == 1.0
-    assert scores.loc[("a", "chosen_initial_full"), "value"] == 0.0
-    assert scores.loc[("a", "chosen_n_generated"), "value"] == 5
-    assert ("a", "stopped_by_gap") not in scores.index
+    write_csv(tmp_path / "a.csv", ({"pll": x, "ll": 2 * x} for x in a))
+    write_csv(tmp_path / "b.csv", ({"pll": x} for x in b))
+    out = tmp_path / "a-b.json"
+    compare_paired("s", "d", ("a", tmp_path / "a.csv"), ("b", tmp_path / "b.csv"), out)
+    scores = gather(paired_paths=[out]).set_index(["method", "quantity"])
+    assert list(scores.index) == [("a", "pll_less_b")]
+    row = scores.loc[("a", "pll_less_b")]
+    assert row["value"] == pytest.approx(0.0)
+    assert row["stderr"] == pytest.approx(np.std(a - b, ddof=1) / np.sqrt(3))
 
 
-def test_scores_by_example_that_do_not_fit(tmp_path):
-    paths = [cell(tmp_path, "a", [-1.0, -2.0]), cell(tmp_path, "b", [-1.0])]
-    with pytest.raises(InputError, match="got 2 and 1"):
-        gather(paths, [["a", "b"]])
-    (tmp_path / "per_example" / "d" / "b.csv").unlink()
-    with pytest.raises(InputError, match="score b again"):
-        gather(paths, [["a", "b"]])
+@pytest.mark.parametrize("n", [1, 2])
+def test_scores_by_example_that_do_not_fit(tmp_path, n):
+    write_csv(tmp_path / "a.csv", [{"pll": -1.0}] * n)
+    write_csv(tmp_path / "b.csv", [{"pll": -1.0}])
+    sides = ("a", tmp_path / "a.csv"), ("b", tmp_path / "b.csv")
+    with pytest.raises(InputError, match=rf"b\.csv: expected scores of the {n} examples"):
+        compare_paired("s", "d", *sides, tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()
 
 
 def test_a_page_of_every_setting(tmp_path):

@@ -694,7 +694,11 @@ def test_the_steps_of_a_study():
         )
         assert result.stdout == ""
     assert {p.stem for p in Path("models/dtsl").iterdir()} == {"chosen", "prune-5", "nonzero"}
-    succeed("gather cells/atomic.json cells/dtsl.json --out scores.csv")
+    succeed(
+        "pair --study s --dataset triples --first dtsl dtsl.pe.csv --second atomic atomic.pe.csv "
+        "--out pair.json"
+    )
+    succeed("gather cells/atomic.json cells/dtsl.json --paired pair.json --out scores.csv")
     table = pd.read_csv("scores.csv", keep_default_na=False)
     chosen = table[table["variant"] == ""].set_index(["method", "quantity"])["value"]
     for method in grids:
@@ -704,6 +708,8 @@ def test_the_steps_of_a_study():
         assert list(per_example) == ["pll", "cmll", "ll"]
         assert per_example["pll"].mean() == pytest.approx(record["mean"], abs=1e-9)
     assert chosen["dtsl", "pll"] > chosen["atomic", "pll"]
+    difference = chosen["dtsl", "pll"] - chosen["atomic", "pll"]
+    assert chosen["dtsl", "pll_less_atomic"] == pytest.approx(difference)
     assert chosen["dtsl", "ll"] > chosen["atomic", "ll"]
     Path("table.md").write_text("Scores with a < b.\n\n| a | b |\n| - | -: |\n| x | **1.5** |\n")
     succeed("page table.md --out page.html")

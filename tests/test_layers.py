@@ -44,6 +44,7 @@ LAYERS = [
     [
         "cell_learning",
         "cell_scoring",
+        "paired_scores",
         "query_curves",
         "published",
         "estimates",

@@ -1,6 +1,5 @@
 """The steps of the pipeline as subcommands; a person can paste them from Snakemake's log."""
 
-import json
 from pathlib import Path
 
 import click
@@ -177,11 +176,28 @@ def query_curve(
 
 
 @click.command()
+@click.option("--study", required=True)
+@click.option("--dataset", required=True)
+@click.option("--first", type=(str, FILE), required=True, help="A method, its scores by example.")
+@click.option("--second", type=(str, FILE), required=True, help="The one to compare it with.")
+@click.option("--out", type=FILE, required=True)
+def pair(
+    study: str, dataset: str, first: tuple[str, Path], second: tuple[str, Path], out: Path
+) -> None:
+    """Pipeline: compare two methods test example by test example."""
+    from mnlearn.paired_scores import compare_paired
+
+    compare_paired(study, dataset, first, second, out)
+
+
+@click.command()
 @click.argument("cells", nargs=-1, required=True, type=FILE)
-@click.option("--paired", default="[]", help="Pairs of methods to compare by example, as JSON.")
+@click.option("--paired", multiple=True, type=FILE, help="Record of two methods compared.")
 @click.option("--curve", "curves", multiple=True, type=FILE, help="Record of a query curve.")
 @click.option("--out", type=FILE, required=True)
-def gather(cells: tuple[Path, ...], paired: str, curves: tuple[Path, ...], out: Path) -> None:
+def gather(
+    cells: tuple[Path, ...], paired: tuple[Path, ...], curves: tuple[Path, ...], out: Path
+) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
     from mnlearn.files import write_text
     from mnlearn.gather import gather as gather_cells
@@ -191,7 +207,7 @@ def gather(cells: tuple[Path, ...], paired: str, curves: tuple[Path, ...], out: 
             gather_cells([path])
         except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"{path}: is not the record of a scored cell.") from error
-    scores = gather_cells(list(cells), json.loads(paired), curves)
+    scores = gather_cells(cells, paired, curves)
     write_text(out, scores.to_csv(index=False, lineterminator="\n"))
 
 
@@ -233,5 +249,6 @@ def appendix(name: str, method: str) -> None:
 
 
 STEPS = (
-    *(prepare, partition, tune, score_cell, queries, query_curve, gather, write, page, appendix),
+    *(prepare, partition, tune, score_cell, queries, query_curve, pair, gather, write),
+    *(page, appendix),
 )

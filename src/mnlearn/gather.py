@@ -7,39 +7,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mnlearn.errors import InputError
 from mnlearn.files import read_json
 
 COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr")
 
 
 def gather(
-    cell_paths: list[Path],
-    paired: Sequence[Sequence[str]] = (),
+    cell_paths: Sequence[Path] = (),
+    paired_paths: Sequence[Path] = (),
     curve_paths: Sequence[Path] = (),
 ) -> pd.DataFrame:
     """Return the numbers of all cells, tidy: one row per number; see COLUMNS.
 
-    paired : pairs of methods to compare example by example. The mean of score of the first less
-        score of the second, with its standard error, is the quantity `<score>_less_<second>` of
-        the first. The scores are read from the folder per_example beside that of the cells.
+    paired_paths : records of `compare_paired`; the mean difference of a score from that of another
+        method, with its standard error, is the quantity `<score>_less_<other>`.
     curve_paths : records of `query_curves`; where p per cent of the variables are queried the
         quantities are `cll_q<p>` (of circuits), `cmll_q<p>` and `seconds_q<p>`.
-
-    Raises
-    ------
-    InputError
-        The scores by example of a pair of scored methods are missing or do not fit together.
     """
     rows: list[tuple[Any, ...]] = []
-    places = {(path.parent.name, path.stem): path for path in cell_paths}
-    for dataset in dict.fromkeys(dataset for dataset, _ in places):
-        for first, second in paired:
-            if (dataset, first) in places and (dataset, second) in places:
-                study = read_json(places[dataset, first])["study"]
-                head = (study, dataset, first, "")
-                a, b = _per_example(places[dataset, first]), _per_example(places[dataset, second])
-                rows += [(*head, *numbers) for numbers in _differences(a, b, second)]
+    for path in paired_paths:
+        record = read_json(path)
+        head = (record["study"], record["dataset"], record["method"], "")
+        for quantity, difference in record["differences"].items():
+            name = f"{quantity}_less_{record['less']}"
+            rows.append((*head, name, difference["mean"], difference["stderr"]))
     for path in cell_paths:
         cell = read_json(path)
         for variant, entry in cell["variants"].items():
@@ -56,30 +47,6 @@ def gather(
                     rows.append((*head, f"{name}_{share}", score["mean"], score["stderr"]))
             rows.append((*head, f"seconds_{share}", point["seconds_per_query"], None))
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _per_example(cell_path: Path) -> pd.DataFrame:
-    folder = cell_path.parents[2] / "per_example"
-    path = folder / cell_path.parent.name / f"{cell_path.stem}.csv"
-    if not path.exists():
-        raise InputError(f"{path}: no such file; score {cell_path.stem} again.")
-    return pd.read_csv(path)
-
-
-def _differences(
-    first: pd.DataFrame, second: pd.DataFrame, name: str
-) -> list[tuple[str, float, float]]:
-    """Return (quantity, mean, standard error) of the differences of the scores both have."""
-    if len(first) != len(second):
-        raise InputError(
-            f"scores by example: expected as many of {name}, got {len(first)} and {len(second)}."
-        )
-    out = []
-    for quantity in (q for q in first.columns if q in second.columns):
-        difference = (first[quantity] - second[quantity]).to_numpy()
-        error = float(difference.std(ddof=1) / np.sqrt(len(difference)))
-        out.append((f"{quantity}_less_{name}", float(difference.mean()), error))
-    return out
 
 
 def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[str, float, Any]]:

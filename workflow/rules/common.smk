@@ -60,17 +60,11 @@ def cells_of(wildcards):
 
 
 def paired_of(wildcards):
-    """Return the pairs of methods that a study compares example by example, as JSON."""
-    return json.dumps(STUDIES[wildcards.study].content.get("paired", []))
-
-
-def per_example_of(wildcards):
-    """Return the scores by example of the methods in those pairs."""
-    methods = {method for pair in json.loads(paired_of(wildcards)) for method in pair}
+    """Return the records of the pairs that a study compares example by example."""
     return [
-        f"results/{wildcards.study}/per_example/{dataset}/{method}.csv"
+        f"results/{wildcards.study}/paired/{dataset}/{first}-{second}.json"
         for dataset in datasets_of(wildcards.study)
-        for method in sorted(methods)
+        for first, second in STUDIES[wildcards.study].content.get("paired", [])
     ]
 
 
@@ -199,11 +193,16 @@ def models_drawn(wildcards):
     return [f"results/{wildcards.study}/models/{entry['dataset']}/{entry['method']}"]
 
 
+METHODS = "|".join(sorted({m for s in STUDIES.values() for m in s.methods}))
+
+
 wildcard_constraints:
     name=r"[a-z0-9_]+",
     study="|".join(STUDIES),
     dataset=r"[A-Za-z0-9_.-]+",
-    method="|".join(sorted({m for s in STUDIES.values() for m in s.methods})),
+    method=METHODS,
+    first=METHODS,
+    second=METHODS,
 
 
 onstart:

@@ -3,7 +3,7 @@ Score every learned model on test data, which no rule in another file reads.
 
 REQUIRED INPUTS:  results/data/{dataset}/test.npz, models, query groups
 OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, curves/{dataset}/{method}.json,
-                  scores.csv
+                  paired/{dataset}/{first}-{second}.json, scores.csv
 """
 
 
@@ -88,11 +88,32 @@ rule query_curve:
         """
 
 
+rule pair:
+    """Compare two methods test example by test example."""
+    input:
+        first="results/{study}/per_example/{dataset}/{first}.csv",
+        second="results/{study}/per_example/{dataset}/{second}.csv",
+    output:
+        "results/{study}/paired/{dataset}/{first}-{second}.json",
+    log:
+        "results/logs/{study}/pair/{dataset}/{first}-{second}.log",
+    benchmark:
+        "results/benchmarks/{study}/pair/{dataset}/{first}-{second}.tsv"
+    params:
+        code=code_digest("paired_scores"),
+    shell:
+        r"""
+        mnlearn pair --study {wildcards.study} --dataset {wildcards.dataset:q} \
+            --first {wildcards.first} {input.first:q} --second {wildcards.second} {input.second:q} \
+            --out {output:q} &>{log:q}
+        """
+
+
 rule gather:
     """Put the numbers of all cells into one tidy table."""
     input:
-        per_example_of,
         cells=cells_of,
+        paired=paired_of,
         curves=curves_of,
     output:
         "results/{study}/scores.csv",
@@ -101,10 +122,12 @@ rule gather:
     benchmark:
         "results/benchmarks/{study}/gather.tsv"
     params:
-        paired=paired_of,
-        curves=lambda wildcards, input: [f"--curve {path}" for path in input.curves],
+        records=lambda wildcards, input: [
+            *(f"--paired {path}" for path in input.paired),
+            *(f"--curve {path}" for path in input.curves),
+        ],
         code=code_digest("gather"),
     shell:
         r"""
-        mnlearn gather {input.cells:q} --paired {params.paired:q} {params.curves} --out {output:q} &>{log:q}
+        mnlearn gather {input.cells:q} {params.records} --out {output:q} &>{log:q}
         """
