@@ -19,7 +19,9 @@ from mnlearn.latent_tree_search import learn_latent_tree
 from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.neighbour_joining import Distances, information_distances, joined
+from mnlearn.neighbour_joining import joined
+from mnlearn.recursive_grouping import grouped
+from mnlearn.tree_distances import Distances, information_distances
 from mnlearn.tree_messages import TreeMessages
 
 
@@ -44,8 +46,12 @@ def path_lengths(graph, n_observed):
     return np.array([[lengths[u][v] for v in range(n_observed)] for u in range(n_observed)])
 
 
+GROUPINGS = pytest.mark.parametrize("tree_behind", [joined, grouped])
+
+
+@GROUPINGS
 @pytest.mark.parametrize("seed", range(8))
-def test_exact_distances_give_the_tree(seed):
+def test_exact_distances_give_the_tree(seed, tree_behind):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 12))
     graph = random_latent_tree(n, rng)
@@ -53,20 +59,46 @@ def test_exact_distances_give_the_tree(seed):
         graph.edges[u, v]["length"] = rng.uniform(0.2, 0.5)
     distances = Distances(path_lengths(graph, n))
     found = nx.Graph()
-    for u, v in joined(range(n), distances):
+    for u, v in tree_behind(range(n), distances):
         found.add_edge(u, v, length=distances.matrix[u, v])
     assert nx.is_tree(found)
     assert found.number_of_nodes() == graph.number_of_nodes()
     np.testing.assert_allclose(path_lengths(found, n), path_lengths(graph, n), atol=1e-6)
 
 
-def test_a_parent_among_the_nodes_is_found():
+@GROUPINGS
+def test_a_parent_among_the_nodes_is_found(tree_behind):
     """A star around node 0 needs no hidden node."""
     length = np.array([0.0, 0.3, 0.4, 0.5, 0.6])
     distance = length[:, None] + length[None, :]
     np.fill_diagonal(distance, 0.0)
-    edges = joined(range(5), Distances(distance))
+    edges = tree_behind(range(5), Distances(distance))
     assert {tuple(sorted(edge)) for edge in edges} == {(0, 1), (0, 2), (0, 3), (0, 4)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noisy_distances_are_grouped_into_the_same_tree(seed):
+    """Distances that are up to 5 per cent wrong: families spread, but less than others do."""
+    rng = np.random.default_rng(seed)
+    graph = random_latent_tree(9, rng)
+    for u, v in graph.edges:
+        graph.edges[u, v]["length"] = rng.uniform(0.3, 0.5)
+    distance = path_lengths(graph, 9)
+    noise = np.triu(rng.uniform(-0.05, 0.05, distance.shape), 1)
+    edges = grouped(range(9), Distances(distance * (1.0 + noise + noise.T)))
+    assert splits(nx.Graph(edges), 9) == splits(graph, 9)
+
+
+def splits(tree, n_observed):
+    """Return the observed nodes on the side of node 0 of every inner edge."""
+    found = set()
+    for edge in list(tree.edges):
+        if min(edge) >= n_observed:
+            rest = tree.copy()
+            rest.remove_edge(*edge)
+            side = nx.node_connected_component(rest, 0)
+            found.add(frozenset(v for v in side if v < n_observed))
+    return found
 
 
 def test_distances_add_up_along_a_chain():
@@ -94,9 +126,10 @@ def sample():
     return circuit, merge_rows(draw(circuit, 6000, 1))
 
 
-def test_hidden_variables_are_recovered(sample):
+@pytest.mark.parametrize("grouping", ["joining", "recursive"])
+def test_hidden_variables_are_recovered(sample, grouping):
     circuit, data = sample
-    tree = learn_latent_tree(data, 1.0, 20, 200, 1e-7)
+    tree = learn_latent_tree(data, grouping, 1.0, 20, 200, 1e-7)
     assert tree.n_hidden == 2
     hidden = [{u for u in near if u < 6} for v, near in tree.neighbours().items() if v >= 6]
     assert sorted(map(sorted, hidden)) == [[0, 1, 2], [3, 4, 5]]
@@ -117,7 +150,7 @@ def test_an_exact_hidden_copy_changes_nothing(sample, monkeypatch):
     tree = LatentTree(6, tables, -np.inf)
     monkeypatch.setattr(latent_tree_search, "_NOISE", 1e-13)
     for v in (1, 3, 4):
-        trial, _ = latent_tree_search._Grouping(pairs).shadowed(tree, v)
+        trial, _ = latent_tree_search._Grouping(pairs, joined).shadowed(tree, v)
         assert set(trial.neighbours()[6]) == {v, *tree.neighbours()[v]}
         np.testing.assert_allclose(
             log_value(trial.circuit(), data.rows), log_value(tree.circuit(), data.rows), atol=1e-9

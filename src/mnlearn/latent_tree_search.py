@@ -1,6 +1,7 @@
 """Structure of latent trees: hidden variables behind neighbourhoods of a Chow-Liu tree."""
 
 import copy
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,14 @@ from mnlearn.latent_tree import (
     table_of,
 )
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.neighbour_joining import Distances, information_distances, joined
+from mnlearn.neighbour_joining import joined
 from mnlearn.progress import track
+from mnlearn.recursive_grouping import grouped
+from mnlearn.tree_distances import Distances, information_distances
 from mnlearn.tree_messages import TreeMessages
 
+# Neighbour joining (CLNJ of the paper) and recursive grouping (CLRG).
+GROUPINGS = {"joining": joined, "recursive": grouped}
 # Cells of a table that EM begins with are at least this probable.
 _LOWEST = 1e-4
 # A hidden copy of a variable differs from it so often at first.
@@ -34,19 +39,22 @@ _NOISE = 0.05
 
 def learn_latent_tree(
     data: Dataset,
+    grouping: str,
     pseudocount: float,
     trial_iterations: int,
     n_iterations: int,
     tolerance: float,
 ) -> LatentTree:
-    """Learn a latent tree by regularised CLNJ (Choi et al. 2011, Sections 5 and 5.4).
+    """Learn a latent tree by regularised CLGrouping (Choi et al. 2011, Sections 5 and 5.4).
 
     Starts from the Chow-Liu tree. The closed neighbourhood of each inner node is replaced by the
-    tree that neighbour joining finds behind its distances, where that raises the BIC after
-    `trial_iterations` of EM; or else, where that does (the paper does not have this), a hidden
-    near copy of the node takes its place, without which KDDCup 2000 gets no hidden node at all.
-    This goes on with the neighbourhoods that have changed. Then hidden nodes are joined with the
-    neighbour they are most correlated with, where that raises the BIC.
+    tree that is found behind its distances, where that raises the BIC after `trial_iterations` of
+    EM; or else, where that does (the paper does not have this), a hidden near copy of the node
+    takes its place, without which KDDCup 2000 gets no hidden node at all. This goes on with the
+    neighbourhoods that have changed. Then hidden nodes are joined with the neighbour they are most
+    correlated with, where that raises the BIC.
+
+    grouping : one of GROUPINGS; how the tree behind distances is found.
 
     Raises
     ------
@@ -64,7 +72,7 @@ def learn_latent_tree(
     tree = LatentTree(data.n_vars, tables, -np.inf)
     tree = expectation_maximisation(tree, data, pseudocount, 1, tolerance)
     search = _Search(tree, data, pseudocount, trial_iterations, tolerance)
-    _regroup(search, _Grouping(pairs))
+    _regroup(search, _Grouping(pairs, GROUPINGS[grouping]))
     hidden = [v for v in sorted(search.tree.neighbours()) if v >= data.n_vars]
     for h in track(hidden, "hidden variables"):
         near = search.tree.neighbours()
@@ -231,10 +239,15 @@ class _Grouping:
     A hidden node is correlated positively with one observed node, its representative.
     """
 
-    def __init__(self, pairs: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        pairs: NDArray[np.float64],
+        tree_behind: Callable[[Sequence[int], Distances], list[Edge]],
+    ) -> None:
         p_one = pairs[1].sum(axis=0)[:, 0]
         sd = np.sqrt(p_one * (1.0 - p_one))
         self.correlation = (pairs[1, 1] - np.outer(p_one, p_one)) / np.outer(sd, sd)
+        self.tree_behind = tree_behind
         self.distances = Distances(information_distances(self.correlation))
         self.p_one = p_one.tolist()
         self.representative = list(range(len(p_one)))
@@ -245,7 +258,7 @@ class _Grouping:
         grown.distances = Distances(self.distances.matrix)
         grown.p_one, grown.representative = self.p_one.copy(), self.representative.copy()
         near = tree.neighbours()[v]
-        edges = joined([v, *near], grown.distances)
+        edges = self.tree_behind([v, *near], grown.distances)
         for head in range(len(self.p_one), len(grown.distances.matrix)):
             children = [i for h, i in edges if h == head and i < head]
             nearest = min(children, key=lambda i: float(grown.distances.matrix[head, i]))

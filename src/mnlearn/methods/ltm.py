@@ -3,7 +3,8 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn.latent_tree_search import learn_latent_tree
+from mnlearn.errors import InputError
+from mnlearn.latent_tree_search import GROUPINGS, learn_latent_tree
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 
 
@@ -11,12 +12,20 @@ from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 class Parameters:
     """Parameters of `ltm`."""
 
+    grouping: str = parameter(
+        "joining", "how trees behind distances are found: joining (of neighbours) or recursive"
+    )
     pseudocount: float = parameter(1.0, "added to each cell of the table of each edge")
     trial_iterations: int = parameter(20, "iterations of EM before a change of the tree is judged")
     max_iterations: int = parameter(100, "iterations of EM on the tree chosen")
     tolerance: float = parameter(1e-5, "EM stops at smaller relative gains in log-likelihood")
 
     def __post_init__(self) -> None:
+        if self.grouping not in GROUPINGS:
+            raise InputError(
+                f"parameter grouping: expected one of {', '.join(GROUPINGS)}, "
+                f"got {self.grouping!r}."
+            )
         check_range("pseudocount", self.pseudocount, 1e-9, 1e9)
         check_range("trial_iterations", self.trial_iterations, 1, 1e6)
         check_range("max_iterations", self.max_iterations, 1, 1e6)
@@ -27,7 +36,7 @@ def learn(task: Task, p: Parameters, _warm: Fitted | None) -> Fitted:
     """Return the latent tree as a circuit."""
     began = time.monotonic()
     tree = learn_latent_tree(
-        task.train, p.pseudocount, p.trial_iterations, p.max_iterations, p.tolerance
+        task.train, p.grouping, p.pseudocount, p.trial_iterations, p.max_iterations, p.tolerance
     )
     model = tree.circuit(task.train.names)
     seconds = {"structure": time.monotonic() - began, "weights": 0.0}
@@ -44,6 +53,6 @@ METHOD = Method(
     source="Choi, Tan, Anandkumar & Willsky 2011, Sections 4 and 5",
     parameters=Parameters,
     prepare=lambda task: task,
-    stages=(Stage(("pseudocount",), learn),),
+    stages=(Stage(("grouping", "pseudocount"), learn),),
     criterion="ll",
 )
