@@ -19,7 +19,7 @@ from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.rare_values import MAX_COMMON, RewrittenLikelihood, likelihood_of, rewrite
 from mnlearn.screened_weights import Verdict, gap_terms, learn_screened_weights
 from mnlearn.weight_learning import Penalty, learn_weights
-from mnlearn.weight_paths import WeightPaths, stronger, weight_paths
+from mnlearn.weight_paths import WeightPaths, stronger, strongest_first, weight_paths
 
 
 def features_and_data(seed, n_vars=8, n_features=60, longest=7):
@@ -139,7 +139,7 @@ def test_a_warm_start_at_the_optimum_ends_at_once():
 
 
 def test_judge_ends_what_falls_behind():
-    scores = iter([0.0, -1.0, -2.0, -3.0])
+    scores = iter([0.0, -1.0, -2.0, -3.0, -4.0])
     features, data = features_and_data(5)
     likelihood = packed_likelihood(features, data)
     found = learn_screened_weights(
@@ -149,30 +149,48 @@ def test_judge_ends_what_falls_behind():
 
 
 @pytest.mark.parametrize(
-    ("scores", "ends"),
-    [([0, -1], False), ([0, -1, -2], True), ([0, 2, 1, 0.5], False), ([0, 1, -1, -2], True)],
+    ("scores", "bar", "ends"),
+    [
+        ([0, -1, -1, -2], -9, False),
+        ([0, -1, -1, -2, -2], -9, True),
+        ([0, 2, 2, 1, 1, 0.5], -9, False),
+        ([0, 1, 1, -1, -1, -2], -9, True),
+        # 90 iterations left at 0.1 each, then 85 at 0.05.
+        ([0, 0.5, 1.0], 9.9, False),
+        ([0, 0.5, 1.0, 1.0], 9.9, True),
+        ([0, -1], 9.9, False),
+        ([0, -1, -2], -1.9, True),
+        ([0, -1, -2], -2.1, False),
+    ],
 )
-def test_verdict(scores, ends):
+def test_verdict(scores, bar, ends):
     said = iter(scores)
-    verdict = Verdict(lambda w: next(said), [next(said)])
-    outcomes = [verdict.falls_behind(np.zeros(1)) for _ in scores[1:]]
+    verdict = Verdict(lambda w: next(said), bar, [next(said)])
+    left = range(95, 0, -5)
+    outcomes = [
+        verdict.falls_behind(np.zeros(1), n) for _, n in zip(scores[1:], left, strict=False)
+    ]
     assert outcomes[-1] == ends
     assert not any(outcomes[:-1])
 
 
 def test_stronger_penalties_come_first():
     grid = {"l1": [1, 5, 10], "sd": [1.0, None, 0.1]}
+    order = strongest_first(grid)
+    assert len(order) == 9
+    assert all(stronger(p, grid) in order[:k] for k, p in enumerate(order) if k)
     assert stronger(Penalty(0.1, 10), grid) is None
     assert stronger(Penalty(0.1, 1), grid) == Penalty(0.1, 5)
     assert stronger(Penalty(1.0, 10), grid) == Penalty(0.1, 10)
     assert stronger(Penalty(None, 10), grid) == Penalty(1.0, 10)
 
 
-def test_paths_do_not_depend_on_the_order_of_questions():
+@pytest.mark.parametrize("judged", [False, True])
+def test_paths_do_not_depend_on_the_order_of_questions(judged):
     features, data = features_and_data(6)
     grid = {"l1": [1.0, 5.0], "sd": [0.1, 1.0]}
     penalties = [Penalty(sd, l1) for sd in grid["sd"] for l1 in grid["l1"]]
-    task = Task(data, grid)
+    task = Task(data, grid, criterion=(lambda m: -abs(m.weight).sum()) if judged else None)
     forward = weight_paths(task, features, 30, 0.0)
     backward = weight_paths(task, features, 30, 0.0)
     assert forward.strongest() == Penalty(0.1, 5.0)

@@ -13,6 +13,8 @@ from mnlearn.weight_learning import MAX_ITERATIONS, TOLERANCE, WINDOW, Penalty
 
 Vector = NDArray[np.float64]
 Judge = Callable[[Vector], float]
+# A judge is asked every so many iterations.
+_PACE = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,7 @@ def learn_screened_weights(
     max_iterations: int = MAX_ITERATIONS,
     tolerance: float = TOLERANCE,
     judge: Judge | None = None,
+    bar: float = -np.inf,
 ) -> ScreenedWeights:
     """Minimise -log PL(w) + sum(w^2) / (2 sd^2) + l1 sum(|w|) over all weights.
 
@@ -65,16 +68,18 @@ def learn_screened_weights(
     than that share (see `learn_weights`, whose rules these are), or after `max_iterations` in
     all searches together.
 
-    judge : score of weights, higher is better. It is asked every 10 iterations, and learning ends
-        if two times in a row it says less than the time before and less than at `initial`: what
-        is learned further on fits the training data only.
+    judge : score of weights, higher is better. It is asked every 5 iterations, and learning ends
+        if twice in a row ten iterations made it worse, and worse than at `initial`: what is learned
+        further on fits the training data only.
+    bar : score that has to be reached. Learning ends too if it would not be by the last iteration
+        allowed, if all that are left raised the score as much as those of the last ten.
     """
     began = time.perf_counter()
     w = np.zeros(likelihood.n_features) if initial is None else initial.copy()
     searched = np.zeros(likelihood.n_features, bool)
     n_searches = n_iterations = n = 0
     previous, stopped_by = np.inf, ""
-    verdict = None if judge is None else Verdict(judge, [judge(w)])
+    verdict = None if judge is None else Verdict(judge, bar, [judge(w)])
     while True:
         value, gradient = likelihood.value_and_gradient(w)
         objective = value + _penalty_terms(penalty, w).sum()
@@ -95,10 +100,12 @@ def learn_screened_weights(
         part = likelihood.restricted(searched)
         left = max_iterations - n_iterations
 
-        def falls_behind(weight: Vector, searched: NDArray[np.bool_] = searched) -> bool:
+        def falls_behind(
+            weight: Vector, n_made: int, left: int = left, searched: NDArray[np.bool_] = searched
+        ) -> bool:
             whole = np.zeros(len(searched))
             whole[searched] = weight
-            return verdict is not None and verdict.falls_behind(whole)
+            return verdict is not None and verdict.falls_behind(whole, left - n_made)
 
         w[searched], n, stopped_by = _search(
             part, penalty, w[searched], left, tolerance, falls_behind
@@ -123,16 +130,20 @@ class Verdict:
     """What a judge has said so far, first of the weights at which learning began."""
 
     judge: Judge
+    bar: float
     scores: list[float]
 
-    def falls_behind(self, w: Vector) -> bool:
-        """Ask the judge; return whether weights got worse twice in a row and since the start."""
+    def falls_behind(self, w: Vector, left: int) -> bool:
+        """Ask the judge; return whether learning should end, with `left` iterations to go."""
         self.scores.append(self.judge(w))
-        first, *_, last = self.scores
         if len(self.scores) < 3:
             return False
-        before, between = self.scores[-3:-1]
-        return last < between < before and last < first
+        last, before = self.scores[-1], self.scores[-3]
+        pace = max(last - before, 0.0) / (2 * _PACE)
+        if last + left * pace < self.bar:
+            return True
+        worse = len(self.scores) > 4 and last < before < self.scores[-5]
+        return worse and last < self.scores[0]
 
 
 def _penalty_terms(penalty: Penalty, w: Vector) -> Vector:
@@ -159,7 +170,7 @@ def _search(
     start: Vector,
     max_iterations: int,
     tolerance: float,
-    falls_behind: Callable[[Vector], bool],
+    falls_behind: Callable[[Vector, int], bool],
 ) -> tuple[Vector, int, str]:
     """Return the weights found, the iterations made, and what stopped them."""
     precision = penalty.precision
@@ -183,7 +194,7 @@ def _search(
             stopped_by = "gap"
         elif state.iteration >= WINDOW and objectives[-1 - WINDOW] - objectives[-1] <= allowed:
             stopped_by = "decrease"
-        elif state.iteration and state.iteration % WINDOW == 0 and falls_behind(w):
+        elif state.iteration and state.iteration % _PACE == 0 and falls_behind(w, state.iteration):
             stopped_by = "judge"
         return stopped_by != ""
 

@@ -25,6 +25,7 @@ class WeightPaths:
 
     initial : weights at which the strongest penalty begins; zeros if not given.
     seconds_arranged : what it took to arrange the features.
+    scores : of the weights learned, by the criterion of the task.
     """
 
     task: Task
@@ -34,24 +35,42 @@ class WeightPaths:
     initial: NDArray[np.float64] | None = None
     seconds_arranged: float = 0.0
     learned: dict[Penalty, ScreenedWeights] = field(default_factory=dict)
+    scores: dict[Penalty, float] = field(default_factory=dict)
 
     def weights(self, penalty: Penalty) -> ScreenedWeights:
-        """Return the weights under `penalty`.
+        """Return the weights under `penalty`; those under all that come before are learned first.
 
         Where the task has a criterion, it ends the learning of weights that cannot win: those
-        that get worse by it than the ones they began with, under a stronger penalty.
+        that get worse by it than the ones they began with, under a stronger penalty, and those
+        that would not become as good as the best so far.
         """
-        if penalty not in self.learned:
-            before = stronger(penalty, self.task.grid)
-            initial = self.initial if before is None else self.weights(before).weight
-            self.learned[penalty] = learn_screened_weights(
-                self.likelihood,
-                penalty,
-                initial,
-                self.max_iterations,
-                judge=None if before is None else self._judge(),
-            )
+        for each in strongest_first(self.task.grid):
+            if each not in self.learned:
+                self.learned[each] = self._learn(each)
+            if each == penalty:
+                break
         return self.learned[penalty]
+
+    def _learn(self, penalty: Penalty) -> ScreenedWeights:
+        before = stronger(penalty, self.task.grid)
+        if before is None:
+            # Others begin here, so that it is not ended by what fits this penalty.
+            return learn_screened_weights(
+                self.likelihood, penalty, self.initial, self.max_iterations
+            )
+        judge = self._judge()
+        if judge is not None:
+            for each, learned in self.learned.items():
+                if each not in self.scores:
+                    self.scores[each] = judge(learned.weight)
+        return learn_screened_weights(
+            self.likelihood,
+            penalty,
+            self.learned[before].weight,
+            self.max_iterations,
+            judge=judge,
+            bar=max(self.scores.values(), default=-np.inf),
+        )
 
     def fitted(self, penalty: Penalty, seconds_structure: float) -> Fitted:
         """Return the network with the weights under `penalty`, and its record."""
@@ -68,8 +87,7 @@ class WeightPaths:
 
     def strongest(self) -> Penalty:
         """Return the penalty of the grid that begins at `initial`."""
-        grid = self.task.grid
-        return Penalty(min(grid["sd"], key=_width), max(grid["l1"]))
+        return strongest_first(self.task.grid)[0]
 
     def _network(self, weight: NDArray[np.float64]) -> MarkovNetwork:
         train = self.task.train
@@ -96,6 +114,12 @@ def weight_paths(
 
 def _width(sd: float | None) -> float:
     return np.inf if sd is None else sd
+
+
+def strongest_first(grid: Mapping[str, list[Any]]) -> list[Penalty]:
+    """Return the penalties of a grid, each after the one that its learning begins at."""
+    l1, sd = sorted(grid["l1"], reverse=True), sorted(grid["sd"], key=_width)
+    return [Penalty(s, each) for each in l1 for s in sd]
 
 
 def stronger(penalty: Penalty, grid: Mapping[str, list[Any]]) -> Penalty | None:
