@@ -152,13 +152,19 @@ def test_a_pass_gains_what_it_says(initial):
         assert not np.any(asked[f] & (rows[f] ^ value[f]))
 
 
-def test_literals_that_gain_nothing_are_dropped_and_left_out():
+def whole_examples():
+    """Return data, and what a pass over its examples, all values of each, begins with."""
     data = random_data(3, 300, 8)
     rows = bottom_up._packed_rows(data.rows)
-    asked, value = bottom_up._packed_rows(np.ones_like(data.rows)), rows.copy()
-    weight = np.zeros(len(rows))
-    table = np.zeros(2**14, np.uint64)
-    theta = np.zeros(data.rows.shape)
+    asked = bottom_up._packed_rows(np.ones_like(data.rows))
+    return (
+        data, rows, asked, rows.copy(), np.zeros(len(rows)), np.zeros(2**14, np.uint64),
+        np.zeros(data.rows.shape),
+    )  # fmt: skip
+
+
+def test_literals_that_gain_nothing_are_dropped_and_left_out():
+    data, rows, asked, value, weight, table, theta = whole_examples()
     outcome = kernels.generalise_pass(
         rows, data.weight, theta, np.arange(len(rows)), asked, value, weight, 5,
         0.0, 1.0, 1e4, table,
@@ -171,12 +177,7 @@ def test_literals_that_gain_nothing_are_dropped_and_left_out():
 
 
 def test_a_feature_that_no_longer_pays_is_generalised_like_one_that_never_did():
-    data = random_data(3, 300, 8)
-    rows = bottom_up._packed_rows(data.rows)
-    asked, value = bottom_up._packed_rows(np.ones_like(data.rows)), rows.copy()
-    weight = np.zeros(len(rows))
-    table = np.zeros(2**14, np.uint64)
-    theta = np.zeros(data.rows.shape)
+    data, rows, asked, value, weight, table, theta = whole_examples()
 
     def treat(features, price):
         return kernels.generalise_pass(
