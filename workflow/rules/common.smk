@@ -69,7 +69,7 @@ def paired_of(wildcards):
 
 
 def queries_of(study):
-    """Return how a study queries models: examples, percentages and methods."""
+    """Return how a study queries models: examples, percentages, methods, and who samples."""
     nothing = {"examples": 1, "percentages": [], "methods": []}
     return STUDIES[study].content.get("queries", nothing)
 
@@ -95,6 +95,15 @@ def curve_models_of(wildcards):
         sampled["study"] if wildcards.method in sampled["methods"] else wildcards.study
     )
     return f"results/{study}/models/{wildcards.dataset}/{wildcards.method}"
+
+
+def curve_queries_of(wildcards):
+    """Return the queries of a curve: those who sample answer fewer."""
+    queries = queries_of(wildcards.study)
+    sampled = queries.get("sampled", {"methods": []})
+    asked = sampled if wildcards.method in sampled["methods"] else queries
+    folder = f"results/{wildcards.study}/queries"
+    return f"{folder}/{wildcards.dataset}-{asked['examples']}.npz"
 
 
 def grid_of(wildcards):
@@ -203,6 +212,7 @@ wildcard_constraints:
     method=METHODS,
     first=METHODS,
     second=METHODS,
+    examples=r"\d+",
 
 
 onstart:

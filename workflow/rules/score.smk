@@ -40,19 +40,18 @@ rule queries:
     input:
         test="results/data/{dataset}/test.npz",
     output:
-        "results/{study}/queries/{dataset}.npz",
+        "results/{study}/queries/{dataset}-{examples}.npz",
     log:
-        "results/logs/{study}/queries/{dataset}.log",
+        "results/logs/{study}/queries/{dataset}-{examples}.log",
     benchmark:
-        "results/benchmarks/{study}/queries/{dataset}.tsv"
+        "results/benchmarks/{study}/queries/{dataset}-{examples}.tsv"
     params:
-        examples=lambda wildcards: queries_of(wildcards.study)["examples"],
         seed=config["seed"],
         code=code_digest("query_curves"),
     shell:
         r"""
         mnlearn queries {input.test:q} --dataset {wildcards.dataset:q} \
-            --examples {params.examples} --seed {params.seed} --out {output:q} &>{log:q}
+            --examples {wildcards.examples} --seed {params.seed} --out {output:q} &>{log:q}
         """
 
 
@@ -60,7 +59,7 @@ rule query_curve:
     """Answer the queries with a circuit exactly, with other models by sampling."""
     input:
         models=curve_models_of,
-        queries="results/{study}/queries/{dataset}.npz",
+        queries=curve_queries_of,
         test="results/data/{dataset}/test.npz",
     output:
         "results/{study}/curves/{dataset}/{method}.json",
