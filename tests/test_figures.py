@@ -13,6 +13,7 @@ from mnlearn.figures import draw, write_figures
 from mnlearn.figures.canvas import NOTHING, Material, render
 from mnlearn.figures.critical_difference import joined
 from mnlearn.figures.pareto import _beaten
+from mnlearn.figures.query_curves import _limits
 from mnlearn.figures.structure import couplings
 from mnlearn.models.features import features_of
 from mnlearn.models.files import save_model
@@ -274,3 +275,10 @@ def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(models):
         expected = [value["d0", method, f"cll_q{p}", ""] for p in (10, 50)]
         assert line.get_ydata().tolist() == expected
     assert len(figure.legends) == 1
+
+
+def test_a_line_that_may_leave_does_not_set_the_limits():
+    near, far = np.array([-0.5, -0.4]), np.array([-0.45, -9.0])
+    low, high = _limits(near, np.concatenate([near, far]))
+    assert (low, high) == pytest.approx((-0.61, -0.39))
+    assert _limits(near, near) == pytest.approx((-0.505, -0.395))

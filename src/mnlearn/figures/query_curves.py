@@ -14,7 +14,8 @@ _COLUMNS = 3
 def query_curves(material: Material, options: Options) -> Figure:
     """Draw one panel per dataset, one line per method.
 
-    options: series (each with head and method), quantity (`cll`, `cmll` or `seconds`),
+    options: series (each with head and method; where one `may_leave` a panel, the vertical axis
+    covers the others and as much again above and below), quantity (`cll`, `cmll` or `seconds`),
     percentages, y_label, log (whether the vertical axis is logarithmic).
     """
     where = material.where(options)
@@ -69,5 +70,17 @@ def _panel(
         ax.yaxis.set_minor_formatter(NullFormatter())
     else:
         ax.yaxis.set_major_locator(MaxNLocator(4))
+        staying = [line for k, line in lines.items() if not series[k].get("may_leave", False)]
+        if staying:
+            ax.set_ylim(*_limits(np.concatenate(staying), np.concatenate(list(lines.values()))))
     ax.set_xticks([p for p in percentages if p % 20 == 10])
     ax.grid(True)
+
+
+def _limits(staying: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
+    """Return the range of what has to stay in a panel, widened by what is drawn near it."""
+    span = float(np.ptp(staying))
+    low = max(float(drawn.min()), float(staying.min()) - span)
+    high = min(float(drawn.max()), float(staying.max()) + span)
+    margin = 0.05 * (high - low)
+    return low - margin, high + margin
