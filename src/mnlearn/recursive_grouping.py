@@ -22,7 +22,7 @@ def grouped(nodes: Sequence[int], distances: Distances) -> list[Edge]:
     Nodes whose differences of distances to all others are constant are one family. A member at
     the distance 0 of the parent of a family is that parent; other families get a hidden one. The
     parents, and nodes without a family, are grouped next. Distances are estimates, so that
-    families are complete-linkage clusters of the spread of those differences (Section 4.5 has
+    families are complete-linkage clusters of the spread of those differences (the paper has
     k-means); where there is none the two nodes of the least spread are one. Hidden nodes are
     added to `distances` and have the numbers that follow.
     """
