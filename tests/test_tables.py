@@ -192,6 +192,41 @@ def test_variants_by_dataset_mark_the_best_and_the_chosen(published):
     assert bold(table) == [[False, False, True, False], [False, True, True, False]]
 
 
+EFFECTS = [
+    {
+        "head": "size",
+        "values": [
+            {"name": "small", "head": "0.5 million", "variants": ["s1", "s2"]},
+            {"name": "large", "head": "5 million", "variants": ["l1", "l2"]},
+        ],
+    },
+    {"head": "threshold", "values": [{"name": "high", "head": "2", "variants": ["s2", "l2"]}]},
+]
+
+
+def test_effects_are_per_cent_below_the_best_model_of_all(published):
+    found = {"nltcs": (-10.0, -8.0, -8.0, -16.0), "msnbc": (-5.5, -5.1, -5.0, -6.0)}
+    rows = [
+        (dataset, "gssl", variant, "validation", value)
+        for dataset, values in found.items()
+        for variant, value in zip(("s1", "s2", "l1", "l2"), values, strict=True)
+    ]
+    incomplete = [("msweb", "gssl", "s1", "validation", -3.0)]
+    stale = {("msnbc", "gssl")}
+    table = make(
+        "effects", scores_of(rows + incomplete), published, stale, method="gssl", parameters=EFFECTS
+    )
+    assert texts(table) == [
+        ["NLTCS", "best", "best", "best"],
+        ["MSNBC", "2.00", "best", "2.00"],
+        ["median", "1.00", "0.00", "1.00"],
+        ["best on", "1", "2", "1"],
+    ]
+    assert [float(row["small"]) for row in parsed(table)] == pytest.approx([0.0, 2.0])
+    assert table.header[0] == ("", "size", "size", "threshold")
+    assert [row.cells[1].stale for row in table.body] == [False, True, True, True]
+
+
 def test_times_stand_beside_the_published_ones(published):
     steps = ("seconds_structure", "seconds_weights", "seconds_learn")
     rows = [
