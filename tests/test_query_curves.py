@@ -34,7 +34,10 @@ def test_queries_nest_and_depend_on_the_seed_alone(folder):
     assert rank.shape == (25, N)
     assert (np.sort(rank, axis=1) == np.arange(N)).all()
     assert len(np.unique(example)) == 25
-    assert (np.diff(example) > 0).all()
+    succeed("queries t.npz --dataset d --examples 10 --seed 4 --out first.npz")
+    with np.load("first.npz") as arrays:
+        np.testing.assert_array_equal(arrays["rank"], rank[:10])
+        np.testing.assert_array_equal(arrays["example"], example[:10])
     succeed("queries t.npz --dataset d --examples 25 --seed 4 --out again.npz")
     with np.load("again.npz") as arrays:
         np.testing.assert_array_equal(arrays["rank"], rank)
@@ -91,6 +94,26 @@ def test_networks_answer_the_same_queries_by_enumeration_and_by_sampling(folder)
     scores = gather([], curve_paths=["gibbs.json"])
     shares = (20, 50, 100)
     assert set(scores["quantity"]) == {f"{q}_q{p}" for q in ("cmll", "seconds") for p in shares}
+
+
+def test_models_that_sample_answer_the_first_queries_and_circuits_all(folder):
+    circuit, features = grown(3)
+    save_model(replace(circuit, features=features), "m.mn")
+    succeed(f"{CURVE} --percentages [50] --sampled 10 --out circuit.json")
+    line = CURVE.replace("c.npz", "m.mn").replace("--label acmn", "--label gssl")
+    exact = '--percentages [50] --inference \'{"method": "exact"}\''
+    succeed(f"{line} {exact} --sampled 10 --out network.json")
+    succeed("queries t.npz --dataset d --examples 10 --seed 4 --out q.npz")
+    succeed(f"{CURVE} --percentages [50] --out ten.json")
+    records = [read_json(f"{name}.json") for name in ("circuit", "network", "ten")]
+    assert [record["n_queries"] for record in records] == [25, 10, 10]
+    of_circuit, of_network, of_ten = (record["points"][0] for record in records)
+    assert of_circuit["cmll_sampled"] == pytest.approx(of_ten["cmll"], abs=1e-12)
+    assert of_network["cmll_sampled"] == pytest.approx(of_ten["cmll"], abs=1e-9)
+    assert of_network["cmll"] == of_network["cmll_sampled"]
+    assert of_circuit["cmll"] != of_circuit["cmll_sampled"]
+    assert "cmll_sampled" not in of_ten
+    assert "cmll_sampled_q50" in set(gather([], curve_paths=["circuit.json"])["quantity"])
 
 
 def test_faults_of_queries(folder, tmp_path):

@@ -148,6 +148,7 @@ def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> No
 @click.option("--queries", "queries_path", type=FILE, required=True)
 @click.option("--percentages", required=True, help="Shares of the variables, as a JSON list.")
 @click.option("--inference", default="{}", help="Gibbs settings for other models, as JSON.")
+@click.option("--sampled", type=click.IntRange(min=1), help="Queries that other models answer.")
 @click.option("--out", type=FILE, required=True)
 @threads_option
 @seed_option
@@ -160,6 +161,7 @@ def query_curve(
     queries_path: Path,
     percentages: str,
     inference: str,
+    sampled: int | None,
     out: Path,
     threads: int,
     seed: int,
@@ -171,7 +173,7 @@ def query_curve(
     shares = parse_list(percentages, "--percentages")
     settings = parse_inference(inference, "--inference")
     query_curves.query_curve(
-        model, test, queries_path, shares, settings, identity, seed, out, threads
+        model, test, queries_path, shares, settings, identity, seed, out, sampled, threads
     )
 
 

@@ -22,7 +22,8 @@ def gather(
     paired_paths : records of `compare_paired`; the mean difference of a score from that of another
         method, with its standard error, is the quantity `<score>_less_<other>`.
     curve_paths : records of `query_curves`; where p per cent of the variables are queried the
-        quantities are `cll_q<p>` (of circuits), `cmll_q<p>` and `seconds_q<p>`.
+        quantities are `cll_q<p>` (of circuits), `cmll_q<p>`, `seconds_q<p>` and, where some
+        models answer a part of the queries only, `cmll_sampled_q<p>` of that part.
     """
     rows: list[tuple[Any, ...]] = []
     for path in paired_paths:
@@ -41,7 +42,7 @@ def gather(
         head = (curve["study"], curve["dataset"], curve["method"], "")
         for point in curve["points"]:
             share = f"q{point['percentage']}"
-            for name in ("cll", "cmll"):
+            for name in ("cll", "cmll", "cmll_sampled"):
                 if name in point:
                     score = point[name]
                     rows.append((*head, f"{name}_{share}", score["mean"], score["stderr"]))

@@ -28,9 +28,10 @@ from mnlearn.threads import map_ranges
 def draw_queries(test: Dataset, dataset: str, n_examples: int, seed: int, path: Path) -> None:
     """Draw test examples and, for each of them, the order in which its variables are queried.
 
-    Writes `example`, int64 of (n_examples,), places in the test data in ascending order, and
+    Writes `example`, int64 of (n_examples,), places in the test data in the order drawn, and
     `rank`, uint16 of (n_examples, n_vars): a query of n variables asks for those of rank below
-    n, given all others. So the variables of a query are among those of every larger one.
+    n, given all others. So the variables of a query are among those of every larger one, and the
+    first queries are the same however many are drawn.
     """
     rng = stream(seed, dataset, "queries")
     n_given = len(test.row_of)
@@ -38,7 +39,7 @@ def draw_queries(test: Dataset, dataset: str, n_examples: int, seed: int, path: 
     rank = np.argsort(rng.random((len(chosen), test.n_vars)), axis=1).astype(np.uint16)
     write_arrays(
         path,
-        {"kind": np.array("queries"), "example": np.sort(chosen).astype(np.int64), "rank": rank},
+        {"kind": np.array("queries"), "example": chosen.astype(np.int64), "rank": rank},
     )
 
 
@@ -51,6 +52,7 @@ def query_curve(
     identity: Mapping[str, str],
     seed: int,
     out: Path,
+    n_sampled: int | None = None,
     threads: int = 1,
 ) -> None:
     """Write how well a model answers queries of growing shares of the variables.
@@ -62,6 +64,8 @@ def query_curve(
     inference : arguments of `Inference`, how models other than circuits answer; these have no
         conditional log-likelihood.
     identity : study, dataset and method, which go into the record and name the random stream.
+    n_sampled : models other than circuits answer so many of the first queries. Of these alone is
+        `cmll_sampled`, with which all models can be compared.
 
     Raises
     ------
@@ -74,9 +78,11 @@ def query_curve(
     rank = arrays.get("rank")
     if rank is None or rank.shape[1:] != (test.n_vars,):
         raise InputError(f"{queries_path}: expected queries of {test.n_vars} variables.")
-    rows = test.rows[test.row_of[arrays["example"]]]
+    is_circuit = isinstance(model, ArithmeticCircuit)
+    answered = slice(None if is_circuit else n_sampled)
+    rows, rank = test.rows[test.row_of[arrays["example"][answered]]], rank[answered]
     record = {**identity, "scored_by": provenance("query_curves"), "n_queries": len(rows)}
-    if not isinstance(model, ArithmeticCircuit):
+    if not is_circuit:
         seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
         settings = Inference(**inference)
         record |= {"inference": asdict(settings), "seed": seed}
@@ -86,15 +92,19 @@ def query_curve(
         n_query = max(1, round(test.n_vars * percentage / 100))
         asked = rank < n_query
         if isinstance(model, ArithmeticCircuit):
-            point = _exact(model, rows, asked, threads)
+            point = _exact(model, rows, asked, n_sampled, threads)
         else:
-            point = _sampled(terms, rows, asked, settings, seed, threads)
+            point = _sampled(terms, rows, asked, settings, seed, n_sampled, threads)
         points.append({"percentage": percentage, "n_query_variables": n_query, **point})
     write_json(out, {**record, "points": points})
 
 
 def _exact(
-    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], asked: NDArray[np.bool_], threads: int
+    circuit: ArithmeticCircuit,
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.bool_],
+    n_sampled: int | None,
+    threads: int,
 ) -> dict[str, Any]:
     """Answer queries with a circuit.
 
@@ -109,7 +119,7 @@ def _exact(
     cll = (log_value(circuit, rows, threads) - log_evidence) / asked.sum(axis=1)
     return {
         "cll": _mean(cll),
-        "cmll": _mean(_marginal(rows, asked, p[:, :, 1], p[:, :, 0])),
+        **_cmll(rows, asked, p[:, :, 1], p[:, :, 0], n_sampled),
         "seconds_per_query": seconds / len(rows),
     }
 
@@ -120,6 +130,7 @@ def _sampled(
     asked: NDArray[np.bool_],
     inference: Inference,
     seed: int,
+    n_sampled: int | None,
     threads: int,
 ) -> dict[str, Any]:
     """Answer queries one by one, by a Gibbs chain each or by enumeration."""
@@ -136,21 +147,25 @@ def _sampled(
     map_ranges(answer, len(rows), threads)
     seconds = time.perf_counter() - began
     return {
-        "cmll": _mean(_marginal(rows, asked, p_one, 1.0 - p_one)),
+        **_cmll(rows, asked, p_one, 1.0 - p_one, n_sampled),
         "seconds_per_query": seconds / len(rows),
     }
 
 
-def _marginal(
+def _cmll(
     rows: NDArray[np.uint8],
     asked: NDArray[np.bool_],
     p_one: NDArray[np.float64],
     p_zero: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return the log-marginals of the query variables' values, per query variable, of each row."""
+    n_sampled: int | None,
+) -> dict[str, dict[str, float]]:
+    """Return the mean log-marginal of the query variables' values, per query variable."""
     own = np.where(asked, np.where(rows, p_one, p_zero), 1.0)
     with np.errstate(divide="ignore"):
-        return np.log(own).sum(axis=1) / asked.sum(axis=1)
+        cmll = np.log(own).sum(axis=1) / asked.sum(axis=1)
+    if n_sampled is None:
+        return {"cmll": _mean(cmll)}
+    return {"cmll": _mean(cmll), "cmll_sampled": _mean(cmll[:n_sampled])}
 
 
 def _mean(values: NDArray[np.float64]) -> dict[str, float]:

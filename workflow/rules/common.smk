@@ -97,13 +97,10 @@ def curve_models_of(wildcards):
     return f"results/{study}/models/{wildcards.dataset}/{wildcards.method}"
 
 
-def curve_queries_of(wildcards):
-    """Return the queries of a curve: those who sample answer fewer."""
-    queries = queries_of(wildcards.study)
-    sampled = queries.get("sampled", {"methods": []})
-    asked = sampled if wildcards.method in sampled["methods"] else queries
-    folder = f"results/{wildcards.study}/queries"
-    return f"{folder}/{wildcards.dataset}-{asked['examples']}.npz"
+def sampled_of(wildcards):
+    """Return the option for how many queries are answered by sampling, if any are."""
+    sampled = queries_of(wildcards.study).get("sampled")
+    return f"--sampled {sampled['examples']}" if sampled else ""
 
 
 def grid_of(wildcards):

@@ -40,18 +40,19 @@ rule queries:
     input:
         test="results/data/{dataset}/test.npz",
     output:
-        "results/{study}/queries/{dataset}-{examples}.npz",
+        "results/{study}/queries/{dataset}.npz",
     log:
-        "results/logs/{study}/queries/{dataset}-{examples}.log",
+        "results/logs/{study}/queries/{dataset}.log",
     benchmark:
-        "results/benchmarks/{study}/queries/{dataset}-{examples}.tsv"
+        "results/benchmarks/{study}/queries/{dataset}.tsv"
     params:
+        examples=lambda wildcards: queries_of(wildcards.study)["examples"],
         seed=config["seed"],
         code=code_digest("query_curves"),
     shell:
         r"""
         mnlearn queries {input.test:q} --dataset {wildcards.dataset:q} \
-            --examples {wildcards.examples} --seed {params.seed} --out {output:q} &>{log:q}
+            --examples {params.examples} --seed {params.seed} --out {output:q} &>{log:q}
         """
 
 
@@ -59,7 +60,7 @@ rule query_curve:
     """Answer the queries with a circuit exactly, with other models by sampling."""
     input:
         models=curve_models_of,
-        queries=curve_queries_of,
+        queries="results/{study}/queries/{dataset}.npz",
         test="results/data/{dataset}/test.npz",
     output:
         "results/{study}/curves/{dataset}/{method}.json",
@@ -75,6 +76,7 @@ rule query_curve:
         inference=lambda wildcards: json.dumps(
             STUDIES[wildcards.study].inference(wildcards.dataset), sort_keys=True
         ),
+        sampled=sampled_of,
         seed=config["seed"],
         code=code_digest("query_curves"),
     shell:
@@ -82,7 +84,7 @@ rule query_curve:
         mnlearn query-curve {input.models:q}/chosen.npz --study {wildcards.study} \
             --label {wildcards.method} --dataset {wildcards.dataset:q} --test {input.test:q} \
             --queries {input.queries:q} --percentages {params.percentages:q} \
-            --inference {params.inference:q} --seed {params.seed} \
+            --inference {params.inference:q} {params.sampled} --seed {params.seed} \
             --threads {threads} --out {output:q} &>{log:q}
         """
 
