@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from mnlearn.bayes_growth import BayesGrowth
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.circuit_growth import CircuitGrowth
+from mnlearn.circuit_splits import plan
 from mnlearn.data.dataset import merge_rows
 from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.inference.circuits import log_partition, log_value
@@ -46,7 +47,7 @@ def grow_one_by_one(growth, limit):
         done = growth.n_splits
         growth.grow(growth.model.circuit.n_edges)
         while growth.n_splits == done and not growth.ended:
-            growth.grow(growth.model.circuit.n_edges + growth._pending.planned.n_new_edges)
+            growth.grow(growth.model.circuit.n_edges + growth._pending.n_new_edges)
         if growth.n_splits > limit:
             return
         yield
@@ -118,12 +119,13 @@ def test_what_has_no_probability_gains_nothing():
 
 
 @pytest.mark.parametrize("model_of", [MarkovGrowth, BayesGrowth])
-def test_splits_add_at_least_the_edges_of_copies(train, model_of):
-    """The copies above the parameters are counted by hand; a plan counts no fewer edges."""
+@pytest.mark.parametrize("n_edges", [150, 1000])
+def test_edges_of_splits_are_counted(train, model_of, n_edges):
+    """Copies above the parameters by hand, all new edges by plans, which count no fewer."""
     model = model_of(train, PENALTY if model_of is MarkovGrowth else 0.5)
-    CircuitGrowth(model, 0.05, 0.0, 150).grow(150)
+    CircuitGrowth(model, 0.05, 0.0, n_edges).grow(n_edges)
     circuit = model.circuit
-    least, planned = [], []
+    least, counted = [], []
     for group in range(len(model.n_satisfied if model_of is MarkovGrowth else model.target)):
         own = model.literals[group] if model_of is MarkovGrowth else model.path[group]
         taken = {var for var, _ in own}
@@ -133,13 +135,19 @@ def test_splits_add_at_least_the_edges_of_copies(train, model_of):
         found = model.edges(group)
         for var in sorted(set(range(N)) - taken):
             assert found[var] == edges_of_copies(circuit, leaves, var)
-            plan = model.plan(group, var)
-            if plan is not None:
+            n_new_edges = model.new_edges(group, var, 10**6)
+            if n_new_edges is not None:
+                planned = plan(circuit, np.array(leaves), var, model_of is MarkovGrowth)
+                assert n_new_edges == planned.n_new_edges
+                for limit in (0, 10, 50):
+                    found_to = model.new_edges(group, var, limit)
+                    assert found_to <= n_new_edges
+                    assert found_to == n_new_edges or found_to > limit
                 least.append(found[var])
-                planned.append(plan.n_new_edges)
-    least, planned = np.array(least), np.array(planned)
+                counted.append(n_new_edges)
+    least, counted = np.array(least), np.array(counted)
     assert len(least) > 30
-    assert (least <= planned).all()
+    assert (least <= counted).all()
     assert (least > 0).any()
 
 
@@ -286,14 +294,14 @@ def test_an_exact_search_takes_the_best_split_there_is(train, model_of):
     for _ in range(12):
         split = growth._next()
         price = growth.edge_cost
-        taken = split.gain - price * split.planned.n_new_edges
+        taken = split.gain - price * split.n_new_edges
         for group, bound in growth._queue._gain.items():
             model.bounds([group])
             for var in np.flatnonzero(np.isfinite(bound)):
-                plan = model.plan(group, int(var))
+                n_new_edges = model.new_edges(group, int(var), 10**6)
                 gain = model.gain(group, int(var))
-                if plan is not None:
-                    assert gain - price * plan.n_new_edges <= taken + 1e-9
+                if n_new_edges is not None:
+                    assert gain - price * n_new_edges <= taken + 1e-9
                     n_checked += 1
         growth._take(split)
     assert n_checked > 100

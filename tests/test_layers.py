@@ -98,7 +98,7 @@ def test_imports_run_one_way(path):
 def test_kernels_know_nothing_of_the_rest(path):
     for name in imports(ROOT / path):
         top = name.split(".")[0]
-        assert top in ("numpy", "numba", "llvmlite") or name.startswith(
+        assert top in ("heapq", "numpy", "numba", "llvmlite") or name.startswith(
             ("mnlearn.jit", "mnlearn.kernels")
         )
 

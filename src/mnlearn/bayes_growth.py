@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from mnlearn.circuit_splits import LeastEdges, SplitPlan, plan, split
+from mnlearn.circuit_splits import SplitEdges, plan, split
 from mnlearn.data.dataset import Dataset, read_only
 from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.models.circuit import (
@@ -36,7 +36,7 @@ class BayesGrowth:
         ones = train.frequency * train.n_examples
         total = train.n_examples + 2.0 * pseudocount
         self.circuit = product_of_marginals((ones + pseudocount) / total)
-        self._least_edges: LeastEdges | None = None
+        self._split_edges: SplitEdges | None = None
         n_vars = train.n_vars
         self.target = list(range(n_vars))
         self.path: list[tuple[tuple[int, int], ...]] = [()] * n_vars
@@ -80,22 +80,28 @@ class BayesGrowth:
 
     def edges(self, group: int) -> NDArray[np.int64]:
         """Return how many edges splitting a leaf adds at least, by variable."""
-        if self._least_edges is None:
-            self._least_edges = LeastEdges(self.circuit)
-        return self._least_edges.of(self.parameters[group])
+        return self._counted().least(self.parameters[group])
 
-    def plan(self, group: int, var: int) -> SplitPlan | None:
-        """Return how the circuit changes; None if the variable descends from the leaf's."""
+    def new_edges(self, group: int, var: int, limit: int) -> int | None:
+        """Return how many edges a split adds, as `SplitEdges.up_to` does.
+
+        None if the variable descends from the leaf's.
+        """
         if self._leads_to[self.target[group], var]:
             return None
-        return plan(self.circuit, self.parameters[group], var, extend=False)
+        return self._counted().up_to(limit, self.parameters[group], var, extend=False)
+
+    def _counted(self) -> SplitEdges:
+        if self._split_edges is None:
+            self._split_edges = SplitEdges(self.circuit)
+        return self._split_edges
 
     def accept(self, chosen: Split) -> list[tuple[int, NDArray[np.float64]]]:
         """Split a leaf and return the two that take its place."""
         leaf, var = chosen.group, chosen.var
         target, n_old = self.target[leaf], len(self.circuit.weight)
-        self.circuit = split(self.circuit, chosen.planned)
-        self._least_edges = None
+        self.circuit = split(self.circuit, plan(self.circuit, self.parameters[leaf], var, False))
+        self._split_edges = None
         weight = self.circuit.weight.copy()
         new = []
         for value in (0, 1):
@@ -144,7 +150,7 @@ class BayesGrowth:
         self._leads_to = state["leads_to"].copy()
         self.log_likelihood = float(state["log_likelihood"])
         self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
-        self._least_edges = None
+        self._split_edges = None
 
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with the conjunctions that its parameters belong to."""

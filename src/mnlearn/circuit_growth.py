@@ -107,7 +107,7 @@ class CircuitGrowth:
                     self.ended = True
                     return
             split = self._pending
-            if self.model.circuit.n_edges + split.planned.n_new_edges > n_edges:
+            if self.model.circuit.n_edges + split.n_new_edges > n_edges:
                 return
             self._take(split)
             if now - said > _SECONDS_BETWEEN_LINES:
@@ -166,9 +166,9 @@ class CircuitGrowth:
         if group >= 0:
             # The model makes the split by what it found with the bounds.
             self.model.bounds([group])
-            planned = self.model.plan(group, var)
-            assert planned is not None
-            self._pending = Split(group, var, float(state["pending_gain"]), planned)
+            n_new_edges = self.model.new_edges(group, var, self.max_edges)
+            assert n_new_edges is not None
+            self._pending = Split(group, var, float(state["pending_gain"]), n_new_edges)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,12 @@ from mnlearn.kernels.circuit_split import (
     plan_split,
     write_split,
 )
-from mnlearn.kernels.split_edges import edges_of_copies, literals_below
+from mnlearn.kernels.split_edges import (
+    edges_of_copies,
+    edges_of_split,
+    literals_below,
+    parents_of,
+)
 from mnlearn.models.circuit import ArithmeticCircuit
 
 
@@ -54,29 +59,47 @@ def plan(
     return SplitPlan(parameters, below, wanted, int(change), extend)
 
 
-class LeastEdges:
-    """How many edges splits of a circuit add at least, for all variables at once.
-
-    Only copies of what is above the parameters are counted; `plan` counts all edges, of one split.
-    """
+class SplitEdges:
+    """How many edges splits of a circuit add; the work is that of the nodes which change."""
 
     def __init__(self, circuit: ArithmeticCircuit) -> None:
-        self._circuit = circuit
-        n_words = (circuit.n_vars + 63) // 64
-        self._below = np.empty((circuit.n_nodes, 2, n_words), np.uint64)
-        self._above = np.empty(circuit.n_nodes, np.uint8)
-        self._twice = np.empty((circuit.n_nodes, n_words), np.uint64)
-        literals_below(circuit.start, circuit.child, circuit.n_leaves, circuit.n_vars, self._below)
+        n_nodes, n_words = circuit.n_nodes, (circuit.n_vars + 63) // 64
+        self._first = 2 * circuit.n_vars
+        self._circuit = circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves
+        layout = self._circuit[1:]
+        self._parents = np.empty(n_nodes + 1, np.int64), np.empty(circuit.n_edges, np.int32)
+        parents_of(*layout, *self._parents)
+        self._below = np.empty((n_nodes, 2, n_words), np.uint64)
+        literals_below(*layout, circuit.n_vars, self._below)
+        mark, wanted = np.zeros((2, n_nodes), np.uint8)
+        stack, order = np.empty((2, n_nodes), np.int64), np.empty(n_nodes, np.int64)
+        self._room = mark, wanted, stack, order
+        self._twice = np.empty((n_nodes, n_words), np.uint64)
+        self._n_vars = circuit.n_vars
 
-    def of(self, parameters: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of edges, (n_vars,), of splits of some parameters; see `plan`."""
-        circuit = self._circuit
-        n_edges = np.empty(circuit.n_vars, np.int64)
+    def least(self, parameters: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many edges splits of some parameters add at least, by variable.
+
+        Only copies of what is above the parameters are counted. parameters : as for `plan`.
+        Returns int64 of (n_vars,).
+        """
+        n_edges = np.empty(self._n_vars, np.int64)
         edges_of_copies(
-            circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves,
-            2 * circuit.n_vars + parameters, self._below, self._above, self._twice, n_edges,
+            self._circuit, self._parents, self._below, self._first + parameters,
+            self._room, self._twice, n_edges,
         )  # fmt: skip
         return n_edges
+
+    def up_to(self, limit: int, parameters: NDArray[np.int64], var: int, extend: bool) -> int:
+        """Return the number of new edges of the split that `plan` plans.
+
+        Above `limit` it is another number above it, see `edges_of_split`.
+        """
+        change = edges_of_split(
+            self._circuit, self._parents, self._below, self._first + parameters,
+            var, extend, limit, self._room,
+        )  # fmt: skip
+        return int(change)
 
 
 def split(circuit: ArithmeticCircuit, planned: SplitPlan) -> ArithmeticCircuit:

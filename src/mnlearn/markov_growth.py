@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.circuit_splits import LeastEdges, SplitPlan, plan, split
+from mnlearn.circuit_splits import SplitEdges, plan, split
 from mnlearn.data.dataset import Dataset
 from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.inference.circuits import UNKNOWN, Evaluator
@@ -55,7 +55,7 @@ class MarkovGrowth:
         # The probabilities of a feature, alone and with each variable, under the model as it is.
         self._probability: dict[int, tuple[float, NDArray[np.float64]]] = {}
         self._evaluator = Evaluator(self.circuit, atomic=True)
-        self._least_edges: LeastEdges | None = None
+        self._split_edges: SplitEdges | None = None
         self._log_z = 0.0
         self.objective = self._learn(self.circuit.weight, 0.0, 0)
 
@@ -96,21 +96,24 @@ class MarkovGrowth:
 
     def edges(self, group: int) -> NDArray[np.int64]:
         """Return how many edges splitting a feature adds at least, by variable."""
-        if self._least_edges is None:
-            self._least_edges = LeastEdges(self.circuit)
-        return self._least_edges.of(np.array([group]))
+        return self._counted().least(np.array([group]))
 
-    def plan(self, group: int, var: int) -> SplitPlan:
-        """Return how the circuit changes if a feature is extended by a variable."""
-        return plan(self.circuit, np.array([group]), var, extend=True)
+    def new_edges(self, group: int, var: int, limit: int) -> int:
+        """Return how many edges extending a feature by a variable adds; see `SplitEdges.up_to`."""
+        return self._counted().up_to(limit, np.array([group]), var, extend=True)
+
+    def _counted(self) -> SplitEdges:
+        if self._split_edges is None:
+            self._split_edges = SplitEdges(self.circuit)
+        return self._split_edges
 
     def accept(self, chosen: Split) -> list[tuple[int, NDArray[np.float64]]]:
         """Extend a feature, learn all weights anew, and return the two new features."""
         group, var = chosen.group, chosen.var
         weight = np.concatenate([self.circuit.weight, self._best_extension(group, var)[1:]])
         self._probability.clear()
-        self.circuit = split(self.circuit, chosen.planned)
-        self._least_edges = None
+        self.circuit = split(self.circuit, plan(self.circuit, np.array([group]), var, extend=True))
+        self._split_edges = None
         n_one = self._extended[group][var]
         self.n_satisfied = np.append(self.n_satisfied, [self.n_satisfied[group] - n_one, n_one])
         new = [len(self.literals), len(self.literals) + 1]
@@ -152,7 +155,7 @@ class MarkovGrowth:
         self.objective = float(state["objective"])
         self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
         self._evaluator = Evaluator(self.circuit, atomic=True)
-        self._least_edges = None
+        self._split_edges = None
         self._log_z = self._evaluator.expectations(self.circuit.weight)[0]
 
     def model(self) -> ArithmeticCircuit:

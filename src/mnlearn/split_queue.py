@@ -8,13 +8,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.circuit_splits import SplitPlan
 from mnlearn.models.circuit import ArithmeticCircuit
 
 # Edges that any split is assumed to add.
 _FEWEST = 4
-# The least numbers of edges of a group are found again once the circuit has grown by this share.
+# The least numbers of edges of a group are found again once the circuit has grown by this share;
+# what was known is still taken for so much of it.
 _GROWTH = 0.05
+_KEPT = 0.5
+# The edges of a split are counted up to so many times what they are known to be, so that no split
+# comes up again and again.
+_AHEAD = 4.0
 # Candidates that gain less than this share of the best of their group are not kept.
 _MIN_SHARE = 0.01
 
@@ -36,18 +40,21 @@ class Candidates(Protocol):
     def edges(self, group: int) -> NDArray[np.int64]:
         """Return how many edges splitting a group adds at least, by variable."""
 
-    def plan(self, group: int, var: int) -> SplitPlan | None:
-        """Return how the circuit would change; None if the split is not allowed, now or ever."""
+    def new_edges(self, group: int, var: int, limit: int) -> int | None:
+        """Return how many edges a split adds, or some number above `limit` if it is that many.
+
+        None if the split is not allowed, now or ever.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A candidate chosen: `group` on variable `var`, its gain, and how the circuit changes."""
+    """A candidate chosen: `group` on variable `var`, its gain, and how many edges it adds."""
 
     group: int
     var: int
     gain: float
-    planned: SplitPlan
+    n_new_edges: int
 
 
 class SplitQueue:
@@ -140,7 +147,7 @@ class SplitQueue:
         known = not (self._quick and self._candidates.batch)
         fresh: set[int] = set(self._gain) if known else set()
         exact: set[tuple[int, int]] = set()
-        planned: dict[tuple[int, int], SplitPlan] = {}
+        counted: set[tuple[int, int]] = set()
         while self._heap and self._heap[0][0] < 0.0:
             group = self._heap[0][1]
             if n_edges > (1.0 + _GROWTH) * self._counted[group]:
@@ -158,20 +165,30 @@ class SplitQueue:
             if self._candidates.batch and (group, var) not in exact:
                 self._gain[group][var] = self._candidates.gain(group, var)
                 exact.add((group, var))
-            elif (group, var) not in planned:
-                plan = self._candidates.plan(group, var)
-                if plan is None or plan.n_new_edges > room:
+            elif (group, var) not in counted:
+                limit = self._limit(group, var, room)
+                n_new_edges = self._candidates.new_edges(group, var, limit)
+                if n_new_edges is None or n_new_edges > room:
                     self.remove(group, var)
                 else:
-                    planned[group, var] = plan
-                    self._edges[group][var] = plan.n_new_edges
+                    self._edges[group][var] = n_new_edges
+                    if n_new_edges <= limit:
+                        counted.add((group, var))
             self._push(group)
-            if (group, var) in planned:
+            if (group, var) in counted:
                 score = self._scores(group)[var]
                 if score > 0.0 and score >= -self._heap[0][0]:
-                    gain = float(self._gain[group][var])
-                    return Split(group, var, gain, planned[group, var])
+                    gain, n_new = float(self._gain[group][var]), int(self._edges[group][var])
+                    return Split(group, var, gain, n_new)
         return None
+
+    def _limit(self, group: int, var: int, room: int) -> int:
+        """Return up to where to count the edges of a split: as long as it may be the best."""
+        if not self._quick or self._price == 0.0:
+            return room
+        next_best = -self._heap[0][0] if self._heap else 0.0
+        spare = float(self._gain[group][var]) - self._split_cost - max(next_best, 0.0)
+        return int(min(room, max(spare / self._price, _AHEAD * self._edges[group][var])))
 
     def _renew(self) -> None:
         """Bring the numbers of edges and the bounds of all groups up to date."""
@@ -179,9 +196,9 @@ class SplitQueue:
         for group in groups:
             self._edges[group] = self._candidates.edges(group)
             self._counted[group] = self._candidates.circuit.n_edges
-        batch = self._candidates.batch
-        for begin in range(0, len(groups) if batch else 0, batch or 1):
-            self._bound(groups[begin : begin + batch])
+        if batch := self._candidates.batch:
+            for begin in range(0, len(groups), batch):
+                self._bound(groups[begin : begin + batch])
         self._heap = []
         for group in groups:
             self._push(group)
@@ -189,7 +206,8 @@ class SplitQueue:
     def _count(self, group: int) -> None:
         """Find again what the first group's numbers of edges are at least; they may have fallen."""
         heapq.heappop(self._heap)
-        self._edges[group] = self._candidates.edges(group)
+        known = (_KEPT * self._edges[group]).astype(np.int64)
+        self._edges[group] = np.maximum(self._candidates.edges(group), known)
         self._push(group)
 
     def _refresh(self, fresh: set[int]) -> list[int]:
