@@ -1,10 +1,13 @@
 """The bench measures what it says: its reference stops as Libra does, and its rows are complete."""
 
 import numpy as np
+import pandas as pd
 
+from command import refuse, succeed
 from mnlearn import bench
 from mnlearn.bench import generated
 from mnlearn.data.embedded import embedded
+from mnlearn.files import write_csv
 from mnlearn.models.tree_features import tree_features
 from mnlearn.optimise import minimise
 from mnlearn.pseudo_likelihood import pseudo_likelihood
@@ -63,6 +66,22 @@ def test_a_dataset_is_measured_whole(capsys):
     assert all(figure.seconds > 0 for figure in quiet.figures)
     assert all(figure.ratio is None for figure in quiet.figures)
     assert capsys.readouterr().out == ""
+
+
+def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
+    out = tmp_path / "bench.csv"
+    row = {"seconds": 1.0, "source": "s", "machine": "m"}
+    write_csv(out, [{"task": t, "dataset": d, **row} for t, d in (("a", "plants"), ("b", "grid"))])
+    monkeypatch.setattr(
+        bench, "_measure_all", lambda found, name, parts: found.add(bench.Figure("c", name, 2.0))
+    )
+    succeed(f"bench --datasets grid --out {out}")
+    kept = pd.read_csv(out)
+    assert kept[["task", "dataset", "seconds"]].to_numpy().tolist() == [
+        ["a", "plants", 1.0],
+        ["c", "grid", 2.0],
+    ]
+    refuse("bench --datasets grid,nowhere", "dataset nowhere: expected one of grid, digits, nltcs")
 
 
 def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):

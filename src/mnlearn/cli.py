@@ -484,12 +484,12 @@ def demo() -> None:
 
 @main.command()
 @click.option("--out", type=FILE, help="Write the figures to this CSV as well.")
-@click.option("--quick", is_flag=True, help="Embedded data only.")
-def bench(out: Path | None, quick: bool) -> None:
-    """Time the kernels on embedded data and on the benchmark data at hand."""
+@click.option("--datasets", default="", help="Comma-separated; only these are renewed in --out.")
+def bench(out: Path | None, datasets: str) -> None:
+    """Time the kernels on embedded data (grid, digits) and on the benchmark data at hand."""
     from mnlearn.bench import run_bench
 
-    run_bench(out, quick)
+    run_bench(out, [name for name in datasets.split(",") if name])
 
 
 for step in STEPS:

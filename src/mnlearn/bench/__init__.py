@@ -5,7 +5,7 @@ figures are those of `workflow/peer_timings.tsv`: Libra 1.1.2, user seconds of t
 on one core of a machine of the same kind, reading the data and writing the model included.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from mnlearn.bench.circuits import measure_circuits
@@ -53,50 +54,82 @@ LIBRA_TOLERANCE = 1e-3
 LIBRA_ITERATIONS = 100
 
 
-def run_bench(out: Path | None, quick: bool) -> None:
-    """Measure everything on the data at hand, print it and write it as CSV."""
+def run_bench(out: Path | None, names: Collection[str] = ()) -> None:
+    """Measure everything on the data at hand, print it and write it as CSV.
+
+    names : of datasets to measure alone; then what `out` has of others is kept.
+
+    Raises
+    ------
+    InputError
+        A dataset is unknown, or cannot be had.
+
+    """
     bench = Bench()
-    data = {name: embedded(name, 0) for name in ("grid", "digits")}
-    if not quick:
-        data.update(_benchmarks_at_hand())
+    data = _data(names)
     say("warming up")
-    measure_logistic(Bench(quiet=True), "grid", data["grid"][0], data["grid"][2])
-    measure_generated(Bench(quiet=True), "grid", *data["grid"][:2])
-    measure_circuits(Bench(quiet=True), "grid", data["grid"][0], data["grid"][2])
-    _measure_dataset(Bench(quiet=True), "grid", data["grid"])
+    _measure_all(Bench(quiet=True), "grid", embedded("grid", 0))
     click.echo(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
     total = 0.0
     for name, (train, _, test) in data.items():
         if name in load_registry():
             total += _measure_trees(bench, name, train, test, 10)
-    if total:
+    if total and not names:
         count = sum(name in load_registry() for name in data)
         bench.add(Figure("trees, all benchmarks", f"{count} sets", total, note="target 60 s"))
     for name, parts in data.items():
-        measure_logistic(bench, name, parts[0], parts[2])
-        measure_generated(bench, name, parts[0], parts[1])
-        measure_circuits(bench, name, parts[0], parts[2])
-        _measure_dataset(bench, name, parts)
-    _measure_growth(bench)
+        _measure_all(bench, name, parts)
+    if not names:
+        _measure_growth(bench)
     if out is not None:
         context = {"source": code_digest("bench"), "machine": machine()}
-        write_csv(out, [{**asdict(figure), **context} for figure in bench.figures])
+        rows = [{**asdict(figure), **context} for figure in bench.figures]
+        write_csv(out, [*_others(out, rows, names), *rows])
 
 
 Parts = tuple[Dataset, Dataset, Dataset]
+EMBEDDED = ("grid", "digits")
 
 
-def _benchmarks_at_hand() -> Iterator[tuple[str, Parts]]:
+def _data(names: Collection[str]) -> dict[str, Parts]:
+    """Return the datasets named; if none is, the embedded ones and the benchmarks at hand."""
+    for name in names:
+        if name not in (*EMBEDDED, *load_registry()):
+            known = ", ".join((*EMBEDDED, *load_registry()))
+            raise InputError(f"dataset {name}: expected one of {known}.")
+    data = {name: embedded(name, 0) for name in EMBEDDED if not names or name in names}
     for name in load_registry():
+        if names and name not in names:
+            continue
         folder = DATA_FOLDER / name
         if not (folder / "test.npz").exists():
             try:
                 prepare_dataset(name, DATA_FOLDER, 0)
             except InputError as error:
+                if names:
+                    raise
                 say(f"without {name}: {error}")
                 continue
         train, valid, test = (load_npz(folder / f"{s}.npz") for s in ("train", "valid", "test"))
-        yield name, (train, valid, test)
+        data[name] = train, valid, test
+    return data
+
+
+def _others(
+    out: Path, rows: Iterable[Mapping[str, Any]], names: Collection[str]
+) -> list[dict[str, Any]]:
+    """Return what a file has of datasets that were not measured now."""
+    if not names or not out.exists():
+        return []
+    kept = pd.read_csv(out)
+    return kept[~kept["dataset"].isin([row["dataset"] for row in rows])].to_dict("records")
+
+
+def _measure_all(bench: Bench, name: str, parts: Parts) -> None:
+    measure_logistic(bench, name, parts[0], parts[2])
+    measure_generated(bench, name, parts[0], parts[1])
+    measure_circuits(bench, name, parts[0], parts[2])
+    _measure_dataset(bench, name, parts)
 
 
 def _measure_trees(

@@ -11,7 +11,15 @@ from mnlearn.bayes_growth import BayesGrowth
 from mnlearn.bench.measure import Bench, Figure, against, seconds_of
 from mnlearn.circuit_growth import CircuitGrowth, Growing
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.circuit import LANES, log_space_flows, log_values, plain_flows, plain_values
+from mnlearn.kernels.circuit import (
+    LANES,
+    log_space_flows,
+    log_values,
+    plain_flows,
+    plain_flows_of_lanes,
+    plain_values,
+    plain_values_of_lanes,
+)
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.scores import ll
@@ -98,6 +106,8 @@ def _measure_evaluation(bench: Bench, name: str, circuit: ArithmeticCircuit) -> 
     scratch = np.empty((2, LANES))
     plain, plain_flow = np.empty(circuit.n_nodes), np.empty(circuit.n_nodes)
     plain[: circuit.n_leaves] = np.exp(leaves)
+    lanes = np.empty((circuit.n_nodes, LANES))
+    lanes[: circuit.n_leaves] = np.exp(leaves)[:, None]
 
     def in_log_space() -> None:
         log_values(*arrays, values, *scratch)
@@ -107,13 +117,18 @@ def _measure_evaluation(bench: Bench, name: str, circuit: ArithmeticCircuit) -> 
         plain_values(*arrays, plain)
         plain_flows(*arrays, plain, plain_flow)
 
+    def in_plain_lanes() -> None:
+        plain_values_of_lanes(*arrays, lanes)
+        plain_flows_of_lanes(*arrays, lanes, flows, scratch[0])
+
     # Every edge reads a value going up, and a value and a flow going down, and writes a flow.
     gathered = np.zeros((circuit.n_edges, LANES))
     copied = np.empty((circuit.n_edges, LANES))
     copy = 2 * seconds_of(lambda: np.copyto(copied, gathered))
     for task, work, rows in (
         ("circuit, log space", in_log_space, LANES),
-        ("circuit, plain numbers", in_plain_numbers, 1),
+        ("circuit, plain numbers", in_plain_lanes, LANES),
+        ("circuit, plain, one row", in_plain_numbers, 1),
     ):
         seconds = seconds_of(work)
         rate = circuit.n_edges * rows / seconds / 1e6
