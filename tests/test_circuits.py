@@ -7,9 +7,9 @@ import pytest
 
 from mnlearn.circuit_splits import plan, split
 from mnlearn.errors import InputError
+from mnlearn.inference.circuit_evaluation import Evaluator, LogSpace
 from mnlearn.inference.circuits import (
     UNKNOWN,
-    Evaluator,
     conditionals,
     draw,
     log_partition,
@@ -112,7 +112,9 @@ def test_many_variables_stay_in_the_range_of_plain_numbers(monkeypatch):
     n = 800
     circuit = product_of_marginals(np.full(n, 0.5))
     weight = np.tile([2.0 + np.log(0.25), 2.0 + np.log(0.75)], n)
-    monkeypatch.setattr("mnlearn.inference.circuits._Batch", None)  # no way to log space
+    monkeypatch.setattr(
+        "mnlearn.inference.circuit_evaluation.LogSpace", None
+    )  # no way to log space
     evaluator = Evaluator(circuit, atomic=True)
     log_z, expected = evaluator.expectations(weight)
     assert log_z == pytest.approx(2.0 * n)
@@ -122,6 +124,33 @@ def test_many_variables_stay_in_the_range_of_plain_numbers(monkeypatch):
     value, p_one = evaluator.given(weight, rows)
     np.testing.assert_allclose(value, [2.0 * n, 2.0 * n + 3.0 * np.log(0.75)])
     np.testing.assert_allclose(p_one[1], [1.0] * 3 + [0.75] * (n - 3))
+
+
+def test_rows_beyond_plain_numbers_are_answered_in_log_space():
+    """Probabilities of 1e-150 and values of e^-1,381, beside rows that plain numbers can hold."""
+    n = 4
+    circuit = product_of_marginals(np.full(n, 1e-150))
+    rows = np.array([[0, 0, 0, 0], [1, 1, 1, 1], [0, 1, UNKNOWN, 0], [UNKNOWN] * n], np.uint8)
+    tiny = np.log(1e-150)
+    expected = np.array([0.0, 4 * tiny, tiny, 0.0])
+    np.testing.assert_allclose(log_value(circuit, rows), expected, rtol=1e-14, atol=1e-14)
+    value, p = conditionals(circuit, rows)
+    np.testing.assert_allclose(value, expected, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(p[3, :, 1], 1e-150, rtol=1e-12)
+    np.testing.assert_allclose(p[2], [[1, 0], [0, 1], [1, 1e-150], [1, 0]], rtol=1e-12, atol=1e-300)
+    for row in range(len(rows)):
+        alone = conditionals(circuit, rows[row : row + 1])
+        assert alone[0].tobytes() == value[row : row + 1].tobytes()
+        assert alone[1].tobytes() == p[row : row + 1].tobytes()
+
+
+def test_plain_numbers_agree_with_log_space():
+    circuit, _ = grown(5)
+    rows = np.random.default_rng(1).choice([0, 1, UNKNOWN], (16, N)).astype(np.uint8)
+    batch = LogSpace(circuit, circuit.weight)
+    value, p = conditionals(circuit, rows)
+    np.testing.assert_allclose(value, batch.values(rows), rtol=1e-13)
+    np.testing.assert_allclose(p.reshape(16, -1), batch.flows()[: 2 * N].T, atol=1e-14)
 
 
 def test_threads_do_not_change_values():
