@@ -119,6 +119,7 @@ def edges_of_split(circuit, parents, below, parameters, var, extend, limit, room
     mark, wanted, stack, order = room
     change = 0
     n_above = _mark_above(parent_start, parent, parameters, mark, stack, order)
+    # Empty, of a type that Numba can tell; negative, so that the largest node comes first.
     copied = [np.int64(0) for _ in range(0)]
     for k in range(n_above):
         n = order[k]
