@@ -1,5 +1,7 @@
 """Methods, grids, tuning and checkpoints."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -94,6 +96,27 @@ def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
         checkpoints=Checkpoints(tmp_path, "y"),
     )
     assert len(list(tmp_path.glob("*.npz"))) > kept
+
+
+def test_the_seconds_of_a_grid_are_those_of_all_its_points(tmp_path, monkeypatch):
+    """Learning takes 7 seconds and a validation score 1; a resumed search counts both again."""
+    train, clock = random_data(1), [0.0]
+    method = load_method("dn_tree")
+
+    def learn(*arguments):
+        clock[0] += 7.0
+        return method.stages[0].learn(*arguments)
+
+    def criterion(model):
+        clock[0] += 1.0
+        return pll(model, train).mean
+
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+    slow = replace(method, stages=(replace(method.stages[0], learn=learn),))
+    grid = method.grid({"kappa": [0.01, 0.1, 1.0]})
+    for kept in (None, Checkpoints(tmp_path), Checkpoints(tmp_path)):
+        assert tune(slow, train, grid, criterion, checkpoints=kept).tuning_seconds == 24.0
+    assert clock[0] == 24.0 + 24.0 + 3.0
 
 
 def test_a_damaged_checkpoint_is_made_again(tmp_path):

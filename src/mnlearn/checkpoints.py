@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -57,19 +58,35 @@ class Checkpoints:
         if path is not None:
             write_arrays(path, arrays)
 
-    def fitted(self, key: dict[str, Any], work: Callable[[], Fitted]) -> Fitted:
-        """Return a learned model, from disk if it was finished before."""
+    def fitted(self, key: dict[str, Any], work: Callable[[], Fitted]) -> tuple[Fitted, float]:
+        """Return a learned model and the seconds of `work`, from disk if it was finished before.
+
+        These are what the step took; those in the record of a model also have what it shares with
+        models that were learned before it.
+        """
         path = self._path(key, ".npz")
-        if path is None:
-            return work()
-        record_path = path.with_suffix(".fit.json")
-        if path.exists() and record_path.exists():
-            try:
-                record = read_json(record_path)
-                return Fitted(load_model(path), record["seconds"], record["details"])
-            except InputError:
-                path.unlink()  # damaged by something other than a kill; do it again
+        if path is not None and (kept := _kept(path)) is not None:
+            return kept
+        began = time.perf_counter()
         fitted = work()
-        save_model(fitted.model, path)
-        write_json(record_path, {"seconds": fitted.seconds, "details": fitted.details})
-        return fitted
+        spent = time.perf_counter() - began
+        if path is not None:
+            save_model(fitted.model, path)
+            record = {"seconds": fitted.seconds, "details": fitted.details, "spent": spent}
+            write_json(_record_path(path), record)
+        return fitted, spent
+
+
+def _record_path(path: Path) -> Path:
+    return path.with_suffix(".fit.json")
+
+
+def _kept(path: Path) -> tuple[Fitted, float] | None:
+    if not path.exists() or not _record_path(path).exists():
+        return None
+    try:
+        record = read_json(_record_path(path))
+        return Fitted(load_model(path), record["seconds"], record["details"]), record["spent"]
+    except InputError:
+        path.unlink()  # damaged by something other than a kill; do it again
+        return None

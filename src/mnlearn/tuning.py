@@ -106,19 +106,18 @@ def tune(
         for values, warm in _points(stage, grid):
             parameters = {**chosen, **dict(zip(stage.parameters, values, strict=True))}
             key = {"stage": number, **parameters}
-            previous = kept.fitted(
+            previous, spent = kept.fitted(
                 key, _work(method, stage, workspace, parameters, previous if warm else None)
             )
             began = time.perf_counter()
             score = measure(previous.model) if measure else math.nan
-            seconds += previous.seconds.get("weights", 0.0) + time.perf_counter() - began
+            seconds += spent + time.perf_counter() - began
             candidates.append(Candidate(parameters, previous, score))
             trace.append(_trace_row(number, parameters, previous, score))
             outcome = f"validation {score:.4f}" if measure else "learned"
             say(f"{_text(parameters, stage)}: {outcome}")
         chosen = max(candidates, key=lambda c: c.score).parameters
     best = max(candidates, key=lambda c: c.score)
-    seconds += best.fitted.seconds.get("structure", 0.0)
     variants: dict[str, Candidate] = {}
     if method.variant:
         for candidate in candidates:
