@@ -25,11 +25,12 @@ def bench_table() -> str:
         "data": figures["dataset"],
         "seconds": figures["seconds"].map("{:.3f}".format),
         "rate": figures["rate"],
-        "Libra 1.1.2, seconds": figures["peer_seconds"].map("{:.2f}".format),
+        "beside": figures["peer"].where(figures["peer"].str.startswith("GSSL"), "Libra 1.1.2"),
+        "its seconds": figures["peer_seconds"].map("{:.2f}".format),
         "ratio": figures["ratio"].map("{:.0f}".format),
     }
     table = pd.DataFrame(columns)
-    align = ("left", "left", "right", "left", "right", "right")
+    align = ("left", "left", "right", "left", "left", "right", "right")
     return str(table.to_markdown(index=False, colalign=align, disable_numparse=True))
 
 
