@@ -9,8 +9,8 @@ from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.errors import InputError
 from mnlearn.inference.circuits import log_partition, log_value
-from mnlearn.inference.marginals import Inference
 from mnlearn.inference.sampling import sample_rows
+from mnlearn.inference.settings import Inference
 from mnlearn.methods import load_method
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble

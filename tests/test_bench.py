@@ -10,9 +10,10 @@ from mnlearn.data.embedded import embedded
 from mnlearn.files import write_csv
 from mnlearn.models.tree_features import tree_features
 from mnlearn.optimise import minimise
+from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.tree_learning import learn_tree_path
-from mnlearn.weight_learning import Penalty, learn_weights
+from mnlearn.weight_learning import learn_weights
 
 
 def test_reference_stops_when_five_iterations_gain_too_little():

@@ -16,9 +16,9 @@ from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.penalty import Penalty
 from mnlearn.scores import pll
 from mnlearn.tuning import tune, validation_score
-from mnlearn.weight_learning import Penalty
 
 
 def total_pll(features, weight, data):

@@ -16,8 +16,8 @@ from mnlearn.inference.circuits import log_partition, log_value
 from mnlearn.kernels.extensions import extension_bounds, extension_gain
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.methods import load_method
+from mnlearn.penalty import Penalty
 from mnlearn.tuning import tune, validation_score
-from mnlearn.weight_learning import Penalty
 from oracles import all_states
 
 N = 7

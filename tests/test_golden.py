@@ -12,11 +12,12 @@ from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.tree_features import tree_features
+from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.published import load_published
 from mnlearn.scores import ll, pll
 from mnlearn.tree_learning import learn_tree_path
-from mnlearn.weight_learning import Penalty, learn_weights
+from mnlearn.weight_learning import learn_weights
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,8 @@ from conftest import random_data, random_dependency_network, random_network
 from mnlearn.errors import InputError
 from mnlearn.inference import marginals
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.inference.marginals import Inference, conditional_marginals
+from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network

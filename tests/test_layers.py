@@ -20,6 +20,7 @@ LAYERS = [
     [
         "inference",
         "optimise",
+        "penalty",
         "pseudo_likelihood",
         "packed_likelihood",
         "tree_learning",
@@ -35,6 +36,8 @@ LAYERS = [
     ["split_queue", "latent_tree", "elimination", "neighbour_joining", "recursive_grouping"],
     ["compilation", "latent_tree_search"],
     ["rare_values", "conversion", "dependency_mixtures", "neighbourhoods", "ising"],
+    ["score"],
+    ["circuit_scores", "network_scores"],
     ["scores", "weight_learning", "method"],
     ["bayes_growth", "markov_growth", "circuit_growth"],
     ["screened_weights", "weight_paths"],

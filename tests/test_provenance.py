@@ -31,7 +31,9 @@ def digests():
         for name, modules in {
             "dtsl": ("methods.dtsl", "cell_learning"),
             "atomic": ("methods.atomic", "cell_learning"),
-            "scores": ("cell_scoring",),
+            "acmn": ("methods.acmn", "cell_learning"),
+            "scores": ("methods.atomic", "cell_scoring"),
+            "circuit scores": ("methods.acmn", "cell_scoring"),
             "tables": ("tables",),
             "figures": ("figures",),
         }.items()
@@ -60,6 +62,10 @@ def test_an_edited_kernel_changes_what_uses_it_and_nothing_else(package):
     edit = lambda text: text + "\nEXTRA = 1\n"  # noqa: E731
     assert changed(package, "methods/dtsl.py", edit) == {"dtsl"}
     assert changed(package, "kernels/gibbs.py", edit) >= {"scores"}
+    circuits = {"acmn", "circuit scores"}
+    assert changed(package, "kernels/circuit.py", edit) == circuits
+    assert not changed(package, "inference/marginals.py", edit) & circuits
+    assert changed(package, "models/libra/parse.py", edit) == set()
     assert changed(package, "tables/compare.py", edit) == {"tables"}
     assert changed(package, "figures/labels.py", edit) == {"figures"}
     assert changed(package, "products.py", edit) == {"tables", "figures"}

@@ -15,10 +15,11 @@ from mnlearn.method import Task
 from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.packed_likelihood import PackedLikelihood, packed_likelihood
+from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.rare_values import MAX_COMMON, RewrittenLikelihood, likelihood_of, rewrite
 from mnlearn.screened_weights import Verdict, gap_terms, learn_screened_weights
-from mnlearn.weight_learning import Penalty, learn_weights
+from mnlearn.weight_learning import learn_weights
 from mnlearn.weight_paths import WeightPaths, stronger, strongest_first, weight_paths
 
 

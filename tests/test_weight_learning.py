@@ -13,8 +13,9 @@ from mnlearn.errors import InputError
 from mnlearn.kernels import logistic
 from mnlearn.models.features import atomic_features, canonical, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import flipped_partners, pseudo_likelihood
-from mnlearn.weight_learning import Penalty, learn_weights
+from mnlearn.weight_learning import learn_weights
 
 
 def problem(seed, n_vars=6, n_features=25):

@@ -88,7 +88,7 @@ def parse_list(text: str, option: str) -> list[int]:
 
 def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
     """Return the inference settings of an option, and whole numbers of at least 1 named `more`."""
-    from mnlearn.inference.marginals import Inference
+    from mnlearn.inference.settings import Inference
 
     value = parse_object(text, option)
     for name in more:
@@ -126,7 +126,7 @@ def parse_local(text: str) -> dict[str, Any]:
 def read_groups(path: Path, n_vars: int) -> list[list[int]]:
     """Return the query groups in a JSON file."""
     from mnlearn.files import read_json
-    from mnlearn.scores import check_groups
+    from mnlearn.score import check_groups
 
     groups = read_json(path)
     if (
@@ -145,7 +145,7 @@ def read_groups(path: Path, n_vars: int) -> list[list[int]]:
 
 def check_data(path: Path, model: Any, data: Any) -> None:
     """Refuse data with other variables than the model's, or than other data's, by its file."""
-    from mnlearn.scores import check_variables
+    from mnlearn.score import check_variables
 
     try:
         check_variables(model, data)

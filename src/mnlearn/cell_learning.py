@@ -13,13 +13,13 @@ from mnlearn.cells import CHOSEN, file_digest, model_path
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import load_npz, merge_rows
 from mnlearn.files import write_csv, write_json
-from mnlearn.inference.marginals import Inference
+from mnlearn.inference.settings import Inference
 from mnlearn.method import Method
 from mnlearn.methods import load_method
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import flat_trees, tree_network
-from mnlearn.models.files import Model, load_network, save_model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.native import Model, as_dependency_network, read_npz, write_npz
 from mnlearn.partitions import partitions
 from mnlearn.provenance import peak_memory_mib, provenance
 from mnlearn.streams import stream_seed
@@ -51,7 +51,10 @@ def learn_cell(
     method = load_method(learner)
     grid = method.grid(values)
     began = time.perf_counter()
-    train, network = load_npz(train_path), load_network(network_path)
+    train = load_npz(train_path)
+    network = None
+    if network_path is not None:
+        network = as_dependency_network(read_npz(network_path), network_path)
     seconds_read = time.perf_counter() - began
     valid = load_npz(valid_path)
     source = provenance(f"methods.{learner}", "cell_learning")
@@ -64,11 +67,18 @@ def learn_cell(
         seed, dataset = int(identity["seed"]), str(identity["dataset"])
         groups = partitions(seed, dataset, valid.n_vars, cmll_settings["groups"], 1)[0]
         gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
-        last = validation_cmll(valid, groups, Inference(**inference), gibbs_seed, threads)
+        last = validation_cmll(
+            method.scorer, valid, groups, Inference(**inference), gibbs_seed, threads
+        )
     tuned = tune(
         method, train, grid, validation_score(method, valid, threads), threads, kept, last, network
     )
-    context = {**identity, "learned_by": source, "seconds_read": round(seconds_read, 4)}
+    context = {
+        **identity,
+        "learner": learner,
+        "learned_by": source,
+        "seconds_read": round(seconds_read, 4),
+    }
     write_tuned(tuned, model_folder, record_path, trace_path, context)
 
 
@@ -80,7 +90,7 @@ def warm_up(method: Method, cmll_settings: Mapping[str, Any]) -> None:
         network = tree_network(flat_trees(data.n_vars))
     last = None
     if cmll_settings:
-        last = validation_cmll(data, [[0, 1]], Inference("gibbs", 1, 1), 0)
+        last = validation_cmll(method.scorer, data, [[0, 1]], Inference("gibbs", 1, 1), 0)
     with redirect_stderr(io.StringIO()):
         tune(method, data, method.grid({}), validation_score(method, data), 1, None, last, network)
 
@@ -93,7 +103,7 @@ def write_tuned(
     seconds = []
     for variant, candidate in candidates.items():
         began = time.perf_counter()
-        save_model(candidate.fitted.model, model_path(folder, variant))
+        write_npz(candidate.fitted.model, model_path(folder, variant))
         seconds.append(time.perf_counter() - began)
     write_csv(trace_path, tuned.trace)
     record = {

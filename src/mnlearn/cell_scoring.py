@@ -12,11 +12,12 @@ from mnlearn.cells import CHOSEN, file_digest, model_path
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.files import read_json, write_csv, write_json
-from mnlearn.inference.marginals import Inference
-from mnlearn.models.files import load_model
+from mnlearn.inference.settings import Inference
+from mnlearn.methods import load_method
+from mnlearn.models.native import read_npz
 from mnlearn.progress import say
 from mnlearn.provenance import peak_memory_mib, provenance
-from mnlearn.scores import Groups, Score, cmll, has_exact_likelihood, ll, pll
+from mnlearn.score import Groups, Score, Scorer
 from mnlearn.streams import stream_seed
 
 
@@ -41,7 +42,8 @@ def score_cell(
     record, groups = read_json(record_path), read_json(groups_path)
     test = load_npz(test_path)
     inference = Inference(**settings)
-    source = provenance("cell_scoring")
+    scorer = load_method(record["learner"]).scorer
+    source = provenance(f"methods.{record['learner']}", "cell_scoring")
     kept = Checkpoints(checkpoint_folder, source["source"], file_digest(test_path))
     cell = {**record, "inference": dict(settings), "n_test": test.n_examples, "scored_by": source}
     seed = stream_seed(record["seed"], record["dataset"], record["method"], "gibbs")
@@ -52,7 +54,9 @@ def score_cell(
         path = model_path(model_folder, variant)
         asked = _partitions_of(variant, groups, cmll_of)
         key = {"model": file_digest(path), "groups": asked, "settings": settings, "seed": seed}
-        scored = kept.record(key, partial(_scores, path, test, asked, inference, seed, threads))
+        scored = kept.record(
+            key, partial(_scored, scorer, path, test, asked, inference, seed, threads)
+        )
         rows = scored.pop("per_row")
         if variant == CHOSEN:
             per_example = [np.array(values)[test.row_of].tolist() for values in rows.values()]
@@ -88,7 +92,8 @@ def _variant_of_chosen(record: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _scores(
+def _scored(
+    scorer: Scorer,
     path: Path,
     test: Dataset,
     groups: Sequence[Groups],
@@ -97,20 +102,20 @@ def _scores(
     threads: int,
 ) -> dict[str, Any]:
     """Return every score of one model, its inference time and the scores of each row."""
-    model = load_model(path)
-    pll_score = pll(model, test, threads)
+    model = read_npz(path)
+    pll_score = scorer.pll(model, test, threads)
     scores: dict[str, Any] = {"pll": _summary(pll_score)}
     per_row = {"pll": pll_score.per_row.tolist()}
     seconds = 0.0
     if groups:
         began = time.perf_counter()
-        by_partition = [cmll(model, test, g, inference, seed, threads) for g in groups]
+        by_partition = [scorer.cmll(model, test, g, inference, seed, threads) for g in groups]
         seconds = (time.perf_counter() - began) / len(groups)
         means = [score.mean for score in by_partition]
         scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}
         per_row["cmll"] = by_partition[0].per_row.tolist()
-    if has_exact_likelihood(model):
-        ll_score = ll(model, test, threads)
+    if scorer.has_exact_likelihood(model):
+        ll_score = scorer.ll(model, test, threads)
         scores["ll"] = _summary(ll_score)
         per_row["ll"] = ll_score.per_row.tolist()
     return {

@@ -13,7 +13,7 @@ from mnlearn.arrays import read_arrays, write_arrays
 from mnlearn.errors import InputError
 from mnlearn.files import read_json, write_json
 from mnlearn.method import Fitted
-from mnlearn.models.files import load_model, save_model
+from mnlearn.models.native import read_npz, write_npz
 
 
 class Checkpoints:
@@ -71,7 +71,7 @@ class Checkpoints:
         fitted = work()
         spent = time.perf_counter() - began
         if path is not None:
-            save_model(fitted.model, path)
+            write_npz(fitted.model, path)
             record = {"seconds": fitted.seconds, "details": fitted.details, "spent": spent}
             write_json(_record_path(path), record)
         return fitted, spent
@@ -86,7 +86,7 @@ def _kept(path: Path) -> tuple[Fitted, float] | None:
         return None
     try:
         record = read_json(_record_path(path))
-        return Fitted(load_model(path), record["seconds"], record["details"]), record["spent"]
+        return Fitted(read_npz(path), record["seconds"], record["details"]), record["spent"]
     except InputError:
         path.unlink()  # damaged by something other than a kill; do it again
         return None

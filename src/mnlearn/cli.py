@@ -35,7 +35,7 @@ from mnlearn.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
-    from mnlearn.models.files import Model
+    from mnlearn.models.native import Model
 
 
 class Commands(click.Group):
@@ -249,7 +249,7 @@ def score(
     from mnlearn.data.text import load_dataset
     from mnlearn.files import write_text
     from mnlearn.inference.annealing import Annealing
-    from mnlearn.inference.marginals import Inference
+    from mnlearn.inference.settings import Inference
     from mnlearn.models.files import load_model
     from mnlearn.partitions import random_partition
     from mnlearn.streams import stream, stream_seed
@@ -308,8 +308,8 @@ def query(
 ) -> None:
     """Print P(variable = 1 | the values given) for every * of each evidence row."""
     from mnlearn.files import write_text
-    from mnlearn.inference.marginals import Inference
     from mnlearn.inference.queries import answer, format_answers, read_evidence
+    from mnlearn.inference.settings import Inference
     from mnlearn.models.files import load_model
     from mnlearn.streams import stream_seed
 

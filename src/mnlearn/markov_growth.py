@@ -21,15 +21,15 @@ from mnlearn.models.circuit import (
 )
 from mnlearn.models.features import feature_set, features_of
 from mnlearn.optimise import Progress, minimise
+from mnlearn.penalty import Penalty
 from mnlearn.split_queue import Split
-from mnlearn.weight_learning import Penalty
 
 # After a split weights are learned until an iteration gains less than this share of the split's
 # gain: weights that are less exact make the gains of other splits wrong.
 _SHARE_OF_GAIN = 1e-3
 _ITERATIONS = 30
 _FINAL_ITERATIONS = 300
-_FINAL_DECREASE = 1e-8
+_FINAL_DECREASE = 1e-7
 _FINAL_WINDOW = 5
 
 

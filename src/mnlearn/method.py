@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.files import Model
+from mnlearn.models.native import Model
+from mnlearn.score import Scorer
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,7 @@ class Method:
     parameters : frozen dataclass; defaults are used where nothing is chosen, the `help` of each
         field's metadata says what it is. A field named by a keyword ends in an underscore.
     prepare : called once; returns the workspace in which stages share what they have in common.
+    scorer : what scores its models.
     variant : parameters of which a study reports every combination beside the chosen one.
     source : paper and section that the method follows.
     network : whether it builds on a dependency network that was learned before.
@@ -88,6 +90,7 @@ class Method:
     parameters: type
     prepare: Callable[[Task], Any]
     stages: tuple[Stage, ...]
+    scorer: Scorer
     variant: tuple[str, ...] = ()
     network: Literal["none", "optional", "required"] = "none"
     criterion: Literal["pll", "ll"] = "pll"

@@ -103,10 +103,10 @@ def stale_cells(name: str) -> list[tuple[str, str]]:
         dataset, method = path.parent.name, path.stem
         if method not in study.methods:
             continue
-        learned = code_digest(f"methods.{study.learner(method)}", "cell_learning")
+        learner = f"methods.{study.learner(method)}"
         if (cell["learned_by"]["source"], cell["scored_by"]["source"]) != (
-            learned,
-            code_digest("cell_scoring"),
+            code_digest(learner, "cell_learning"),
+            code_digest(learner, "cell_scoring"),
         ):
             out.append((dataset, method))
     return out

@@ -14,13 +14,14 @@ from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.errors import InputError
 from mnlearn.files import write_json
 from mnlearn.inference.circuits import UNKNOWN, conditionals, log_value
-from mnlearn.inference.marginals import Inference, conditional_marginals
+from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.files import load_model
 from mnlearn.progress import track
 from mnlearn.provenance import provenance
-from mnlearn.scores import check_variables
+from mnlearn.score import check_variables
 from mnlearn.streams import stream, stream_seed
 from mnlearn.threads import map_ranges
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.optimise import Progress, minimise
+from mnlearn.penalty import Penalty
 from mnlearn.rare_values import Likelihood
-from mnlearn.weight_learning import MAX_ITERATIONS, TOLERANCE, WINDOW, Penalty
+from mnlearn.weight_learning import MAX_ITERATIONS, TOLERANCE, WINDOW
 
 Vector = NDArray[np.float64]
 Judge = Callable[[Vector], float]

@@ -11,14 +11,14 @@ import numpy as np
 
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.marginals import Inference
+from mnlearn.inference.settings import Inference
 from mnlearn.method import Fitted, Method, Stage, Task
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.files import Model
+from mnlearn.models.native import Model
 from mnlearn.progress import say
-from mnlearn.scores import Groups, cmll, ll, pll
+from mnlearn.score import Groups, Scorer
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +54,20 @@ Criterion = Callable[[Model], float]
 
 def validation_score(method: Method, valid: Dataset, threads: int = 1) -> Criterion:
     """Return the method's own criterion, a mean over validation data."""
-    score = {"pll": pll, "ll": ll}[method.criterion]
+    score = {"pll": method.scorer.pll, "ll": method.scorer.ll}[method.criterion]
     return lambda model: score(model, valid, threads).mean
 
 
 def validation_cmll(
-    valid: Dataset, groups: Groups, inference: Inference, seed: int, threads: int = 1
+    scorer: Scorer,
+    valid: Dataset,
+    groups: Groups,
+    inference: Inference,
+    seed: int,
+    threads: int = 1,
 ) -> Criterion:
     """Return the conditional marginal log-likelihood on validation data as a criterion."""
-    return lambda model: cmll(model, valid, groups, inference, seed, threads).mean
+    return lambda model: scorer.cmll(model, valid, groups, inference, seed, threads).mean
 
 
 def tune(

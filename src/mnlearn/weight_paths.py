@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from mnlearn.method import Fitted, Task
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.penalty import Penalty
 from mnlearn.rare_values import Likelihood, likelihood_of
 from mnlearn.screened_weights import Judge, ScreenedWeights, learn_screened_weights
-from mnlearn.weight_learning import Penalty
 
 
 @dataclass(frozen=True, eq=False)

@@ -140,6 +140,11 @@ def learn_code_of(wildcards):
     return code_digest(f"methods.{learner_of(wildcards)}", "cell_learning")
 
 
+def score_code_of(wildcards):
+    """Return the digest of everything that scoring a cell runs."""
+    return code_digest(f"methods.{learner_of(wildcards)}", "cell_scoring")
+
+
 def local_of(wildcards):
     """Return how a person's own dataset is given, as JSON; empty for all others."""
     return json.dumps(config["local"].get(wildcards.dataset, {}), sort_keys=True)

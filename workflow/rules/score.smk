@@ -25,7 +25,7 @@ rule score:
     params:
         inference=inference_of,
         cmll_of=lambda wildcards: STUDIES[wildcards.study].cmll_of(wildcards.method),
-        code=code_digest("cell_scoring"),
+        code=score_code_of,
     shell:
         r"""
         mnlearn score-cell {input.record:q} --models {input.models:q} --groups {input.groups:q} \

@@ -27,20 +27,22 @@ from mnlearn.data.registry import load_registry
 from mnlearn.data.sources import prepare_dataset
 from mnlearn.errors import InputError
 from mnlearn.files import write_csv
-from mnlearn.inference.marginals import Inference, conditional_marginals
+from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.files import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.native import Model
 from mnlearn.models.tree_features import tree_features
 from mnlearn.optimise import MEMORY, Progress, minimise
+from mnlearn.penalty import Penalty
 from mnlearn.progress import say
 from mnlearn.provenance import code_digest, machine
 from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
 from mnlearn.scores import pll
 from mnlearn.tree_learning import learn_tree_path
-from mnlearn.weight_learning import Penalty, learn_weights, preconditioner
+from mnlearn.weight_learning import learn_weights, preconditioner
 
 DATA_FOLDER = Path("results/data")
 # Libra's trees: examples on each side of a split, and count added per value.

@@ -22,8 +22,8 @@ from mnlearn.kernels.circuit import (
 )
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.penalty import Penalty
 from mnlearn.scores import ll
-from mnlearn.weight_learning import Penalty
 
 PENALTY = Penalty(0.5, 1.0)
 EDGE_COST = 0.1

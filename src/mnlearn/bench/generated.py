@@ -21,12 +21,13 @@ from mnlearn.methods import load_method
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.packed_likelihood import packed_likelihood
+from mnlearn.penalty import Penalty
 from mnlearn.published import Source, load_published, lookup
 from mnlearn.rare_values import RewrittenLikelihood, likelihood_of
 from mnlearn.scores import pll
 from mnlearn.screened_weights import learn_screened_weights
 from mnlearn.tuning import validation_score
-from mnlearn.weight_learning import MAX_ITERATIONS, Penalty
+from mnlearn.weight_learning import MAX_ITERATIONS
 
 PENALTY = Penalty(0.5, 5.0)
 # Whose examples become all their values in the paper, to judge by its numbers of unique features.

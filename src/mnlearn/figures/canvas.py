@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from mnlearn.cells import CHOSEN, model_path
 from mnlearn.errors import InputError
-from mnlearn.models.files import load_model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.native import read_npz
 from mnlearn.products import Labels, Options, scored
 from mnlearn.published import Number, numbers, source
 from mnlearn.study import Study
@@ -93,7 +93,7 @@ class Material:
     def model(self, dataset: str, method: str, variant: str = CHOSEN) -> Any:
         """Return a model of the study, or None if it has not been learned."""
         path = model_path(self.model_folder / dataset / method, variant)
-        return load_model(path) if path.exists() else None
+        return read_npz(path) if path.exists() else None
 
     def n_vars(self, dataset: str, method: str) -> int | None:
         """Return the number of variables of a dataset, as printed or else as in its model."""

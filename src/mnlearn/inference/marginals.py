@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
+from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Query, Terms, query_of
 from mnlearn.kernels.enumeration import enumerate_marginals
 from mnlearn.kernels.gibbs import sample_marginals
@@ -17,25 +18,6 @@ MAX_ENUMERATED = 20
 TABLE_SHARE = 0.5
 SCAN_LIMIT = 64
 _STATIONARY_TOLERANCE = 1e-13
-
-
-@dataclass(frozen=True)
-class Inference:
-    """How marginals are computed.
-
-    method : "gibbs", or "exact" for enumeration of up to 2^20 query states.
-    burn_in, samples : sweeps of one Gibbs chain per evidence, not counted and counted.
-    """
-
-    method: str = "gibbs"
-    burn_in: int = 100
-    samples: int = 1000
-
-    def __post_init__(self) -> None:
-        if self.method not in ("gibbs", "exact"):
-            raise InputError(f"inference: expected gibbs or exact, got {self.method!r}.")
-        if self.burn_in < 0 or self.samples < 1:
-            raise InputError("inference: expected burn_in of at least 0 and samples of at least 1.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,11 @@ from mnlearn.errors import InputError
 from mnlearn.files import read_text
 from mnlearn.inference.circuits import UNKNOWN
 from mnlearn.inference.circuits import marginals as circuit_marginals
-from mnlearn.inference.marginals import Inference, conditional_marginals
+from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.files import Model
+from mnlearn.models.native import Model
 
 
 def read_evidence(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mnlearn import circuit_scores
 from mnlearn.bayes_growth import BayesGrowth
 from mnlearn.circuit_growth import EdgeBudgets, Prices
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
@@ -37,5 +38,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("pseudocount", "search", "split_cost", "edge_cost", "max_edges"), learn),),
+    scorer=circuit_scores,
     criterion="ll",
 )

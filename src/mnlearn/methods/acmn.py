@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from mnlearn import circuit_scores
 from mnlearn.circuit_growth import EdgeBudgets, Prices
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.method import Fitted, Method, Stage, Task, parameter
-from mnlearn.weight_learning import Penalty
+from mnlearn.penalty import Penalty
 
 
 @dataclass(frozen=True)
@@ -39,5 +40,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("sd", "l1", "search", "split_cost", "edge_cost", "max_edges"), learn),),
+    scorer=circuit_scores,
     criterion="ll",
 )

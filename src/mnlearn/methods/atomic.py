@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.method import Fitted, Method, Stage, Task, parameter
@@ -47,4 +48,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("pseudocount",), learn),),
+    scorer=network_scores,
 )

@@ -3,11 +3,13 @@
 import time
 from dataclasses import dataclass, field, replace
 
+from mnlearn import network_scores
 from mnlearn.bottom_up import BottomUpSearch, search_bottom_up
 from mnlearn.errors import InputError
 from mnlearn.feature_generation import INITIAL
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
-from mnlearn.weight_learning import MAX_ITERATIONS, Penalty
+from mnlearn.penalty import Penalty
+from mnlearn.weight_learning import MAX_ITERATIONS
 from mnlearn.weight_paths import WeightPaths, weight_paths
 
 
@@ -96,5 +98,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("initial", "price", "l1", "sd"), learn),),
+    scorer=network_scores,
     variant=("initial",),
 )

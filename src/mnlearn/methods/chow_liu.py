@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mnlearn import circuit_scores
 from mnlearn.chow_liu_tree import (
     maximum_spanning_tree,
     mutual_information,
@@ -49,5 +50,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=lambda task: task,
     stages=(Stage(("pseudocount",), learn),),
+    scorer=circuit_scores,
     criterion="ll",
 )

@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 
+from mnlearn import network_scores
 from mnlearn.conversion import (
     BASES,
     ORDERS,
@@ -95,6 +96,7 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("kappa",), learn_source), Stage(("base", "orders"), learn)),
+    scorer=network_scores,
     variant=("base", "orders"),
     network="optional",
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset, read_only
 from mnlearn.dependency_mixtures import mixture
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
@@ -79,4 +80,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("kappa",), learn),),
+    scorer=network_scores,
 )

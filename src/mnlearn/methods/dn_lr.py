@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 
+from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.logistic_learning import TOLERANCE, LogisticPath, learn_logistic_path
@@ -75,4 +76,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("lambda",), learn),),
+    scorer=network_scores,
 )

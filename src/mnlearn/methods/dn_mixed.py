@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mnlearn import network_scores
 from mnlearn.dependency_mixtures import mixture
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
@@ -50,5 +51,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("share", "kappa"), learn),),
+    scorer=network_scores,
     network="required",
 )

@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 
+from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.models.dependency_network import Trees, tree_network
@@ -65,4 +66,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("kappa",), learn),),
+    scorer=network_scores,
 )

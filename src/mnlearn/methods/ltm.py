@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 
+from mnlearn import circuit_scores
 from mnlearn.errors import InputError
 from mnlearn.latent_tree_search import GROUPINGS, learn_latent_tree
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
@@ -54,5 +55,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=lambda task: task,
     stages=(Stage(("grouping", "pseudocount"), learn),),
+    scorer=circuit_scores,
     criterion="ll",
 )

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn import network_scores
 from mnlearn.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
 from mnlearn.errors import InputError
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.models.features import FeatureSet, canonical, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
-from mnlearn.weight_learning import MAX_ITERATIONS, Penalty, learn_weights
+from mnlearn.weight_learning import MAX_ITERATIONS, learn_weights
 
 FEATURES = ("cpds", "converted")
 STARTS = ("previous", "zero", "conversion")
@@ -120,5 +122,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("features", "start", "l1", "sd"), learn),),
+    scorer=network_scores,
     network="required",
 )

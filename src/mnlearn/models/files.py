@@ -21,7 +21,13 @@ from mnlearn.models.libra import (
     write_mn,
 )
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import Model, read_npz, write_npz
+from mnlearn.models.native import (
+    Model,
+    as_dependency_network,
+    read_npz,
+    words_for,
+    write_npz,
+)
 
 __all__ = [
     "FORMS",
@@ -52,12 +58,6 @@ _WRITERS: dict[str, tuple[type[Model], Callable[[Any, Path | str], None]]] = {
 }
 _GRAPHS = {".csv": write_edges, ".graphml": write_graphml}
 _WRITTEN = (".npz", *_WRITERS, *_GRAPHS)
-_KINDS: dict[type[Model], str] = {
-    MarkovNetwork: "a Markov network",
-    DependencyNetwork: "a dependency network",
-    BayesianNetwork: "a Bayesian network",
-    ArithmeticCircuit: "an arithmetic circuit",
-}
 
 
 def load_model(path: Path | str) -> Model:
@@ -84,17 +84,12 @@ def load_network(path: Path | str | None) -> DependencyNetwork | None:
     Raises
     ------
     InputError
-        See `load_model`; or the file holds a Markov network.
+        See `load_model`; or the file holds another kind of model.
 
     """
     if path is None:
         return None
-    network = load_model(path)
-    if not isinstance(network, DependencyNetwork):
-        raise InputError(
-            f"{path}: expected a dependency network, the file holds {_KINDS[type(network)]}."
-        )
-    return network
+    return as_dependency_network(load_model(path), path)
 
 
 def save_model(model: Model, path: Path | str) -> None:
@@ -131,7 +126,9 @@ def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
     if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit):
         return model.bayesian_network()
     suffix = Path(path).suffix.lower()
-    raise InputError(f"{path}: a {suffix} file holds {_KINDS[kind]}, not {_KINDS[type(model)]}.")
+    raise InputError(
+        f"{path}: a {suffix} file holds {words_for(kind)}, not {words_for(type(model))}."
+    )
 
 
 def check_writable(path: Path | str) -> None:
@@ -147,4 +144,4 @@ def _listed(forms: Iterable[str]) -> str:
 
 def describe(model: Model) -> dict[str, Any]:
     """Return what a model is: its kind, and what there is of it."""
-    return {"kind": _KINDS[type(model)].split(" ", 1)[1], **model.describe()}
+    return {"kind": words_for(type(model)).split(" ", 1)[1], **model.describe()}

@@ -44,6 +44,26 @@ _KINDS = {
     BayesianNetwork: "bayesian_network",
     ArithmeticCircuit: "arithmetic_circuit",
 }
+_WORDS: dict[type[Model], str] = {
+    MarkovNetwork: "a Markov network",
+    DependencyNetwork: "a dependency network",
+    BayesianNetwork: "a Bayesian network",
+    ArithmeticCircuit: "an arithmetic circuit",
+}
+
+
+def words_for(kind: type[Model]) -> str:
+    """Return what models of a kind are called, with the article."""
+    return _WORDS[kind]
+
+
+def as_dependency_network(model: Model, path: Path | str) -> DependencyNetwork:
+    """Return the model of a file, refusing any that is not a dependency network."""
+    if not isinstance(model, DependencyNetwork):
+        raise InputError(
+            f"{path}: expected a dependency network, the file holds {words_for(type(model))}."
+        )
+    return model
 
 
 def write_npz(model: Model, path: Path | str) -> None:
