@@ -159,7 +159,11 @@ def test_judge_ends_what_falls_behind():
         # 90 iterations left at 0.1 each, then 85 at 0.05.
         ([0, 0.5, 1.0], 9.9, False),
         ([0, 0.5, 1.0, 1.0], 9.9, True),
-        ([0, -1], 9.9, False),
+        # 95 iterations left at 0.1 each.
+        ([0, 0.5], 9.9, False),
+        ([0, 0.5], 10.1, True),
+        ([0, -1], -0.9, True),
+        ([0, -1], -1.1, False),
         ([0, -1, -2], -1.9, True),
         ([0, -1, -2], -2.1, False),
     ],

@@ -73,7 +73,8 @@ def learn_screened_weights(
         if twice in a row ten iterations made it worse, and worse than at `initial`: what is learned
         further on fits the training data only.
     bar : score that has to be reached. Learning ends too if it would not be by the last iteration
-        allowed, if all that are left raised the score as much as those of the last ten.
+        allowed, if all that are left raised the score as much as those of the last ten (of the
+        first five, when the judge is asked for the first time).
     """
     began = time.perf_counter()
     w = np.zeros(likelihood.n_features) if initial is None else initial.copy()
@@ -109,7 +110,7 @@ def learn_screened_weights(
             return verdict is not None and verdict.falls_behind(whole, left - n_made)
 
         w[searched], n, stopped_by = _search(
-            part, penalty, w[searched], left, tolerance, falls_behind
+            part, penalty, w[searched], (value, gradient[searched]), left, tolerance, falls_behind
         )
         n_iterations += n
         n_searches += 1
@@ -137,10 +138,9 @@ class Verdict:
     def falls_behind(self, w: Vector, left: int) -> bool:
         """Ask the judge; return whether learning should end, with `left` iterations to go."""
         self.scores.append(self.judge(w))
-        if len(self.scores) < 3:
-            return False
-        last, before = self.scores[-1], self.scores[-3]
-        pace = max(last - before, 0.0) / (2 * _PACE)
+        recent = self.scores[-3:]
+        last, before = recent[-1], recent[0]
+        pace = max(last - before, 0.0) / (_PACE * (len(recent) - 1))
         if last + left * pace < self.bar:
             return True
         worse = len(self.scores) > 4 and last < before < self.scores[-5]
@@ -169,18 +169,24 @@ def _search(
     likelihood: Likelihood,
     penalty: Penalty,
     start: Vector,
+    at_start: tuple[float, Vector],
     max_iterations: int,
     tolerance: float,
     falls_behind: Callable[[Vector, int], bool],
 ) -> tuple[Vector, int, str]:
-    """Return the weights found, the iterations made, and what stopped them."""
+    """Return the weights found, the iterations made, and what stopped them.
+
+    at_start : the loss at `start` and its gradient.
+    """
     precision = penalty.precision
     # As `weight_learning.preconditioner`.
     scale = np.maximum(likelihood.curvature + precision, 1e-12) ** -0.25
 
+    known = [at_start]  # of the first evaluation
+
     def smooth(u: Vector) -> tuple[float, Vector]:
         w = u * scale
-        value, gradient = likelihood.value_and_gradient(w)
+        value, gradient = known.pop() if known else likelihood.value_and_gradient(w)
         return value + 0.5 * precision * float(w @ w), scale * (gradient + precision * w)
 
     objectives: list[float] = []

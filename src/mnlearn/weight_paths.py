@@ -1,5 +1,6 @@
 """The weights of one feature set under every penalty of a grid, each begun at a stronger one's."""
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ class WeightPaths:
 
     initial : weights at which the strongest penalty begins; zeros if not given.
     seconds_arranged : what it took to arrange the features.
-    scores : of the weights learned, by the criterion of the task.
+    judged : scores of weights by the criterion of the task, by a digest of the weights.
     """
 
     task: Task
@@ -35,7 +36,7 @@ class WeightPaths:
     initial: NDArray[np.float64] | None = None
     seconds_arranged: float = 0.0
     learned: dict[Penalty, ScreenedWeights] = field(default_factory=dict)
-    scores: dict[Penalty, float] = field(default_factory=dict)
+    judged: dict[bytes, float] = field(default_factory=dict)
 
     def weights(self, penalty: Penalty) -> ScreenedWeights:
         """Return the weights under `penalty`; those under all that come before are learned first.
@@ -58,18 +59,16 @@ class WeightPaths:
             return learn_screened_weights(
                 self.likelihood, penalty, self.initial, self.max_iterations
             )
-        judge = self._judge()
+        judge, bar = self._judge(), -np.inf
         if judge is not None:
-            for each, learned in self.learned.items():
-                if each not in self.scores:
-                    self.scores[each] = judge(learned.weight)
+            bar = max((judge(learned.weight) for learned in self.learned.values()), default=bar)
         return learn_screened_weights(
             self.likelihood,
             penalty,
             self.learned[before].weight,
             self.max_iterations,
             judge=judge,
-            bar=max(self.scores.values(), default=-np.inf),
+            bar=bar,
         )
 
     def fitted(self, penalty: Penalty, seconds_structure: float) -> Fitted:
@@ -97,7 +96,15 @@ class WeightPaths:
         criterion: Callable[[Any], float] | None = self.task.criterion
         if criterion is None:
             return None
-        return lambda weight: criterion(self._network(weight))
+
+        def judge(weight: NDArray[np.float64]) -> float:
+            # Where one learning ends others begin, so that many weights are judged again.
+            key = hashlib.sha256(weight.tobytes()).digest()
+            if key not in self.judged:
+                self.judged[key] = criterion(self._network(weight))
+            return self.judged[key]
+
+        return judge
 
 
 def weight_paths(
