@@ -12,6 +12,7 @@ from mnlearn import bottom_up
 from mnlearn.bottom_up import search_bottom_up
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels import bottom_up as kernels
+from mnlearn.kernels import near_rows
 from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.features import atomic_features, concatenate, features_of
@@ -33,19 +34,23 @@ def cells_of(data, theta, literals):
         asked[0, v // 64] |= np.uint64(1 << (v % 64))
         value[0, v // 64] |= np.uint64(x << (v % 64))
     rows = bottom_up._packed_rows(data.rows)
-    distance = np.empty(data.n_rows, np.int32)
-    kernels._distances(rows, asked[0], value[0], distance)
-    near = np.arange(data.n_rows)
-    odds, amount = np.empty(theta.size), np.empty(theta.size)
-    n, held = kernels._cells(rows, data.weight, theta, near, asked[0], value[0], odds, amount)
-    p = expit(theta)
     more = asked[0].copy()
     more[0] |= np.uint64(0b111)
-    sums = np.array([kernels._sums(x, q, more, value[0]) for x, q in zip(rows, p, strict=True)])
+    # All rows come near the feature of more literals, and are seen through its mask.
+    near = near_rows.room_for_rows(*rows.shape, data.n_vars)
+    near_rows.begin(near, rows, more, value[0])
+    near_rows.admit(near, rows, more, value[0], data.n_vars)
+    near_rows.order_rows(near)
+    n_rows = data.n_rows
+    assert near.until[-1] == n_rows
+    odds, amount = np.empty(theta.size), np.empty(theta.size)
+    cells = kernels._cells(near, n_rows, data.weight, theta, asked[0], value[0], odds, amount)
+    p = expit(theta)
+    sums = np.array([kernels._sums(p[i], more, value[0], more) for i in near.row])
     derivatives = kernels._slope_and_curvature(
-        rows, data.weight, p, near, sums, more, asked[0], value[0], *np.empty_like([more, more])
+        near, n_rows, data.weight, p, sums, asked[0], value[0], more & ~asked[0]
     )
-    return distance, derivatives, (odds, amount, n, held)
+    return derivatives, (odds, amount, *cells)
 
 
 @pytest.mark.parametrize("n_vars", [6, 70])
@@ -60,9 +65,7 @@ def test_best_weight_and_its_gain(n_vars):
     for _ in range(6):
         variables = rng.choice(n_vars, 3, replace=False)
         literals = sorted((int(v), int(rng.integers(2))) for v in variables)
-        distance, derivatives, cells = cells_of(data, theta, literals)
-        expected = [(data.rows[:, v] != x) for v, x in literals]
-        assert_array_equal(distance, np.sum(expected, axis=0))
+        derivatives, cells = cells_of(data, theta, literals)
         features = concatenate([atoms, features_of([literals])])
 
         def loss(w, features=features):
@@ -108,15 +111,6 @@ def test_gains_are_within_their_bounds(seed, precision):
     # What falls short of what is needed may end early, and does not reach it.
     assert kernels.best_weight(*cells, gain + 1e-3)[1] <= gain + 1e-9
     assert_allclose(kernels.best_weight(*cells, 0.9 * gain), (w, gain))
-
-
-def test_nearest_examples_that_do_not_match():
-    distance = np.array([3, 0, 1, 2, 1, 0, 5], np.int32)
-    near = np.empty(4, np.int64)
-    counts = np.empty(6, np.int64)
-    assert kernels._nearest(distance, 4, counts, near) == 4
-    assert near.tolist() == [2, 4, 3, 0]
-    assert kernels._nearest(np.zeros(3, np.int32), 4, counts, near) == 0
 
 
 @pytest.mark.parametrize("initial", ["full", "positive"])

@@ -1,7 +1,6 @@
 """Bottom-up search for features: drop the literals that the nearest examples violate.
 
-A feature is a pair of bit masks over the variables: those it asks about, and the values it asks
-for. Its literals that a row violates are (row ^ value) & asked; the rows that violate none or
+A feature is a pair of bit masks, as in `near_rows`. The rows that violate none of its literals or
 exactly one are all that its pseudo-likelihood depends on.
 """
 
@@ -10,6 +9,7 @@ import numpy as np
 from mnlearn.jit import kernel, sum_kernel
 from mnlearn.kernels.bits import lowest_bit, popcount
 from mnlearn.kernels.logistic import exp_nonpositive, log1p_unit, sigmoid
+from mnlearn.kernels.near_rows import admit, begin, drop, find_nearest, order_rows, room_for_rows
 from mnlearn.kernels.random import mix
 
 _NEWTON_STEPS = 20
@@ -17,70 +17,27 @@ _LARGE_WEIGHT = 100.0
 
 
 @kernel
-def _distances(rows, asked, value, out):
-    """Write how many literals of a feature each row violates."""
-    for i in range(len(rows)):
-        out[i] = np.int32(_violated(rows[i], asked, value))
-
-
-@kernel
-def _nearest(distance, k, counts, out):
-    """Write the `k` rows of least distance above 0, nearest first; return how many there are.
-
-    Of equally distant rows the first come first. counts : int64, scratch.
-    """
-    counts[:] = 0
-    for d in distance:
-        counts[d] += 1
-    counts[0] = 0
-    limit = total = 0
-    for d in range(1, len(counts)):
-        total += counts[d]
-        limit = d
-        if total >= k:
-            break
-    n = 0
-    for d in range(1, limit + 1):
-        if counts[d] == 0:
-            continue
-        for i in range(len(distance)):
-            if distance[i] == d:
-                out[n] = i
-                n += 1
-                if n == k:
-                    return n
-    return n
-
-
-@kernel
-def _no_further(distance, most, out):
-    """Write the rows that violate at most `most` literals, in order; return how many."""
-    n = 0
-    for i in range(len(distance)):
-        out[n] = i
-        n += distance[i] <= most
-    return n
-
-
-@kernel
-def _cells(rows, weight, theta, near, asked, value, odds, amount):
-    """List the log-odds that the weight of a feature moves, of rows among `near`.
+def _cells(near, n_near, weight, theta, asked, value, odds, amount):
+    """List the log-odds that the weight of a feature moves, of the first rows in order.
 
     For each row that violates at most one literal: `odds` of the value asked for, and the `amount`
     of examples. A row that violates one literal has one cell, that of the literal; one that
     violates none has all. Returns how many there are, and the amount in cells whose row has the
     value asked for.
+
+    asked : the feature, some of the literals or all of those that `near` is about.
     """
     n = 0
     held = 0.0
-    for i in near:
-        violated = _violated(rows[i], asked, value)
+    for place in near.ordered[:n_near]:
+        violated = _number(near.violated[place], asked)
         if violated > 1:
             continue
-        for t in range(rows.shape[1]):
+        i = near.row[place]
+        for t in range(len(asked)):
             word = asked[t]
             if violated == 1:
-                word &= rows[i, t] ^ value[t]
+                word &= near.violated[place, t]
             while word:
                 bit = lowest_bit(word)
                 one = (value[t] >> bit) & np.uint64(1)
@@ -94,11 +51,11 @@ def _cells(rows, weight, theta, near, asked, value, odds, amount):
 
 
 @kernel
-def _violated(row, asked, value):
-    """Return how many literals of a feature a row violates."""
+def _number(violated, asked):
+    """Return how many literals of a mask are violated."""
     total = np.uint64(0)
-    for t in range(len(row)):
-        total += popcount((row[t] ^ value[t]) & asked[t])
+    for t in range(len(asked)):
+        total += popcount(violated[t] & asked[t])
     return total
 
 
@@ -112,15 +69,15 @@ def _length(asked):
 
 
 @kernel
-def _sums(row, p, mask, value):
-    """Return the sums over the variables of a mask of the probability that the value is another
+def _sums(p, mask, value, also):
+    """Return the sums over the variables in two masks of the probability that the value is another
     one, and of p (1 - p).
 
     p : float64, (n_vars,), probability of the value 1 of every variable given the rest of the row.
     """
     others, spread = 0.0, 0.0
-    for t in range(len(row)):
-        word = mask[t]
+    for t in range(len(mask)):
+        word = mask[t] & also[t]
         while word:
             bit = lowest_bit(word)
             q = p[np.int64(64 * t) + np.int64(bit)]
@@ -131,28 +88,24 @@ def _sums(row, p, mask, value):
 
 
 @kernel
-def _slope_and_curvature(rows, weight, p, near, sums, asked, candidate, value, dropped, violated):
+def _slope_and_curvature(near, n_near, weight, p, sums, asked, value, dropped):
     """Return the derivative of the log-pseudo-likelihood by a candidate's weight at 0, and minus
     the second one.
 
-    near : the rows that may violate less than two literals. sums : float64, (n_rows, 2), of the
-    feature `asked` that it is made from, as by `_sums`. candidate : its literals. dropped,
-    violated : uint64, (n_words,), scratch.
+    n_near : so many rows in order as may violate less than two literals of the candidate.
+    sums : float64, (n_rows, 2), of the feature that it is made from, as by `_sums`.
+    asked : its literals. dropped : uint64, (n_words,), those of the feature that it lacks.
     """
-    for t in range(len(asked)):
-        dropped[t] = asked[t] & ~candidate[t]
     slope, curvature = 0.0, 0.0
-    for i in near:
-        n_violated = np.uint64(0)
-        for t in range(len(asked)):
-            violated[t] = (rows[i, t] ^ value[t]) & candidate[t]
-            n_violated += popcount(violated[t])
-        if n_violated == 0:
-            others, spread = _sums(rows[i], p[i], dropped, value)
-            slope += weight[i] * (sums[i, 0] - others)
-            curvature += weight[i] * (sums[i, 1] - spread)
-        elif n_violated == 1:
-            others, spread = _sums(rows[i], p[i], violated, value)
+    for place in near.ordered[:n_near]:
+        violated = _number(near.violated[place], asked)
+        i = near.row[place]
+        if violated == 0:
+            others, spread = _sums(p[i], dropped, value, dropped)
+            slope += weight[i] * (sums[place, 0] - others)
+            curvature += weight[i] * (sums[place, 1] - spread)
+        elif violated == 1:
+            others, spread = _sums(p[i], asked, value, near.violated[place])
             slope += weight[i] * (others - 1.0)
             curvature += weight[i] * spread
     return slope, curvature
@@ -294,26 +247,26 @@ def generalise_pass(
     for i in range(n_rows):
         for v in range(n_vars):
             p[i, v] = sigmoid(theta[i, v])
-    distance = np.empty(n_rows, np.int32)
-    counts = np.empty(n_vars + 1, np.int64)
-    nearest, listed = np.empty(k, np.int64), np.empty(n_rows + 1, np.int64)
+    near = room_for_rows(n_rows, n_words, n_vars)
+    nearest = np.empty(k, np.int64)
     candidates, keys = np.empty((k, n_words), np.uint64), np.empty(k, np.uint64)
     bound, start, cost = np.empty(k), np.empty(k), np.empty(k)
-    # Of the rows that were near the feature at some time, while it is treated.
-    sums, known_of = np.empty((n_rows, 2)), np.full(n_rows, -1)
-    dropped, violated = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    sums = np.empty((n_rows, 2))
+    dropped = np.empty(n_words, np.uint64)
     odds, amount = np.empty(n_rows * n_vars), np.empty(n_rows * n_vars)
     n_replaced, gained = 0, 0.0
     for f in order:
-        _distances(rows, asked[f], value[f], distance)
+        begin(near, rows, asked[f], value[f])
         score = -price * _length(asked[f])
         before = 0.0
         if feature_weight[f] != 0.0:
-            near = listed[: _no_further(distance, 1, listed)]
-            _shift(rows, theta, p, near, asked[f], value[f], -feature_weight[f])
-            n, held = _cells(rows, weight, theta, near, asked[f], value[f], odds, amount)
+            admit(near, rows, asked[f], value[f], 1)
+            order_rows(near)
+            _shift(near, theta, p, asked[f], value[f], -feature_weight[f])
+            n, held = _cells(near, near.until[1], weight, theta, asked[f], value[f], odds, amount)
             score += weight_gain(odds, amount, n, held, l1, precision, feature_weight[f])
             before = score
+        n_summed = 0
         improved = True
         while improved:
             improved = False
@@ -321,18 +274,15 @@ def generalise_pass(
                 feature_weight[f] = 0.0
                 score = -price * _length(asked[f])
             best = -1
-            n_near = _nearest(distance, k, counts, nearest)
-            # No other row can violate less than two literals once these are dropped.
-            most = distance[nearest[n_near - 1]] + 1 if n_near else 0
-            near = listed[: _no_further(distance, most, listed)]
-            for i in near:
-                if known_of[i] != f:
-                    known_of[i] = f
-                    sums[i] = _sums(rows[i], p[i], asked[f], value[f])
+            n_near = find_nearest(near, rows, asked[f], value[f], k, nearest)
+            for place in range(n_summed, near.size[0]):
+                sums[place] = _sums(p[near.row[place]], asked[f], value[f], asked[f])
+            n_summed = near.size[0]
             for j in range(n_near):
                 bound[j] = -np.inf
                 for t in range(n_words):
-                    candidates[j, t] = asked[f, t] & ~(rows[nearest[j], t] ^ value[f, t])
+                    dropped[t] = near.violated[nearest[j], t]
+                    candidates[j, t] = asked[f, t] & ~dropped[t]
                 length = _length(candidates[j])
                 keys[j] = _key(candidates[j], value[f])
                 known = table[_slot(keys[j], table)] != 0
@@ -341,8 +291,8 @@ def generalise_pass(
                 if length < 2 or known:
                     continue
                 slope, spread = _slope_and_curvature(
-                    rows, weight, p, near, sums, asked[f], candidates[j], value[f], dropped,
-                    violated,
+                    near, near.until[near.distance[nearest[j]] + 1], weight, p, sums,
+                    candidates[j], value[f], dropped,
                 )  # fmt: skip
                 bound[j], start[j] = gain_bound(abs(slope) - l1, spread, precision)
                 if slope < 0.0:
@@ -354,14 +304,20 @@ def generalise_pass(
                 likely = np.argmax(bound[:n_near])
                 best = likely if bound[likely] > score else -1
             needed = max(score, 0.0)
+            # Generalisations of one feature have much the same best weight.
+            w = feature_weight[f]
             for _ in range(n_near):
                 j = np.argmax(bound[:n_near])
                 if bound[j] <= needed:
                     break
                 bound[j] = -np.inf
-                n, held = _cells(rows, weight, theta, near, candidates[j], value[f], odds, amount)
+                n, held = _cells(
+                    near, near.until[near.distance[nearest[j]] + 1], weight, theta,
+                    candidates[j], value[f], odds, amount,
+                )  # fmt: skip
+                likely = w if w * start[j] > 0.0 else start[j]
                 w, gain = best_weight(
-                    odds, amount, n, held, l1, precision, start[j], needed + cost[j]
+                    odds, amount, n, held, l1, precision, likely, needed + cost[j]
                 )
                 if gain - cost[j] > needed:
                     needed = score = gain - cost[j]
@@ -369,32 +325,30 @@ def generalise_pass(
             if best >= 0:
                 improved = True
                 for t in range(n_words):
-                    dropped[t] = asked[f, t] & ~candidates[best, t]
-                for i in range(n_rows):
-                    if known_of[i] == f:
-                        others, spread = _sums(rows[i], p[i], dropped, value[f])
-                        sums[i, 0] -= others
-                        sums[i, 1] -= spread
+                    dropped[t] = near.violated[nearest[best], t]
+                for place in range(n_summed):
+                    others, spread = _sums(p[near.row[place]], dropped, value[f], dropped)
+                    sums[place, 0] -= others
+                    sums[place, 1] -= spread
+                drop(near, dropped)
                 asked[f] = candidates[best]
                 table[_slot(keys[best], table)] = keys[best]
-                _distances(rows, asked[f], value[f], distance)
                 n_replaced += 1
         gained += max(score, 0.0) - before
         if feature_weight[f] != 0.0:
-            near = listed[: _no_further(distance, 1, listed)]
-            _shift(rows, theta, p, near, asked[f], value[f], feature_weight[f])
+            _shift(near, theta, p, asked[f], value[f], feature_weight[f])
     return n_replaced, gained
 
 
 @kernel
-def _shift(rows, theta, p, near, asked, value, w):
+def _shift(near, theta, p, asked, value, w):
     """Add the weight of a feature to the log-odds that it touches."""
-    for i in near:
-        violated = _violated(rows[i], asked, value)
-        for t in range(rows.shape[1]):
+    for place in near.ordered[: near.until[1]]:
+        i = near.row[place]
+        for t in range(len(asked)):
             word = asked[t]
-            if violated == 1:
-                word &= rows[i, t] ^ value[t]
+            if near.distance[place] == 1:
+                word &= near.violated[place, t]
             while word:
                 bit = lowest_bit(word)
                 v = np.int64(64 * t) + np.int64(bit)
