@@ -3,23 +3,20 @@
 import itertools
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.bayes_growth import BayesGrowth
 from mnlearn.bench.measure import Bench, Figure, against, seconds_of
+from mnlearn.bench.peer_circuits import peers
 from mnlearn.circuit_growth import CircuitGrowth, Growing
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.circuit import (
-    LANES,
-    log_space_flows,
-    log_values,
-    plain_flows,
-    plain_flows_of_lanes,
-    plain_values,
-    plain_values_of_lanes,
-)
+from mnlearn.inference.circuit_evaluation import UNKNOWN, Batch, Evaluator, LogSpace
+from mnlearn.kernels.circuit import LANES
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.penalty import Penalty
@@ -54,7 +51,7 @@ def measure_circuits(bench: Bench, name: str, train: Dataset, test: Dataset) -> 
         budget = LARGEST if name in LARGE else 2_000
         growth = CircuitGrowth(start(), EDGE_COST, split_cost, budget)
         growth.grow(budget)
-        _measure_evaluation(bench, name, growth.model.model())
+        _measure_evaluation(bench, name, growth.model.model(), test)
 
 
 def _until(
@@ -97,45 +94,44 @@ def _until(
     )
 
 
-def _measure_evaluation(bench: Bench, name: str, circuit: ArithmeticCircuit) -> None:
-    """Measure evaluation and differentiation beside a copy of the values that they touch."""
-    arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
-    leaves = np.concatenate([np.zeros(2 * circuit.n_vars), circuit.weight])
-    values, flows = np.empty((circuit.n_nodes, LANES)), np.empty((circuit.n_nodes, LANES))
-    values[: circuit.n_leaves] = leaves[:, None]
-    scratch = np.empty((2, LANES))
-    plain, plain_flow = np.empty(circuit.n_nodes), np.empty(circuit.n_nodes)
-    plain[: circuit.n_leaves] = np.exp(leaves)
-    lanes = np.empty((circuit.n_nodes, LANES))
-    lanes[: circuit.n_leaves] = np.exp(leaves)[:, None]
+def _measure_evaluation(bench: Bench, name: str, circuit: ArithmeticCircuit, test: Dataset) -> None:
+    """Measure evaluation and differentiation beside a copy of the values that they touch.
 
-    def in_log_space() -> None:
-        log_values(*arrays, values, *scratch)
-        log_space_flows(*arrays, values, flows)
-
-    def in_plain_numbers() -> None:
-        plain_values(*arrays, plain)
-        plain_flows(*arrays, plain, plain_flow)
-
-    def in_plain_lanes() -> None:
-        plain_values_of_lanes(*arrays, lanes)
-        plain_flows_of_lanes(*arrays, lanes, flows, scratch[0])
-
+    Without evidence, as while weights are learned, and given test examples, as in scores; these
+    beside other libraries where they are installed.
+    """
     # Every edge reads a value going up, and a value and a flow going down, and writes a flow.
     gathered = np.zeros((circuit.n_edges, LANES))
     copied = np.empty((circuit.n_edges, LANES))
     copy = 2 * seconds_of(lambda: np.copyto(copied, gathered))
-    for task, work, rows in (
-        ("circuit, log space", in_log_space, LANES),
-        ("circuit, plain numbers", in_plain_lanes, LANES),
-        ("circuit, plain, one row", in_plain_numbers, 1),
-    ):
-        seconds = seconds_of(work)
-        rate = circuit.n_edges * rows / seconds / 1e6
-        share = f", {seconds / copy:.1f} times a copy of their operands" if rows == LANES else ""
-        bench.add(
-            Figure(
-                task, name, seconds, f"{rate:,.0f} M edges/s",
-                note=f"up and down, {circuit.n_edges:,} edges, {rows} at a time{share}",
-            )
-        )  # fmt: skip
+    batches: dict[str, Batch | LogSpace] = {
+        "log space": LogSpace(circuit, circuit.weight),
+        "plain numbers": Batch(circuit, circuit.features is not None),
+    }
+    evidence = {"": np.full((LANES, circuit.n_vars), UNKNOWN, np.uint8)}
+    evidence[" of examples"] = test.rows[:LANES]
+    for (given, rows), (numbers, batch) in itertools.product(evidence.items(), batches.items()):
+        seconds = seconds_of(partial(_up_and_down, batch, rows))
+        share = f", {seconds / copy:.1f} times a copy of their operands"
+        bench.add(_evaluated(f"circuit{given}, {numbers}", name, circuit, seconds, LANES, share))
+    # What was measured last, in plain numbers, is what scores are computed with.
+    for peer, prepare in peers().items() if name in LARGE else ():
+        theirs = seconds_of(prepare(circuit, test.rows[:LANES]))
+        found = _evaluated("circuit of examples", name, circuit, seconds, LANES, "")
+        bench.add(replace(found, peer=peer, peer_seconds=theirs, ratio=theirs / seconds))
+    evaluator = Evaluator(circuit, circuit.features is not None)
+    seconds = seconds_of(lambda: evaluator.expectations(circuit.weight))
+    bench.add(_evaluated("circuit, plain, one row", name, circuit, seconds, 1, ""))
+
+
+def _up_and_down(batch: Batch | LogSpace, rows: NDArray[np.uint8]) -> None:
+    batch.values(rows)
+    batch.flows()
+
+
+def _evaluated(
+    task: str, name: str, circuit: ArithmeticCircuit, seconds: float, n_rows: int, share: str
+) -> Figure:
+    rate = f"{circuit.n_edges * n_rows / seconds / 1e6:,.0f} M edges/s"
+    note = f"up and down, {circuit.n_edges:,} edges, {n_rows} at a time{share}"
+    return Figure(task, name, seconds, rate, note=note)
