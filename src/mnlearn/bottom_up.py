@@ -55,11 +55,11 @@ def search_bottom_up(
     penalties less `price` for each literal. A feature that scores less than 0 is not part of the
     network, but its literals count: so examples become shorter before they gain anything.
 
-    Four things differ from a search that learns all weights anew for every candidate. A
-    candidate is scored at its best weight with all others as they are; all are learned together
-    after each pass. A feature that was there before is not tried again. Examples have the weight
-    0 until they are generalised and gain more than they cost. Where no candidate gains more than
-    it costs, that with the best bound is taken and its gain is not found (see CONTRIBUTING.md).
+    Three things differ from a search that learns all weights anew for every candidate, which is in
+    `exact_bottom_up`. A feature is scored at its best weight with all others as they are; all are
+    learned together after each pass. A feature that was there before is not tried again. Where no
+    candidate gains more than it costs, that with the best bound is taken and its gain is not found
+    (see CONTRIBUTING.md).
 
     initial : "full" or "positive", whether examples become all their values or their ones.
     """

@@ -230,8 +230,9 @@ def generalise_pass(
     """Replace each feature by its best generalisation, as long as that improves its score.
 
     The score of a feature is what it gains less what its literals cost. One with a score below 0
-    is not part of the network: it has the weight 0, and only its literals count. Where no candidate
-    scores above 0 that with the best bound is taken.
+    is not part of the network: it has the weight 0, and only its literals count; it becomes part
+    of it where it scores above 0 as it is. Where no candidate does that with the best bound is
+    taken.
 
     rows : uint64, (n_rows, n_words), the distinct examples. weight : float64, (n_rows,).
     theta : float64, (n_rows, n_vars), log-odds of every variable given the rest; kept up to date.
@@ -257,16 +258,33 @@ def generalise_pass(
     n_replaced, gained = 0, 0.0
     for f in order:
         begin(near, rows, asked[f], value[f])
+        admit(near, rows, asked[f], value[f], 1)
+        order_rows(near)
         score = -price * _length(asked[f])
         before = 0.0
         if feature_weight[f] != 0.0:
-            admit(near, rows, asked[f], value[f], 1)
-            order_rows(near)
             _shift(near, theta, p, asked[f], value[f], -feature_weight[f])
             n, held = _cells(near, near.until[1], weight, theta, asked[f], value[f], odds, amount)
             score += weight_gain(odds, amount, n, held, l1, precision, feature_weight[f])
             before = score
-        n_summed = 0
+        n_summed = near.size[0]
+        for place in range(n_summed):
+            sums[place] = _sums(p[near.row[place]], asked[f], value[f], asked[f])
+        if feature_weight[f] == 0.0 and _length(asked[f]) > 1:
+            dropped[:] = 0
+            slope, spread = _slope_and_curvature(
+                near, near.until[1], weight, p, sums, asked[f], value[f], dropped
+            )
+            most, likely = gain_bound(abs(slope) - l1, spread, precision)
+            if most + score > 0.0:
+                n, held = _cells(
+                    near, near.until[1], weight, theta, asked[f], value[f], odds, amount
+                )
+                likely = likely if slope > 0.0 else -likely
+                w, gain = best_weight(odds, amount, n, held, l1, precision, likely, -score)
+                if gain + score > 0.0:
+                    feature_weight[f] = w
+                    score += gain
         improved = True
         while improved:
             improved = False

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from mnlearn import network_scores
 from mnlearn.bottom_up import BottomUpSearch, search_bottom_up
 from mnlearn.errors import InputError
+from mnlearn.exact_bottom_up import search_exactly
 from mnlearn.feature_generation import INITIAL
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.penalty import Penalty
 from mnlearn.weight_learning import MAX_ITERATIONS
 from mnlearn.weight_paths import WeightPaths, weight_paths
+
+RELEARN = ("pass", "candidate")
 
 
 @dataclass(frozen=True)
@@ -26,12 +29,19 @@ class Parameters:
     sd: float | None = parameter(1.0, "standard deviation of the Gaussian weight prior, or none")
     l1: float = parameter(1.0, "L1 penalty on the weights")
     max_iterations: int = parameter(MAX_ITERATIONS, "iterations of weight learning")
+    relearn: str = parameter(
+        "pass", "when all weights are learned anew: after a pass, or for each candidate (slow)"
+    )
     search_seed: int = parameter(20, "seed of the order in which the search takes features")
 
     def __post_init__(self) -> None:
         if self.initial not in INITIAL:
             raise InputError(
                 f"parameter initial: expected one of {', '.join(INITIAL)}, got {self.initial!r}."
+            )
+        if self.relearn not in RELEARN:
+            raise InputError(
+                f"parameter relearn: expected one of {', '.join(RELEARN)}, got {self.relearn!r}."
             )
         check_range("price", self.price, 0, 1e9)
         check_range("neighbours", self.neighbours, 1, 1e6)
@@ -55,18 +65,16 @@ class Workspace:
         key = replace(p, sd=None, l1=0.0)
         if key not in self.searches:
             began = time.perf_counter()
-            found = search_bottom_up(
-                self.task.train,
-                Penalty(p.search_sd, p.search_l1),
-                p.initial,
-                p.neighbours,
-                p.price,
-                p.max_passes,
-                p.search_seed,
-                self.task.threads,
-            )
+            found = self._search(p)
             self.searches[key] = found, time.perf_counter() - began
         return self.searches[key]
+
+    def _search(self, p: Parameters) -> BottomUpSearch:
+        train, penalty = self.task.train, Penalty(p.search_sd, p.search_l1)
+        how = (p.initial, p.neighbours, p.price, p.max_passes, p.search_seed)
+        if p.relearn == "candidate":
+            return search_exactly(train, penalty, *how)
+        return search_bottom_up(train, penalty, *how, threads=self.task.threads)
 
     def weight_paths(self, p: Parameters) -> WeightPaths:
         """Return the weights of the features of one search."""
