@@ -20,6 +20,7 @@ from mnlearn.packed_likelihood import packed_likelihood
 from mnlearn.penalty import Penalty
 from mnlearn.screened_weights import learn_screened_weights
 from mnlearn.streams import stream_seed
+from mnlearn.weight_learning import TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,8 @@ def search_bottom_up(
         )  # fmt: skip
         replaced.append(int(n))
         gained.append(float(gain))
-        if n == 0 and gain == 0.0:
+        # Gains below what weights are learned to would be found again and again.
+        if n == 0 and gain <= TOLERANCE * current.objective:
             break
         found = np.flatnonzero(weight)
         features, place = canonical(
