@@ -41,7 +41,7 @@ LAYERS = [
     ["scores", "weight_learning", "method"],
     ["bayes_growth", "markov_growth", "circuit_growth"],
     ["screened_weights", "weight_paths"],
-    ["bottom_up"],
+    ["bottom_up", "exact_bottom_up"],
     ["checkpoints", "methods"],
     ["tuning", "cells", "gather"],
     [
@@ -101,7 +101,7 @@ def test_imports_run_one_way(path):
 def test_kernels_know_nothing_of_the_rest(path):
     for name in imports(ROOT / path):
         top = name.split(".")[0]
-        assert top in ("heapq", "numpy", "numba", "llvmlite") or name.startswith(
+        assert top in ("heapq", "typing", "numpy", "numba", "llvmlite") or name.startswith(
             ("mnlearn.jit", "mnlearn.kernels")
         )
 
