@@ -1,7 +1,6 @@
 """Bottom-up search that learns all weights anew for every candidate (Davis & Domingos 2010).
 
-It takes seconds for hundreds of examples of few variables and grows with the cube of their number;
-`bottom_up` approximates it.
+For a few hundred examples of few variables; `bottom_up` approximates it in much less time.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
 """Evaluation and differentiation of circuits by other public libraries, where they are installed.
 
-Both take arbitrary circuits and run on a CPU. `pip install mnlearn[peers]` installs them.
+Both take arbitrary circuits and run on a CPU; the extra `peers` of the package names them.
 """
 
 import os
