@@ -24,6 +24,7 @@ TINY = {
         "atomic": {},
         "dtsl": {"grid": {"kappa": [0.01, 1.0], "feature_mode": ["prune-5", "nonzero"], "sd": [1]}},
     },
+    "exports": {"dtsl": ["mn"]},
     "cmll": {
         "groups": 4,
         "partitions": {"default": 2, "exceptions": {}},
@@ -37,6 +38,7 @@ TINY = {
             "columns": [
                 {"name": "atomic", "method": "atomic", "quantity": "pll"},
                 {"name": "DTSL", "method": "dtsl", "quantity": "pll"},
+                {"name": "mn", "method": "dtsl", "quantity": "export_mn", "scientific": True},
             ],
         }
     ],
@@ -114,6 +116,9 @@ def test_a_run_leaves_cells_tables_and_claims(finished):
     assert len(scores["cmll"]["partitions"]) == 2
     assert scores["cmll"]["monte_carlo_error"] < 0.1
     assert "DTSL" in (results / "tables/scores.md").read_text()
+    exported = json.loads((results / "exports/triples/dtsl.json").read_text())["forms"]["mn"]
+    assert exported["largest_difference"] < 1e-12
+    assert f"{exported['largest_difference']:.0e}" in (results / "tables/scores.md").read_text()
 
 
 def test_a_second_run_does_nothing(finished):
@@ -131,7 +136,7 @@ def test_only_scoring_reads_test_data(finished):
         for name, text in rules.items()
         if "test.npz" in re.search(r"input:(.*?)output:", text, re.DOTALL)[1]
     }
-    assert readers == {"score", "queries", "query_curve"}
+    assert readers == {"score", "queries", "query_curve", "check_exports"}
 
 
 def test_edited_code_reruns_exactly_what_used_it(finished):

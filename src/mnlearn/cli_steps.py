@@ -177,6 +177,24 @@ def query_curve(
     )
 
 
+@click.command("check-exports")
+@click.argument("model", type=FILE)
+@click.option("--study", required=True)
+@click.option("--label", required=True, help="Name of the method in the study.")
+@click.option("--dataset", required=True)
+@click.option("--test", type=FILE, required=True)
+@click.option("--form", "forms", multiple=True, required=True, help="A suffix without the dot.")
+@click.option("--out", type=FILE, required=True)
+def check_exports(
+    model: Path, study: str, label: str, dataset: str, test: Path, forms: tuple[str, ...], out: Path
+) -> None:
+    """Pipeline: write a model in other forms, read them again and compare the scores."""
+    from mnlearn import exports
+
+    identity = {"study": study, "dataset": dataset, "method": label}
+    exports.check_exports(model, test, forms, identity, out)
+
+
 @click.command()
 @click.option("--study", required=True)
 @click.option("--dataset", required=True)
@@ -196,9 +214,14 @@ def pair(
 @click.argument("cells", nargs=-1, required=True, type=FILE)
 @click.option("--paired", multiple=True, type=FILE, help="Record of two methods compared.")
 @click.option("--curve", "curves", multiple=True, type=FILE, help="Record of a query curve.")
+@click.option("--export", "exports", multiple=True, type=FILE, help="Record of `check-exports`.")
 @click.option("--out", type=FILE, required=True)
 def gather(
-    cells: tuple[Path, ...], paired: tuple[Path, ...], curves: tuple[Path, ...], out: Path
+    cells: tuple[Path, ...],
+    paired: tuple[Path, ...],
+    curves: tuple[Path, ...],
+    exports: tuple[Path, ...],
+    out: Path,
 ) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
     from mnlearn.files import write_text
@@ -209,7 +232,7 @@ def gather(
             gather_cells([path])
         except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"{path}: is not the record of a scored cell.") from error
-    scores = gather_cells(cells, paired, curves)
+    scores = gather_cells(cells, paired, curves, exports)
     write_text(out, scores.to_csv(index=False, lineterminator="\n"))
 
 
@@ -251,6 +274,6 @@ def appendix(name: str, method: str) -> None:
 
 
 STEPS = (
-    *(prepare, partition, tune, score_cell, queries, query_curve, pair, gather, write),
-    *(page, appendix),
+    *(prepare, partition, tune, score_cell, queries, query_curve, check_exports, pair, gather),
+    *(write, page, appendix),
 )

@@ -16,6 +16,7 @@ def gather(
     cell_paths: Sequence[Path] = (),
     paired_paths: Sequence[Path] = (),
     curve_paths: Sequence[Path] = (),
+    export_paths: Sequence[Path] = (),
 ) -> pd.DataFrame:
     """Return the numbers of all cells, tidy: one row per number; see COLUMNS.
 
@@ -24,6 +25,7 @@ def gather(
     curve_paths : records of `query_curves`; where p per cent of the variables are queried the
         quantities are `cll_q<p>` (of circuits), `cmll_q<p>`, `seconds_q<p>` and, where some
         models answer a part of the queries only, `cmll_sampled_q<p>` of that part.
+    export_paths : records of `check_exports`; of each form `export_<form>`, the largest difference.
     """
     rows: list[tuple[Any, ...]] = []
     for path in paired_paths:
@@ -47,6 +49,11 @@ def gather(
                     score = point[name]
                     rows.append((*head, f"{name}_{share}", score["mean"], score["stderr"]))
             rows.append((*head, f"seconds_{share}", point["seconds_per_query"], None))
+    for path in export_paths:
+        record = read_json(path)
+        head = (record["study"], record["dataset"], record["method"], "")
+        for form, export in record["forms"].items():
+            rows.append((*head, f"export_{form}", export["largest_difference"], None))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -103,6 +103,20 @@ def sampled_of(wildcards):
     return f"--sampled {sampled['examples']}" if sampled else ""
 
 
+def forms_of(study):
+    """Return the forms in which the models of a study are written and read again, by method."""
+    return STUDIES[study].content.get("exports", {})
+
+
+def exports_of(wildcards):
+    """Return the records of the models of a study that are written and read again."""
+    return [
+        f"results/{wildcards.study}/exports/{dataset}/{method}.json"
+        for dataset in datasets_of(wildcards.study)
+        for method in forms_of(wildcards.study)
+    ]
+
+
 def grid_of(wildcards):
     """Return the grid of a cell as JSON with sorted keys; parameters are compared as text."""
     grid = STUDIES[wildcards.study].grid(wildcards.method, wildcards.dataset)

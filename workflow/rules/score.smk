@@ -3,7 +3,8 @@ Score every learned model on test data, which no rule in another file reads.
 
 REQUIRED INPUTS:  results/data/{dataset}/test.npz, models, query groups
 OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, curves/{dataset}/{method}.json,
-                  paired/{dataset}/{first}-{second}.json, scores.csv
+                  exports/{dataset}/{method}.json, paired/{dataset}/{first}-{second}.json,
+                  scores.csv
 """
 
 
@@ -89,6 +90,30 @@ rule query_curve:
         """
 
 
+rule check_exports:
+    """Write a model in the forms of other programs, read them again, compare the scores."""
+    input:
+        models="results/{study}/models/{dataset}/{method}",
+        test="results/data/{dataset}/test.npz",
+    output:
+        "results/{study}/exports/{dataset}/{method}.json",
+    log:
+        "results/logs/{study}/check_exports/{dataset}/{method}.log",
+    benchmark:
+        "results/benchmarks/{study}/check_exports/{dataset}/{method}.tsv"
+    params:
+        forms=lambda wildcards: [
+            f"--form {form}" for form in forms_of(wildcards.study)[wildcards.method]
+        ],
+        code=code_digest("exports"),
+    shell:
+        r"""
+        mnlearn check-exports {input.models:q}/chosen.npz --study {wildcards.study} \
+            --label {wildcards.method} --dataset {wildcards.dataset:q} --test {input.test:q} \
+            {params.forms} --out {output:q} &>{log:q}
+        """
+
+
 rule pair:
     """Compare two methods test example by test example."""
     input:
@@ -116,6 +141,7 @@ rule gather:
         cells=cells_of,
         paired=paired_of,
         curves=curves_of,
+        exports=exports_of,
     output:
         "results/{study}/scores.csv",
     log:
@@ -126,6 +152,7 @@ rule gather:
         records=lambda wildcards, input: [
             *(f"--paired {path}" for path in input.paired),
             *(f"--curve {path}" for path in input.curves),
+            *(f"--export {path}" for path in input.exports),
         ],
         code=code_digest("gather"),
     shell:

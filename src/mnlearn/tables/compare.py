@@ -28,6 +28,7 @@ class _Column:
     rank: str
     lower: bool
     stderr: bool
+    scientific: bool
 
 
 def _column(spec: Options, where: str, decimals: int) -> _Column:
@@ -47,6 +48,7 @@ def _column(spec: Options, where: str, decimals: int) -> _Column:
         rank=str(spec.get("rank", "")),
         lower=bool(spec.get("lower", False)),
         stderr=bool(spec.get("stderr", False)),
+        scientific=bool(spec.get("scientific", False)),
     )
 
 
@@ -67,7 +69,8 @@ def compare(
 
     options: columns, each with a name and the keys of a source (see `published.source`), or
     `minus` or `over` (two names, whose difference or ratio it is), and of head, group, decimals,
-    rank (the best of equal rank is bold), lower (lower is better), stderr; decimals of all; mean
+    rank (the best of equal rank is bold), lower (lower is better), stderr, scientific (one digit
+    and the power of ten); decimals of all; mean
     or geometric_mean (names of the columns to average, over the datasets that have them all);
     tests (pairs of names to compare).
     """
@@ -170,6 +173,8 @@ def _compare_row(
         if column.stderr and number is not None and number.stderr is not None:
             text = f"{cell.text} ± {number.stderr:.{column.decimals}f}"
             cell = dataclasses.replace(cell, text=text, stderr=number.stderr)
+        if column.scientific and cell.value is not None:
+            cell = dataclasses.replace(cell, text=f"{cell.value:.0e}")
         cells.append(dataclasses.replace(cell, bold=column.name in best))
     return Row(tuple(cells), (dataset,))
 

@@ -1,0 +1,71 @@
+"""Whether a learned model is the same after it was written to a file and read again."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.files import write_json
+from mnlearn.models.files import load_model, save_model
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.native import Model
+from mnlearn.provenance import provenance
+from mnlearn.score import check_variables
+from mnlearn.scores import ll
+
+# Rows of which all features are looked at together.
+_ROWS = 200
+
+
+def check_exports(
+    model_path: Path,
+    test_path: Path,
+    forms: Sequence[str],
+    identity: Mapping[str, str],
+    out: Path,
+) -> None:
+    """Write how much the scores of test examples change when a model goes through a file.
+
+    forms : suffixes of the files without the dot, see `save_model`. For each the record has the
+        bytes of the file and the largest difference between the log-likelihoods, in nats, that
+        the model and the one read back give to a test example. What a Markov network is read back
+        as has an unknown partition function: there, log-potentials are compared, up to a constant.
+    identity : study, dataset and method, which go into the record.
+
+    Raises
+    ------
+    InputError
+        The model cannot be written in one of the forms, or has other variables than the test
+        data, or no likelihood.
+    """
+    model, test = load_model(model_path), load_npz(test_path)
+    check_variables(model, test)
+    own = _log_scores(model, test)
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for form in forms:
+            path = Path(folder) / f"model.{form}"
+            save_model(model, path)
+            again = load_model(path)
+            difference = _log_scores(again, test) - own
+            if isinstance(again, MarkovNetwork):
+                difference -= difference.mean()
+            largest = float(np.abs(difference).max())
+            found[form] = {"bytes": path.stat().st_size, "largest_difference": largest}
+    record = {**identity, "scored_by": provenance("exports"), "n_test": test.n_examples}
+    write_json(out, {**record, "forms": found})
+
+
+def _log_scores(model: Model, data: Dataset) -> NDArray[np.float64]:
+    """Return the log-likelihood of every distinct row; of a network, its log-potential."""
+    if not isinstance(model, MarkovNetwork):
+        return ll(model, data).per_row
+    return np.concatenate(
+        [
+            model.log_potential(data.rows[first : first + _ROWS])
+            for first in range(0, data.n_rows, _ROWS)
+        ]
+    )
