@@ -174,7 +174,7 @@ def _compare_row(
             text = f"{cell.text} ± {number.stderr:.{column.decimals}f}"
             cell = dataclasses.replace(cell, text=text, stderr=number.stderr)
         if column.scientific and cell.value is not None:
-            cell = dataclasses.replace(cell, text=f"{cell.value:.0e}")
+            cell = dataclasses.replace(cell, text=f"{cell.value:.0e}" if cell.value else "0")
         cells.append(dataclasses.replace(cell, bold=column.name in best))
     return Row(tuple(cells), (dataset,))
 
