@@ -31,8 +31,8 @@ def check_exports(
 
     forms : suffixes of the files without the dot, see `save_model`. For each the record has the
         bytes of the file and the largest difference between the log-likelihoods, in nats, that
-        the model and the one read back give to a test example. What a Markov network is read back
-        as has an unknown partition function: there, log-potentials are compared, up to a constant.
+        the model and the one read back give to a test example. The partition function of a Markov
+        network is not computed: its log-potentials are compared, up to a constant.
     identity : study, dataset and method, which go into the record.
 
     Raises
