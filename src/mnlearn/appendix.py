@@ -15,8 +15,8 @@ from mnlearn.study import Study
 _SHOWN = {
     "validation": ("validation score", "{:.4f}"),
     "seconds_weights": ("seconds for weights", "{:.2f}"),
-    "n_candidates": ("features", "{:.0f}"),
-    "n_features": ("features kept", "{:.0f}"),
+    "n_candidates": ("features", "{:,.0f}"),
+    "n_features": ("features kept", "{:,.0f}"),
     "mean_length": ("mean length", "{:.2f}"),
     "n_iterations": ("iterations", "{:.0f}"),
     "stopped_by": ("stopped by", "{}"),
@@ -63,10 +63,11 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
     body = [
         f"<h1>{html.escape(title)}</h1>",
         "<p>Sort by a click on a heading. Best by validation score: bold. Learning of weights was "
-        "stopped by convergence (gap, decrease), by the number of iterations, or by the judge: "
-        "validation data on which the weights got worse than those they began with.</p>",
+        "stopped by convergence (gap, decrease), by the number of iterations, or by the judge: on "
+        "validation data the weights got worse, or would not have come up to the best of another "
+        "prior with the same features.</p>",
         '<p><input size="60" placeholder="filter, for example: nltcs positive"></p>',
-        f"<table><thead>{_row(heads, 'th')}</thead><tbody>",
+        f'<table class="numbers"><thead>{_row(heads, "th")}</thead><tbody>',
         *rows,
         "</tbody></table>",
     ]

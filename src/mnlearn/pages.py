@@ -13,6 +13,7 @@ body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; padding: 0 2em; 
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1.2em 0; }
 th, td { padding: 0.3em 0.9em; border-bottom: 1px solid #ddd; vertical-align: top; }
 td[style*="right"] { white-space: nowrap; }
+.numbers td + td { text-align: right; }
 th { cursor: pointer; border-bottom: 2px solid #444; vertical-align: bottom; }
 th:hover { background: #e8eef5; }
 tbody tr:hover { background: #f3f6fa; }

@@ -130,7 +130,7 @@ rule claims_page:
 
 
 rule appendix:
-    """Show every point of a method's grid on every dataset as a page, with a CSV beside it."""
+    """Show every point of a method's grid on every dataset as a page."""
     input:
         scores="results/{study}/scores.csv",
         traces=lambda wildcards: [
