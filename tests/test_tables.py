@@ -235,6 +235,27 @@ def test_effects_are_per_cent_below_the_best_model_of_all(published):
     assert [row.cells[1].stale for row in table.body] == [False, True, True, True]
 
 
+def test_scores_by_value_are_of_the_models_that_validation_chooses(published):
+    rows = [
+        ("nltcs", "gssl", variant, quantity, value)
+        for quantity, values in {
+            "validation": (-10.0, -8.0, -7.5, -16.0),
+            "cmll": (-5.0, -5.3, -5.2, -4.0),
+        }.items()
+        for variant, value in zip(("s1", "s2", "l1", "l2"), values, strict=True)
+    ]
+    rows.append(("nltcs", "gssl", "", "cmll", -5.2))
+    only_chosen = [("msnbc", "gssl", "", "cmll", -5.9), ("msnbc", "gssl", "s1", "validation", -6.0)]
+    printed = {"study": "gssl", "table": 2, "method": "gssl"}
+    options = {"method": "gssl", "parameters": EFFECTS, "published": printed}
+    table = make("scores_by_value", scores_of(rows + only_chosen), published, **options)
+    assert texts(table) == [["NLTCS", "-5.20", "-5.30", "-5.20", "-5.30", "-5.175"]]
+    assert bold(table) == [[False, True, False, True, False, False]]
+    del options["published"]
+    alone = make("scores_by_value", scores_of(rows), published, **options)
+    assert alone.columns == ("dataset", "chosen", "small", "large", "high")
+
+
 def test_times_stand_beside_the_published_ones(published):
     steps = ("seconds_structure", "seconds_weights", "seconds_learn")
     rows = [

@@ -22,7 +22,11 @@ TINY = {
     "datasets": ["triples"],
     "methods": {
         "atomic": {},
-        "dtsl": {"grid": {"kappa": [0.01, 1.0], "feature_mode": ["prune-5", "nonzero"], "sd": [1]}},
+        "dtsl": {
+            "cmll": "chosen",
+            "cmll_exceptions": {"triples": "all"},
+            "grid": {"kappa": [0.01, 1.0], "feature_mode": ["prune-5", "nonzero"], "sd": [1]},
+        },
     },
     "exports": {"dtsl": ["mn"]},
     "cmll": {
@@ -102,6 +106,12 @@ def finished(tmp_path_factory):
     result = tree.run()
     assert result.returncode == 0, result.stdout + result.stderr
     return tree
+
+
+def test_a_dataset_can_be_an_exception_in_what_is_given_a_cmll(finished):
+    cell = json.loads((finished.folder / "results/tiny/cells/triples/dtsl.json").read_text())
+    assert len(cell["variants"]) > 1
+    assert all("cmll" in variant["scores"] for variant in cell["variants"].values())
 
 
 def test_a_run_leaves_cells_tables_and_claims(finished):

@@ -37,9 +37,11 @@ class Study:
         label = self.content["methods"][method].get("network")
         return None if label is None else str(label)
 
-    def cmll_of(self, method: str) -> str:
+    def cmll_of(self, method: str, dataset: str) -> str:
         """Return of which models of a method CMLL is computed: all, chosen or none."""
-        return str(self.content["methods"][method].get("cmll", "all"))
+        entry = self.content["methods"][method]
+        default = entry.get("cmll", "all")
+        return str(entry.get("cmll_exceptions", {}).get(dataset, default))
 
     def grid(self, method: str, dataset: str) -> dict[str, list[Any]]:
         """Return the values to try for each parameter of a method on a dataset."""

@@ -25,7 +25,9 @@ rule score:
     threads: 1
     params:
         inference=inference_of,
-        cmll_of=lambda wildcards: STUDIES[wildcards.study].cmll_of(wildcards.method),
+        cmll_of=lambda wildcards: STUDIES[wildcards.study].cmll_of(
+            wildcards.method, wildcards.dataset
+        ),
         code=score_code_of,
     shell:
         r"""

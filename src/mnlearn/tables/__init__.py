@@ -16,7 +16,7 @@ from mnlearn.published import tidy_scores
 from mnlearn.study import Study
 from mnlearn.tables.compare import compare
 from mnlearn.tables.datasets import datasets
-from mnlearn.tables.effects import effects
+from mnlearn.tables.effects import effects, scores_by_value
 from mnlearn.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn.tables.paired import paired
 from mnlearn.tables.ranks import ranks
@@ -36,6 +36,7 @@ KINDS: dict[str, Kind] = {
     "ranks": ranks,
     "paired": paired,
     "effects": effects,
+    "scores_by_value": scores_by_value,
 }
 
 

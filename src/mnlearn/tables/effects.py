@@ -1,13 +1,27 @@
-"""Tables of kind `effects`: what each value of a parameter costs a method, by dataset."""
+"""Tables of kinds `effects` and `scores_by_value`: what the parameters of a method do."""
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from mnlearn.products import Labels, Options, option, scored
-from mnlearn.published import Number, Source, numbers
-from mnlearn.tables.table import Cell, Row, Table, label_cell, value_cell
+from mnlearn.published import Number, Source, numbers, source
+from mnlearn.tables.table import Cell, Row, Table, label_cell, number_cell, value_cell
+
+ByVariant = Mapping[str, Mapping[str, Number]]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A column: a value of a parameter, and the variants of the method that have it."""
+
+    parameter: str
+    name: str
+    head: str
+    variants: tuple[str, ...]
 
 
 def effects(
@@ -20,22 +34,13 @@ def effects(
     options: method; quantity (validation); decimals; parameters, each with a `head` and
     `values`, each of these with a `name`, a `head` and the `variants` that have it.
     """
-    where = f"table {options['name']} of study {study}"
-    method = str(option(options, "method", where))
+    method = str(option(options, "method", f"table {options['name']} of study {study}"))
     quantity, decimals = str(options.get("quantity", "validation")), int(options.get("decimals", 2))
-    values = [
-        (str(parameter["head"]), value, [str(v) for v in option(value, "variants", where)])
-        for parameter in option(options, "parameters", where)
-        for value in option(parameter, "values", where)
-    ]
-    found: dict[str, Mapping[str, Number]] = {
-        variant: numbers(scores, published, Source(method, quantity, variant))
-        for _, _, variants in values
-        for variant in variants
-    }
-    datasets = [d for d in scored(scores, labels) if all(d in column for column in found.values())]
+    values = _values(options, study)
+    found = _by_variant(scores, published, values, method, quantity)
+    datasets = _complete(found, scored(scores, labels))
     short = np.array(
-        [[_short(found, variants, dataset) for _, _, variants in values] for dataset in datasets]
+        [[_short(found, value.variants, dataset) for value in values] for dataset in datasets]
     )
 
     rows = []
@@ -48,17 +53,101 @@ def effects(
         rows.append(Row((Cell("median"), *medians), tuple(datasets), footer=True))
         rows.append(Row((Cell("best on"), *counts), tuple(datasets), footer=True))
     return Table(
-        columns=("dataset", *(str(option(value, "name", where)) for _, value, _ in values)),
+        columns=("dataset", *(value.name for value in values)),
         header=(
-            ("", *(head for head, _, _ in values)),
-            ("dataset", *(str(option(value, "head", where)) for _, value, _ in values)),
+            ("", *(value.parameter for value in values)),
+            ("dataset", *(value.head for value in values)),
         ),
         alignment="l" + "r" * len(values),
         body=tuple(rows),
     )
 
 
-def _short(found: Mapping[str, Mapping[str, Number]], variants: list[str], dataset: str) -> float:
+def scores_by_value(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
+) -> Table:
+    """Return the test score of the model that validation chooses among those with each value.
+
+    Beside it the score of the model chosen of all, and the published one. Only datasets on which
+    every variant has the test score are shown.
+    options: method; quantity (cmll); decimals; parameters as for `effects`; published (study,
+    table and method of the printed scores), if any.
+    """
+    where = f"table {options['name']} of study {study}"
+    method = str(option(options, "method", where))
+    quantity, decimals = str(options.get("quantity", "cmll")), int(options.get("decimals", 2))
+    values = _values(options, study)
+    validation = _by_variant(scores, published, values, method, "validation")
+    test = _by_variant(scores, published, values, method, quantity)
+    chosen = numbers(scores, published, Source(method, quantity))
+    printed = None
+    if "published" in options:
+        spec = {**options["published"], "quantity": quantity}
+        printed = numbers(published.iloc[:0], published, source(spec, f"{where}, published"))
+    rows = []
+    for dataset in _complete(test, scored(scores, labels)):
+        best = [_chosen(validation, value.variants, dataset) for value in values]
+        found = [chosen[dataset], *(test[variant][dataset] for variant in best)]
+        highest = max(number.value for number in found)
+        cells = [
+            dataclasses.replace(number_cell(number, decimals, method), bold=number.value == highest)
+            for number in found
+        ]
+        if printed is not None:
+            cells.append(number_cell(printed.get(dataset), decimals))
+        rows.append(Row((label_cell(dataset, labels), *cells), (dataset,)))
+    beside = () if printed is None else ("published",)
+    return Table(
+        columns=("dataset", "chosen", *(value.name for value in values), *beside),
+        header=(
+            ("", "", *(value.parameter for value in values), *("" for _ in beside)),
+            ("dataset", "chosen", *(value.head for value in values), *beside),
+        ),
+        alignment="l" + "r" * (1 + len(values) + len(beside)),
+        body=tuple(rows),
+    )
+
+
+def _values(options: Options, study: str) -> list[Value]:
+    """Return the values of the options' parameters, one after the other."""
+    where = f"table {options['name']} of study {study}"
+    return [
+        Value(
+            str(option(parameter, "head", where)),
+            str(option(value, "name", where)),
+            str(option(value, "head", where)),
+            tuple(str(variant) for variant in option(value, "variants", where)),
+        )
+        for parameter in option(options, "parameters", where)
+        for value in option(parameter, "values", where)
+    ]
+
+
+def _by_variant(
+    scores: pd.DataFrame,
+    published: pd.DataFrame,
+    values: Iterable[Value],
+    method: str,
+    quantity: str,
+) -> ByVariant:
+    """Return a quantity of every variant that has one of the values, by variant and dataset."""
+    return {
+        variant: numbers(scores, published, Source(method, quantity, variant))
+        for value in values
+        for variant in value.variants
+    }
+
+
+def _complete(found: ByVariant, datasets: Iterable[str]) -> list[str]:
+    """Return the datasets on which every variant has a number."""
+    return [d for d in datasets if all(d in column for column in found.values())]
+
+
+def _chosen(validation: ByVariant, variants: Iterable[str], dataset: str) -> str:
+    return max(variants, key=lambda variant: validation[variant][dataset].value)
+
+
+def _short(found: ByVariant, variants: Iterable[str], dataset: str) -> float:
     """Return how far the best of some variants is below the best of all, in per cent of it."""
     best = max(column[dataset].value for column in found.values())
     return 100 * (best - max(found[variant][dataset].value for variant in variants)) / abs(best)
