@@ -79,11 +79,11 @@ def beside(
         name: numbers(scores, published, Source(method, quantity))
         for name, quantity in quantities.items()
     }
-    theirs = _printed(published, options, {name: quantities[name] for name in printed})
+    theirs = printed_numbers(published, options, {name: quantities[name] for name in printed})
     return Beside(method, quantities, ours, theirs)
 
 
-def _printed(
+def printed_numbers(
     published: pd.DataFrame, options: Options, quantities: Mapping[str, str]
 ) -> dict[str, dict[str, Number]]:
     """Return the published numbers that stand beside ours, none if the options name no table."""

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from mnlearn.products import Labels, Options, option, scored
-from mnlearn.published import Number, Source, numbers, source
+from mnlearn.published import Number, Source, numbers
+from mnlearn.tables.beside import printed_numbers
 from mnlearn.tables.table import Cell, Row, Table, label_cell, number_cell, value_cell
 
 ByVariant = Mapping[str, Mapping[str, Number]]
@@ -73,17 +74,13 @@ def scores_by_value(
     options: method; quantity (cmll); decimals; parameters as for `effects`; published (study,
     table and method of the printed scores), if any.
     """
-    where = f"table {options['name']} of study {study}"
-    method = str(option(options, "method", where))
+    method = str(option(options, "method", f"table {options['name']} of study {study}"))
     quantity, decimals = str(options.get("quantity", "cmll")), int(options.get("decimals", 2))
     values = _values(options, study)
     validation = _by_variant(scores, published, values, method, "validation")
     test = _by_variant(scores, published, values, method, quantity)
     chosen = numbers(scores, published, Source(method, quantity))
-    printed = None
-    if "published" in options:
-        spec = {**options["published"], "quantity": quantity}
-        printed = numbers(published.iloc[:0], published, source(spec, f"{where}, published"))
+    printed = printed_numbers(published, options, {"published": quantity})
     rows = []
     for dataset in _complete(test, scored(scores, labels)):
         best = [_chosen(validation, value.variants, dataset) for value in values]
@@ -93,17 +90,15 @@ def scores_by_value(
             dataclasses.replace(number_cell(number, decimals, method), bold=number.value == highest)
             for number in found
         ]
-        if printed is not None:
-            cells.append(number_cell(printed.get(dataset), decimals))
+        cells += [number_cell(column.get(dataset), decimals) for column in printed.values()]
         rows.append(Row((label_cell(dataset, labels), *cells), (dataset,)))
-    beside = () if printed is None else ("published",)
     return Table(
-        columns=("dataset", "chosen", *(value.name for value in values), *beside),
+        columns=("dataset", "chosen", *(value.name for value in values), *printed),
         header=(
-            ("", "", *(value.parameter for value in values), *("" for _ in beside)),
-            ("dataset", "chosen", *(value.head for value in values), *beside),
+            ("", "", *(value.parameter for value in values), *("" for _ in printed)),
+            ("dataset", "chosen", *(value.head for value in values), *printed),
         ),
-        alignment="l" + "r" * (1 + len(values) + len(beside)),
+        alignment="l" + "r" * (1 + len(values) + len(printed)),
         body=tuple(rows),
     )
 
