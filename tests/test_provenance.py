@@ -1,87 +1,176 @@
 """The digest of code: what changes it and what does not."""
 
+import ast
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from mnlearn import code_digest as digests
 from mnlearn import provenance
+from mnlearn.methods import method_names
+
+ROOTS = {
+    "dtsl": ("methods.dtsl.METHOD", "cell_learning.learn_cell"),
+    "atomic": ("methods.atomic.METHOD", "cell_learning.learn_cell"),
+    "acmn": ("methods.acmn.METHOD", "cell_learning.learn_cell"),
+    "scores": ("methods.atomic.METHOD", "cell_scoring.score_cell"),
+    "circuit scores": ("methods.acmn.METHOD", "cell_scoring.score_cell"),
+    "tables": ("tables.write_tables",),
+    "figures": ("figures.write_figures",),
+}
 
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A copy of the package that digests are taken of."""
     copy = tmp_path / "mnlearn"
-    shutil.copytree(provenance.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(provenance, "PACKAGE", copy)
-    clear()
+    shutil.copytree(digests.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(digests, "PACKAGE", copy)
+    digests.clear_caches()
     yield copy
-    clear()
+    digests.clear_caches()
 
 
-def clear():
-    for cached in (provenance._parsed, provenance._syntax, provenance._imports):
-        cached.cache_clear()
+def taken(roots=ROOTS):
+    digests.clear_caches()
+    return {name: digests.code_digest(*each) for name, each in roots.items()}
 
 
-def digests():
-    clear()
-    return {
-        name: provenance.code_digest(*modules)
-        for name, modules in {
-            "dtsl": ("methods.dtsl", "cell_learning"),
-            "atomic": ("methods.atomic", "cell_learning"),
-            "acmn": ("methods.acmn", "cell_learning"),
-            "scores": ("methods.atomic", "cell_scoring"),
-            "circuit scores": ("methods.acmn", "cell_scoring"),
-            "tables": ("tables",),
-            "figures": ("figures",),
-        }.items()
-    }
-
-
-def changed(package: Path, name: str, edit) -> set[str]:
-    before = digests()
+def changed(package: Path, name: str, old: str, new: str) -> set[str]:
+    """Return the digests that an edit of one file changes; `old` must be there."""
+    before = taken()
     path = package / name
-    path.write_text(edit(path.read_text()))
-    after = digests()
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    after = taken()
+    path.write_text(text)
     return {key for key in before if before[key] != after[key]}
 
 
 def test_comments_docstrings_and_layout_change_nothing(package):
-    def edit(text):
-        text = text.replace('"""Which rows a feature', '"""(Reworded.) Which rows a feature')
-        return "# a comment\n\n\n" + text.replace("import numpy as np", "import  numpy  as np")
-
-    assert changed(package, "kernels/touched.py", edit) == set()
+    name = "kernels/touched.py"
+    assert changed(package, name, '"""Which rows a feature', '"""(Reworded.) Which') == set()
+    assert changed(package, name, "import numpy as np", "\n# Reason.\nimport numpy  as np") == set()
 
 
 def test_an_edited_kernel_changes_what_uses_it_and_nothing_else(package):
-    edit = lambda text: text.replace("1.0 / 21.0", "1.0 / 21.5")  # noqa: E731
-    assert changed(package, "kernels/logistic.py", edit) >= {"dtsl", "scores"}
-    edit = lambda text: text + "\nEXTRA = 1\n"  # noqa: E731
-    assert changed(package, "methods/dtsl.py", edit) == {"dtsl"}
-    assert changed(package, "kernels/gibbs.py", edit) >= {"scores"}
-    circuits = {"acmn", "circuit scores"}
-    assert changed(package, "kernels/circuit.py", edit) == circuits
-    assert not changed(package, "inference/marginals.py", edit) & circuits
-    assert changed(package, "models/libra/parse.py", edit) == set()
-    assert changed(package, "tables/compare.py", edit) == {"tables"}
-    assert changed(package, "figures/labels.py", edit) == {"figures"}
-    assert changed(package, "products.py", edit) == {"tables", "figures"}
+    assert changed(package, "kernels/logistic.py", "1.0 / 21.0", "1.0 / 21.5") >= {"dtsl", "scores"}
+    assert changed(package, "methods/dtsl.py", 'variant=("feature_mode",),', "") == {"dtsl"}
+    assert "scores" in changed(package, "kernels/gibbs.py", "n_samples", "number")
+    circuits = changed(package, "kernels/circuit.py", "LOG_ZERO = -1e30", "LOG_ZERO = -1e31")
+    assert circuits == {"acmn", "circuit scores"}
+    assert changed(package, "tables/formats.py", "EMPTY_NOTE = ", "EMPTY_NOTE = 1 or ") == {"tables"}
 
 
-@pytest.mark.parametrize("name", ["tables", "figures"])
-def test_the_digest_of_a_package_covers_all_its_files(name):
-    covered = set()
-    provenance._collect(name, covered)
-    files = {path.stem for path in (provenance.PACKAGE / name).glob("*.py")} - {"__init__"}
-    assert {f"{name}.{file}" for file in files} <= covered
+def test_an_edited_constant_changes_what_uses_it(package):
+    assert changed(package, "weight_learning.py", "TOLERANCE = 1e-4", "TOLERANCE = 1e-5") == {"dtsl"}
 
 
-def test_a_record_names_versions_and_machine():
+def test_a_new_definition_in_a_shared_file_changes_nothing(package):
+    for name in ("kernels/bits.py", "weight_learning.py", "models/features.py", "tuning.py"):
+        text = (package / name).read_text()
+        assert changed(package, name, text, text + "\n\ndef added(x):\n    return x + EXTRA\n") == (
+            set()
+        )
+
+
+def test_the_order_of_definitions_changes_nothing(package):
+    """The functions of a module are put in reverse order, its constants left in front."""
+    path = package / "weight_learning.py"
+    text = path.read_text()
+    tree = ast.parse(text)
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert len(functions) >= 3
+    others = [node for node in tree.body if node not in functions]
+    swapped = ast.unparse(ast.Module([*others, *reversed(functions)], []))
+    assert changed(package, "weight_learning.py", text, swapped) == set()
+
+
+def test_a_moved_and_renamed_module_changes_nothing(package):
+    """The move takes a module of functions and one that is used as an object."""
+    before = taken()
+    folder = package / "learning"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    for old, new in (("weight_learning", "descent"), ("network_scores", "networks")):
+        (package / f"{old}.py").rename(folder / f"{new}.py")
+        for path in package.rglob("*.py"):
+            text = path.read_text()
+            text = text.replace(f"mnlearn.{old} import", f"mnlearn.learning.{new} import")
+            text = text.replace(
+                f"from mnlearn import {old}\n", f"from mnlearn.learning import {new}\n"
+            )
+            text = re.sub(r"from mnlearn import (.*), network_scores", r"from mnlearn import \1\n"
+                          "from mnlearn.learning import networks", text)  # fmt: skip
+            text = re.sub(rf"\b{old}(?=[.,)\n])", new, text)
+            path.write_text(text)
+    assert taken() == before
+
+
+def test_an_import_of_another_function_of_the_same_name_changes_it(package):
+    (package / "other_penalty.py").write_text(
+        (package / "penalty.py").read_text().replace("0.0", "0.5")
+    )
+    old, new = "from mnlearn.penalty import", "from mnlearn.other_penalty import"
+    assert "dtsl" in changed(package, "weight_paths.py", old, new)
+
+
+def test_definitions_that_call_each_other_are_hashed_together(package):
+    (package / "circle.py").write_text(
+        "def even(n):\n    return n == 0 or odd(n - 1)\n\n\n"
+        "def odd(n):\n    return n != 0 and even(n - 1)\n"
+    )
+    roots = {"even": ("circle.even",), "odd": ("circle.odd",)}
+    before = taken(roots)
+    assert before["even"] != before["odd"]
+    path = package / "circle.py"
+    path.write_text(path.read_text().replace("n != 0", "n > 0"))
+    after = taken(roots)
+    assert after["even"] != before["even"]
+    assert after["odd"] != before["odd"]
+
+
+def test_a_local_name_is_not_the_module_s(package):
+    (package / "local.py").write_text(
+        "def value():\n    return 1\n\n\ndef used(value):\n    return value\n"
+    )
+    assert digests.reached("local.used") == {("local", "used")}
+
+
+def test_an_unknown_definition_is_named(package):
+    with pytest.raises(LookupError, match=r"tuning\.tone"):
+        digests.code_digest("tuning.tone")
+
+
+@pytest.mark.parametrize("name", method_names())
+def test_a_learner_reaches_kernels_and_models(name):
+    reached = {m for m, _ in digests.reached(f"methods.{name}.METHOD", "cell_learning.learn_cell")}
+    assert any(module.startswith("kernels.") for module in reached)
+    assert any(module.startswith("models.") for module in reached)
+
+
+def test_what_is_left_out_cannot_touch_a_number():
+    for entry in digests.LEFT_OUT:
+        module, _, name = entry.rpartition(".") if "." in entry else (entry, "", "")
+        path = digests.PACKAGE / f"{module}.py"
+        text = path.read_text()
+        assert not name or f"def {name}(" in text
+        imported = {
+            alias.name.partition(".")[0]
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
+        assert "numpy" not in imported
+
+
+def test_a_record_names_code_versions_and_machine():
     record = provenance.provenance("scores")
-    assert set(record) == {"source", "versions", "machine"}
+    assert set(record) == {"code_digest", "versions", "machine"}
+    assert re.fullmatch("[0-9a-f]{16}", record["code_digest"])
     assert {"python", "numpy", "numba"} <= set(record["versions"])
     assert "cores" in record["machine"]
     assert provenance.peak_memory_mib() > 1

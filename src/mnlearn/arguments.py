@@ -75,6 +75,18 @@ def parse_object(text: str, option: str) -> dict[str, Any]:
     return value
 
 
+def _parse_recipe(_context: click.Context, _option: click.Parameter, text: str) -> dict[str, Any]:
+    return parse_object(text, "--recipe")
+
+
+recipe_option = click.option(
+    "--recipe",
+    default="{}",
+    callback=_parse_recipe,
+    help="What the record depends on, as JSON; it goes into the record.",
+)
+
+
 def parse_list(text: str, option: str) -> list[int]:
     """Return whole numbers from 1 to 100 that an option gives as a JSON list."""
     try:

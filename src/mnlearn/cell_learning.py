@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.cells import CHOSEN, file_digest, model_path
+from mnlearn.cells import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
 from mnlearn.checkpoints import Checkpoints
-from mnlearn.data.dataset import load_npz, merge_rows
+from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.files import write_csv, write_json
 from mnlearn.inference.settings import Inference
 from mnlearn.method import Method
@@ -23,7 +23,15 @@ from mnlearn.models.native import Model, as_dependency_network, read_npz, write_
 from mnlearn.partitions import partitions
 from mnlearn.provenance import peak_memory_mib, provenance
 from mnlearn.streams import stream_seed
-from mnlearn.tuning import Candidate, Tuned, size, tune, validation_cmll, validation_score
+from mnlearn.tuning import (
+    Candidate,
+    Criterion,
+    Tuned,
+    size,
+    tune,
+    validation_cmll,
+    validation_score,
+)
 
 
 def learn_cell(
@@ -35,14 +43,12 @@ def learn_cell(
     cmll_settings: Mapping[str, Any],
     checkpoint_folder: Path | None,
     model_folder: Path,
-    trace_path: Path,
-    record_path: Path,
     threads: int = 1,
     network_path: Path | None = None,
 ) -> None:
-    """Search a grid and write the models, the trace and the record of a cell.
+    """Search a grid and write the models of a cell, its grid points and its record to a folder.
 
-    identity : study, method (label), dataset and seed.
+    identity : study, method (label), dataset, seed, and the recipe (see `recipes`) of the cell.
     values : values by parameter, as in a study.
     cmll_settings : if not empty, the last choice is made by validation CMLL and not PLL: the
         number of query groups, and arguments of `Inference`.
@@ -57,29 +63,45 @@ def learn_cell(
         network = as_dependency_network(read_npz(network_path), network_path)
     seconds_read = time.perf_counter() - began
     valid = load_npz(valid_path)
-    source = provenance(f"methods.{learner}", "cell_learning")
-    digests = [file_digest(p) for p in (train_path, valid_path, network_path) if p is not None]
-    kept = Checkpoints(checkpoint_folder, learner, source["source"], *digests)
+    learned_by = provenance(f"methods.{learner}.METHOD", "cell_learning.learn_cell")
+    kept = Checkpoints(
+        checkpoint_folder,
+        learner=learner,
+        code=learned_by["code_digest"],
+        files=[file_digest(p) for p in (train_path, valid_path, network_path) if p is not None],
+        grid=grid,
+        criterion=dict(cmll_settings),
+        identity=[identity["method"], identity["dataset"], identity["seed"]],
+    )
     warm_up(method, cmll_settings)
-    last = None
-    if cmll_settings:
-        inference = {k: v for k, v in cmll_settings.items() if k != "groups"}
-        seed, dataset = int(identity["seed"]), str(identity["dataset"])
-        groups = partitions(seed, dataset, valid.n_vars, cmll_settings["groups"], 1)[0]
-        gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
-        last = validation_cmll(
-            method.scorer, valid, groups, Inference(**inference), gibbs_seed, threads
-        )
+    last = _cmll_criterion(method, identity, valid, cmll_settings, threads)
     tuned = tune(
         method, train, grid, validation_score(method, valid, threads), threads, kept, last, network
     )
     context = {
         **identity,
         "learner": learner,
-        "learned_by": source,
+        "learned_by": learned_by,
         "seconds_read": round(seconds_read, 4),
     }
-    write_tuned(tuned, model_folder, record_path, trace_path, context)
+    write_tuned(tuned, model_folder, context)
+
+
+def _cmll_criterion(
+    method: Method,
+    identity: Mapping[str, Any],
+    valid: Dataset,
+    settings: Mapping[str, Any],
+    threads: int,
+) -> Criterion | None:
+    """Return validation CMLL as a criterion, or None if there are no settings for it."""
+    if not settings:
+        return None
+    inference = Inference(**{k: v for k, v in settings.items() if k != "groups"})
+    seed, dataset = int(identity["seed"]), str(identity["dataset"])
+    groups = partitions(seed, dataset, valid.n_vars, settings["groups"], 1)[0]
+    gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
+    return validation_cmll(method.scorer, valid, groups, inference, gibbs_seed, threads)
 
 
 def warm_up(method: Method, cmll_settings: Mapping[str, Any]) -> None:
@@ -95,17 +117,15 @@ def warm_up(method: Method, cmll_settings: Mapping[str, Any]) -> None:
         tune(method, data, method.grid({}), validation_score(method, data), 1, None, last, network)
 
 
-def write_tuned(
-    tuned: Tuned, folder: Path, record_path: Path, trace_path: Path, context: Mapping[str, Any]
-) -> None:
-    """Write the models of all variants, the grid trace as CSV and the record as JSON."""
+def write_tuned(tuned: Tuned, folder: Path, context: Mapping[str, Any]) -> None:
+    """Write the models of all variants, the grid points as CSV and the record as JSON."""
     candidates = {CHOSEN: tuned.best, **tuned.variants}
     seconds = []
     for variant, candidate in candidates.items():
         began = time.perf_counter()
         write_npz(candidate.fitted.model, model_path(folder, variant))
         seconds.append(time.perf_counter() - began)
-    write_csv(trace_path, tuned.trace)
+    write_csv(folder / TRACE, tuned.trace)
     record = {
         **context,
         "n_grid_points": len(tuned.trace),
@@ -114,7 +134,7 @@ def write_tuned(
         "peak_memory_mib_learn": peak_memory_mib(),
         "variants": {name: _learned(candidate) for name, candidate in candidates.items()},
     }
-    write_json(record_path, record)
+    write_json(folder / TUNING_RECORD, record)
 
 
 def _learned(candidate: Candidate) -> dict[str, Any]:

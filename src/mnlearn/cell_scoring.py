@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.cells import CHOSEN, file_digest, model_path
+from mnlearn.cells import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.files import read_json, write_csv, write_json
+from mnlearn.files import read_json, read_text, write_csv, write_json, write_text
 from mnlearn.inference.settings import Inference
 from mnlearn.methods import load_method
 from mnlearn.models.native import read_npz
@@ -22,30 +22,47 @@ from mnlearn.streams import stream_seed
 
 
 def score_cell(
-    record_path: Path,
     model_folder: Path,
     test_path: Path,
     groups_path: Path,
     settings: Mapping[str, Any],
     checkpoint_folder: Path | None,
     per_example_path: Path,
+    trace_path: Path,
     cell_path: Path,
     threads: int = 1,
     cmll_of: str = "all",
+    recipe: Mapping[str, Any] | None = None,
 ) -> None:
     """Score every variant of a learned cell on the test data and write the cell.
 
+    model_folder : what `learn_cell` wrote; its grid points are copied to `trace_path`, beside the
+        cell that rests on them.
     settings : arguments of `Inference`. The first partition of `groups_path` gives the CMLL that
         is reported; the others give its spread, for the chosen variant only.
     cmll_of : which models are given a CMLL: "all" variants, the "chosen" one, or "none".
+    recipe : what the cell depends on (see `recipes`). The record has it beside `learned_from`,
+        what its models depend on.
     """
-    record, groups = read_json(record_path), read_json(groups_path)
+    record, groups = read_json(model_folder / TUNING_RECORD), read_json(groups_path)
     test = load_npz(test_path)
     inference = Inference(**settings)
     scorer = load_method(record["learner"]).scorer
-    source = provenance(f"methods.{record['learner']}", "cell_scoring")
-    kept = Checkpoints(checkpoint_folder, source["source"], file_digest(test_path))
-    cell = {**record, "inference": dict(settings), "n_test": test.n_examples, "scored_by": source}
+    scored_by = provenance(
+        f"methods.{record['learner']}.METHOD", "cell_scoring.score_cell", "partitions.partitions"
+    )
+    kept = Checkpoints(
+        checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)
+    )
+    cell = {
+        **record,
+        "learned_from": record["recipe"],
+        "recipe": dict(recipe or {}),
+        "inference": dict(settings),
+        "n_test": test.n_examples,
+        "n_vars": test.n_vars,
+        "scored_by": scored_by,
+    }
     seed = stream_seed(record["seed"], record["dataset"], record["method"], "gibbs")
     same_as_chosen = _variant_of_chosen(record)
     for variant in record["variants"]:
@@ -74,6 +91,7 @@ def score_cell(
             scores["cmll"] = {**of_chosen, "partitions": of_chosen["partitions"][:1]}
         cell["variants"][same_as_chosen]["scores"] = scores
         cell["variants"][same_as_chosen]["seconds_inference"] = chosen["seconds_inference"]
+    write_text(trace_path, read_text(model_folder / TRACE))
     cell["peak_memory_mib_score"] = peak_memory_mib()
     write_json(cell_path, cell)
 

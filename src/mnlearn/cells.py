@@ -5,6 +5,9 @@ from pathlib import Path
 
 # Name of the variant that was chosen on validation data.
 CHOSEN = ""
+# What a search leaves beside its models: the record, and the grid points.
+TUNING_RECORD = "tuning.json"
+TRACE = "trace.csv"
 
 
 def model_path(folder: Path, variant: str) -> Path:

@@ -19,12 +19,15 @@ from mnlearn.models.native import read_npz, write_npz
 class Checkpoints:
     """A folder of finished steps, each under a digest of everything it depends on.
 
-    Without a folder every step is simply done.
+    Several searches may share a folder. `context` holds what all steps of one search depend on,
+    such as the code, the data, the grid and the criterion: what is learned at one grid point may
+    begin at another point's weights, and may be ended by the criterion. Without a folder every step
+    is simply done.
     """
 
-    def __init__(self, folder: Path | None, *context: Any) -> None:
+    def __init__(self, folder: Path | None, **context: Any) -> None:
         self.folder = folder
-        self.context = [str(item) for item in context]
+        self.context = json.dumps(context, sort_keys=True)
 
     def _path(self, key: dict[str, Any], suffix: str) -> Path | None:
         if self.folder is None:

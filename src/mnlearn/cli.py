@@ -459,19 +459,37 @@ main.add_command(ising)
 @click.option("--datasets", "chosen", help="Comma-separated; default: all of the study.")
 @click.option("--cores", default="all", show_default=True, help="Jobs at a time.")
 @mirror_option
-@click.option("--stale", is_flag=True, help="List cells made by code that has changed since.")
+@click.option("--stale", is_flag=True, help="List records that are not current, and why.")
+@click.option("--again", is_flag=True, help="Make records again that are current.")
+@click.option("--unlock", is_flag=True, help="Remove the lock of a run that was killed.")
 @click.option("--report/--no-report", default=True, help="Write results/<study>/report.html.")
 def study(
-    name: str, chosen: str | None, cores: str, mirror: str | None, stale: bool, report: bool
+    name: str,
+    chosen: str | None,
+    cores: str,
+    mirror: str | None,
+    stale: bool,
+    again: bool,
+    unlock: bool,
+    report: bool,
 ) -> None:
-    """Run one paper's study with Snakemake and write its tables, figures, claims and report."""
-    from mnlearn.pipeline import run_study, stale_cells
+    """Run one paper's study with Snakemake and write its tables, figures, claims and report.
+
+    Records that are current, by the digests of their code, data and settings, are used as they
+    are; what is missing or stale is computed. Tables show all records, whatever --datasets says.
+    """
+    from mnlearn import pipeline
 
     if stale:
-        for dataset, method in stale_cells(name):
-            click.echo(f"{dataset} {method}")
+        for record, changed in pipeline.stale_records(name):
+            methods = "-".join(record.names)
+            click.echo(f"{record.dataset} {methods} {record.kind}: {', '.join(changed)}")
         return
-    sys.exit(run_study(name, chosen.split(",") if chosen else [], cores, mirror, report))
+    if unlock:
+        pipeline.unlock(force=True)
+        return
+    datasets = chosen.split(",") if chosen else []
+    sys.exit(pipeline.run_study(name, datasets, cores, mirror, report, again))
 
 
 @main.command()

@@ -1,6 +1,8 @@
 """The steps of the pipeline as subcommands; a person can paste them from Snakemake's log."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,6 +14,7 @@ from mnlearn.arguments import (
     parse_list,
     parse_local,
     parse_object,
+    recipe_option,
     seed_option,
     threads_option,
 )
@@ -60,8 +63,7 @@ def partition(train: Path, dataset: str, groups: int, number: int, out: Path, se
 @click.option("--network", type=FILE, help="Dependency network to build on.")
 @click.option("--checkpoints", type=FOLDER, help="Folder for finished grid points.")
 @click.option("--models", type=FOLDER, required=True)
-@click.option("--trace", type=FILE, required=True)
-@click.option("--record", type=FILE, required=True)
+@recipe_option
 @threads_option
 @seed_option
 def tune(
@@ -76,35 +78,36 @@ def tune(
     network: Path | None,
     checkpoints: Path | None,
     models: Path,
-    trace: Path,
-    record: Path,
+    recipe: dict[str, Any],
     threads: int,
     seed: int,
 ) -> None:
     """Pipeline: search a grid on validation data; keep the best model of each variant."""
     from mnlearn.cell_learning import learn_cell
 
-    identity = {"study": study, "method": label, "dataset": dataset, "seed": seed}
+    identity = {
+        "study": study, "method": label, "dataset": dataset, "seed": seed, "recipe": recipe,
+    }  # fmt: skip
     values = parse_object(grid, "--grid")
     learn_cell(
         learner, identity, train, valid, values, parse_inference(cmll, "--cmll", "groups"),
-        checkpoints, models, trace, record, threads, network,
+        checkpoints, models, threads, network,
     )  # fmt: skip
 
 
 @click.command("score-cell")
-@click.argument("record", type=FILE)
-@click.option("--models", type=FOLDER, required=True)
+@click.argument("models", type=FOLDER)
 @click.option("--groups", type=FILE, required=True)
 @click.option("--test", type=FILE, required=True)
 @click.option("--inference", required=True, help="Inference settings, as JSON.")
 @click.option("--cmll-of", type=click.Choice(["all", "chosen", "none"]), default="all")
 @click.option("--checkpoints", type=FOLDER)
 @click.option("--per-example", type=FILE, required=True)
+@click.option("--trace", type=FILE, required=True, help="Write the grid points to this CSV.")
 @click.option("--cell", type=FILE, required=True)
+@recipe_option
 @threads_option
 def score_cell(
-    record: Path,
     models: Path,
     groups: Path,
     test: Path,
@@ -112,7 +115,9 @@ def score_cell(
     cmll_of: str,
     checkpoints: Path | None,
     per_example: Path,
+    trace: Path,
     cell: Path,
+    recipe: dict[str, Any],
     threads: int,
 ) -> None:
     """Pipeline: score a learned model and its variants on test data."""
@@ -120,9 +125,42 @@ def score_cell(
 
     settings = parse_inference(inference, "--inference")
     cell_scoring.score_cell(
-        record, models, test, groups, settings, checkpoints, per_example, cell, threads,
-        cmll_of,
+        models, test, groups, settings, checkpoints, per_example, trace, cell, threads,
+        cmll_of, recipe,
     )  # fmt: skip
+
+
+@click.command("time-cell")
+@click.argument("cell", type=FILE)
+@click.option("--train", type=FILE, required=True)
+@click.option("--network", type=FILE, help="Dependency network that the method builds on.")
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+@threads_option
+def time_cell(
+    cell: Path, train: Path, network: Path | None, out: Path, recipe: dict[str, Any], threads: int
+) -> None:
+    """Pipeline: learn the chosen model of a cell alone, from nothing, and time each part."""
+    from mnlearn import cell_timing
+
+    cell_timing.time_cell(cell, train, recipe, out, threads, network)
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.option("--study", required=True)
+@click.option("--label", required=True, help="Name of the method in the study.")
+@click.option("--dataset", required=True)
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+def structure(
+    model: Path, study: str, label: str, dataset: str, out: Path, recipe: dict[str, Any]
+) -> None:
+    """Pipeline: write the couplings of a network, which a figure draws."""
+    from mnlearn.structures import write_structure
+
+    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
+    write_structure(model, identity, out)
 
 
 @click.command()
@@ -150,6 +188,7 @@ def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> No
 @click.option("--inference", default="{}", help="Gibbs settings for other models, as JSON.")
 @click.option("--sampled", type=click.IntRange(min=1), help="Queries that other models answer.")
 @click.option("--out", type=FILE, required=True)
+@recipe_option
 @threads_option
 @seed_option
 def query_curve(
@@ -163,13 +202,14 @@ def query_curve(
     inference: str,
     sampled: int | None,
     out: Path,
+    recipe: dict[str, Any],
     threads: int,
     seed: int,
 ) -> None:
     """Pipeline: answer queries of growing shares of the variables, with a circuit exactly."""
     from mnlearn import query_curves
 
-    identity = {"study": study, "dataset": dataset, "method": label}
+    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
     shares = parse_list(percentages, "--percentages")
     settings = parse_inference(inference, "--inference")
     query_curves.query_curve(
@@ -185,13 +225,21 @@ def query_curve(
 @click.option("--test", type=FILE, required=True)
 @click.option("--form", "forms", multiple=True, required=True, help="A suffix without the dot.")
 @click.option("--out", type=FILE, required=True)
+@recipe_option
 def check_exports(
-    model: Path, study: str, label: str, dataset: str, test: Path, forms: tuple[str, ...], out: Path
+    model: Path,
+    study: str,
+    label: str,
+    dataset: str,
+    test: Path,
+    forms: tuple[str, ...],
+    out: Path,
+    recipe: dict[str, Any],
 ) -> None:
     """Pipeline: write a model in other forms, read them again and compare the scores."""
     from mnlearn import exports
 
-    identity = {"study": study, "dataset": dataset, "method": label}
+    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
     exports.check_exports(model, test, forms, identity, out)
 
 
@@ -201,13 +249,20 @@ def check_exports(
 @click.option("--first", type=(str, FILE), required=True, help="A method, its scores by example.")
 @click.option("--second", type=(str, FILE), required=True, help="The one to compare it with.")
 @click.option("--out", type=FILE, required=True)
+@recipe_option
 def pair(
-    study: str, dataset: str, first: tuple[str, Path], second: tuple[str, Path], out: Path
+    study: str,
+    dataset: str,
+    first: tuple[str, Path],
+    second: tuple[str, Path],
+    out: Path,
+    recipe: dict[str, Any],
 ) -> None:
     """Pipeline: compare two methods test example by test example."""
     from mnlearn.paired_scores import compare_paired
 
-    compare_paired(study, dataset, first, second, out)
+    identity = {"study": study, "dataset": dataset, "recipe": recipe}
+    compare_paired(identity, first, second, out)
 
 
 @click.command()
@@ -215,12 +270,18 @@ def pair(
 @click.option("--paired", multiple=True, type=FILE, help="Record of two methods compared.")
 @click.option("--curve", "curves", multiple=True, type=FILE, help="Record of a query curve.")
 @click.option("--export", "exports", multiple=True, type=FILE, help="Record of `check-exports`.")
+@click.option("--time", "times", multiple=True, type=FILE, help="Record of `time-cell`.")
+@click.option("--trace", "traces", multiple=True, type=FILE, help="Grid points of a cell.")
+@click.option("--timed", multiple=True, help="Method whose seconds are those of --time alone.")
 @click.option("--out", type=FILE, required=True)
 def gather(
     cells: tuple[Path, ...],
     paired: tuple[Path, ...],
     curves: tuple[Path, ...],
     exports: tuple[Path, ...],
+    times: tuple[Path, ...],
+    traces: tuple[Path, ...],
+    timed: tuple[str, ...],
     out: Path,
 ) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
@@ -232,7 +293,7 @@ def gather(
             gather_cells([path])
         except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"{path}: is not the record of a scored cell.") from error
-    scores = gather_cells(cells, paired, curves, exports)
+    scores = gather_cells(cells, paired, curves, exports, times, traces, timed)
     write_text(out, scores.to_csv(index=False, lineterminator="\n"))
 
 
@@ -242,9 +303,14 @@ def gather(
 @click.option("--only", multiple=True, help="Just these, by name.")
 def write(name: str, product: str, only: tuple[str, ...]) -> None:
     """Pipeline: write a study's tables, figures or claims from its scores.csv."""
-    from mnlearn.pipeline import write_product
+    from mnlearn import study_products
 
-    write_product(name, product, list(only) or None)
+    writers: dict[str, Callable[[str, list[str] | None], None]] = {
+        "tables": study_products.write_tables,
+        "figures": study_products.write_figures,
+        "claims": study_products.write_claims,
+    }
+    writers[product](name, list(only) or None)
 
 
 @click.command()
@@ -274,6 +340,7 @@ def appendix(name: str, method: str) -> None:
 
 
 STEPS = (
-    *(prepare, partition, tune, score_cell, queries, query_curve, check_exports, pair, gather),
+    *(prepare, partition, tune, score_cell, time_cell, structure, queries, query_curve),
+    *(check_exports, pair, gather),
     *(write, page, appendix),
 )

@@ -15,7 +15,7 @@ from mnlearn.models.features import atomic_features, canonical, concatenate, fea
 from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.streams import stream_seed
-from mnlearn.weight_learning import MAX_ITERATIONS, learn_weights
+from mnlearn.weight_learning import MAX_ITERATIONS, Stopping, learn_weights
 
 # Of the objective; candidates are compared by what is left of it.
 _TOLERANCE = 1e-7
@@ -100,7 +100,7 @@ def _learn(
     start[place[n:]] = list(weight.values())
     start[place[:n]] = 0.0 if atomic is None else atomic
     learned = learn_weights(
-        pseudo_likelihood(features, data), penalty, start, MAX_ITERATIONS, _TOLERANCE
+        pseudo_likelihood(features, data), penalty, start, MAX_ITERATIONS, Stopping(_TOLERANCE)
     )
     found = dict(zip(weight, learned.weight[place[n:]].tolist(), strict=True))
     n_literals = sum(asked.bit_count() for asked, _ in weight)

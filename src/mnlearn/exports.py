@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ def check_exports(
     model_path: Path,
     test_path: Path,
     forms: Sequence[str],
-    identity: Mapping[str, str],
+    identity: Mapping[str, Any],
     out: Path,
 ) -> None:
     """Write how much the scores of test examples change when a model goes through a file.
@@ -33,7 +34,7 @@ def check_exports(
         bytes of the file and the largest difference between the log-likelihoods, in nats, that
         the model and the one read back give to a test example. The partition function of a Markov
         network is not computed: its log-potentials are compared, up to a constant.
-    identity : study, dataset and method, which go into the record.
+    identity : study, dataset, method and recipe, which go into the record.
 
     Raises
     ------
@@ -55,7 +56,11 @@ def check_exports(
                 difference -= difference.mean()
             largest = float(np.abs(difference).max())
             found[form] = {"bytes": path.stat().st_size, "largest_difference": largest}
-    record = {**identity, "scored_by": provenance("exports"), "n_test": test.n_examples}
+    record = {
+        **identity,
+        "scored_by": provenance("exports.check_exports"),
+        "n_test": test.n_examples,
+    }
     write_json(out, {**record, "forms": found})
 
 

@@ -1,13 +1,15 @@
 """The numbers of all cells of a study in one tidy table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mnlearn.cells import CHOSEN
 from mnlearn.files import read_json
+from mnlearn.methods import load_method
 
 COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr")
 
@@ -17,6 +19,9 @@ def gather(
     paired_paths: Sequence[Path] = (),
     curve_paths: Sequence[Path] = (),
     export_paths: Sequence[Path] = (),
+    timing_paths: Sequence[Path] = (),
+    trace_paths: Sequence[Path] = (),
+    timed: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return the numbers of all cells, tidy: one row per number; see COLUMNS.
 
@@ -26,8 +31,14 @@ def gather(
         quantities are `cll_q<p>` (of circuits), `cmll_q<p>`, `seconds_q<p>` and, where some
         models answer a part of the queries only, `cmll_sampled_q<p>` of that part.
     export_paths : records of `check_exports`; of each form `export_<form>`, the largest difference.
+    timing_paths : records of `time_cell`, the seconds of each part of learning the chosen model.
+    trace_paths : CSV files of the grid points of cells, <dataset>/<method>.csv. Each variant gets
+        `mean_seconds_weights`, the mean over its grid points.
+    timed : methods whose seconds come from `timing_paths` alone. Those of a search are shared by
+        its grid points, so for these methods they are left out.
     """
     rows: list[tuple[Any, ...]] = []
+    traces = {(path.parent.name, path.stem): path for path in trace_paths}
     for path in paired_paths:
         record = read_json(path)
         head = (record["study"], record["dataset"], record["method"], "")
@@ -39,6 +50,14 @@ def gather(
         for variant, entry in cell["variants"].items():
             head = (cell["study"], cell["dataset"], cell["method"], variant)
             rows += [(*head, *numbers) for numbers in _numbers(cell, entry)]
+            if cell["method"] not in timed:
+                parts = entry["seconds"]
+                rows += [(*head, *numbers) for numbers in _seconds(parts, cell)]
+        rows += _mean_seconds(cell, traces.get((cell["dataset"], cell["method"])))
+    for path in timing_paths:
+        record = read_json(path)
+        head = (record["study"], record["dataset"], record["method"], CHOSEN)
+        rows += [(*head, *numbers) for numbers in _seconds(record["seconds"], record)]
     for path in curve_paths:
         curve = read_json(path)
         head = (curve["study"], curve["dataset"], curve["method"], "")
@@ -70,24 +89,50 @@ def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[st
     out.append(("validation", entry["validation"], None))
     sizes = ("n_features", "n_features_generated", "mean_length")
     out += [(name, entry[name], None) for name in sizes if name in entry]
-    seconds = entry["seconds"]
-    out += [(f"seconds_{name}", value, None) for name, value in seconds.items()]
-    learn, tuning = sum(seconds.values()), cell["seconds_tuning"]
-    files = cell["seconds_read"] + cell["seconds_write"]
-    out.append(("seconds_learn", learn, None))
+    tuning, files = cell["seconds_tuning"], cell["seconds_read"] + cell["seconds_write"]
     out.append(("seconds_tuning", tuning, None))
     # What a program that does nothing else would take, as papers time it.
-    out.append(("seconds_learn_and_files", learn + files, None))
     out.append(("seconds_tuning_and_files", tuning + files, None))
     out.append(("seconds_inference", entry["seconds_inference"], None))
     chosen = {f"chosen_{name}": value for name, value in entry["parameters"].items()}
     for name, value in {**entry["details"], **chosen}.items():
+        if name.startswith("seconds_"):
+            continue
         if isinstance(value, int | float):
             out.append((name, value, None))
         elif name in chosen:  # Numbers can be counted: 1 for the value, 0 for the others.
             parameter = name.removeprefix("chosen_")
             tried = {str(v["parameters"].get(parameter)) for v in cell["variants"].values()}
             out += [(f"{name}_{other}", float(other == value), None) for other in sorted(tried)]
+    if "n_vars" in cell:
+        out.append(("n_vars", cell["n_vars"], None))
     peak = max(cell["peak_memory_mib_learn"], cell["peak_memory_mib_score"])
     out.append(("peak_memory_mib", peak, None))
     return out
+
+
+def _seconds(
+    parts: Mapping[str, float], record: Mapping[str, Any]
+) -> Iterator[tuple[str, float, Any]]:
+    """Yield the seconds of each part of learning, their sum, and the sum with those of files."""
+    for name, value in parts.items():
+        yield f"seconds_{name}", value, None
+    learn = sum(parts.values())
+    yield "seconds_learn", learn, None
+    files = record["seconds_read"] + record["seconds_write"]
+    yield "seconds_learn_and_files", learn + files, None
+
+
+def _mean_seconds(cell: Mapping[str, Any], trace_path: Path | None) -> list[tuple[Any, ...]]:
+    """Return the mean seconds of weight learning over the grid points of each variant."""
+    names = load_method(cell["learner"]).variant
+    if trace_path is None or not names:
+        return []
+    trace = pd.read_csv(trace_path)
+    if "seconds_weights" not in trace:
+        return []
+    points = trace[trace["stage"] == trace["stage"].max()]
+    variant = points[list(names)].astype(str).agg("-".join, axis=1)
+    means = points.groupby(variant, sort=False)["seconds_weights"].mean()
+    head = (cell["study"], cell["dataset"], cell["method"])
+    return [(*head, name, "mean_seconds_weights", value, None) for name, value in means.items()]

@@ -1,6 +1,8 @@
 """Two methods compared test example by test example."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,10 +12,11 @@ from mnlearn.files import write_json
 
 
 def compare_paired(
-    study: str, dataset: str, first: tuple[str, Path], second: tuple[str, Path], out: Path
+    identity: Mapping[str, Any], first: tuple[str, Path], second: tuple[str, Path], out: Path
 ) -> None:
     """Write the mean differences of the scores that two methods both have, as JSON.
 
+    identity : study, dataset and recipe (see `recipes`), which go into the record.
     first, second : name of the method, and its scores by test example as `score_cell` writes them.
         Each difference is the score of the first less that of the second, with the standard error
         of the mean over test examples, in nats.
@@ -37,8 +40,7 @@ def compare_paired(
             "stderr": float(difference.std(ddof=1) / np.sqrt(len(difference))),
         }
     record = {
-        "study": study,
-        "dataset": dataset,
+        **identity,
         "method": first[0],
         "less": second[0],
         "n_test": len(a),

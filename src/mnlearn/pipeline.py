@@ -1,24 +1,26 @@
-"""Around Snakemake: running a study, writing what its scores show, finding stale cells."""
+"""Around Snakemake: running a study, finding what is stale, unlocking after a kill."""
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import psutil
 import yaml
 
-from mnlearn.data.embedded import truth
 from mnlearn.data.fetch import fetch_many
 from mnlearn.data.registry import load_registry, registry_path
-from mnlearn.data.sources import dataset_labels, record_outcomes
+from mnlearn.data.sources import record_outcomes, unavailable
 from mnlearn.errors import InputError
-from mnlearn.files import read_json, read_text
+from mnlearn.files import read_text, write_text
+from mnlearn.planning import KINDS, Plan, Record
 from mnlearn.progress import say
-from mnlearn.provenance import code_digest
-from mnlearn.study import Study, load_study, study_path
+from mnlearn.study import Study, load_studies, load_study, study_path
 
 RESULTS = "results"
 
@@ -39,48 +41,176 @@ def configuration() -> dict[str, Any]:
     return content
 
 
-def run_study(name: str, datasets: list[str], cores: str, mirror: str | None, report: bool) -> int:
-    """Fetch what can be had, run the study on it and write its report; return an exit status.
+def plan_of(name: str, datasets: list[str], again: bool = False) -> Plan:
+    """Return what running a study on some datasets, all if none is named, would make."""
+    config, results = configuration(), checkout() / RESULTS
+    studies = load_studies([name], checkout() / "workflow")
+    left_out = unavailable(results / "data")
+    return Plan(
+        studies, [name], results, config["seed"], config["local"], datasets, left_out, again
+    )
+
+
+def stale_records(name: str, kinds: Collection[str] = KINDS) -> list[tuple[Record, list[str]]]:
+    """Return the records of a study that are not current, with what of them has changed."""
+    plan = plan_of(name, [])
+    found = (
+        (record, plan.stale(record))
+        for kind in kinds
+        for record in plan.records(name, kind)
+        if (plan.results / record.path).exists()
+    )
+    return [(record, changed) for record, changed in found if changed]
+
+
+def run_study(
+    name: str,
+    datasets: list[str],
+    cores: str,
+    mirror: str | None,
+    report: bool,
+    again: bool = False,
+) -> int:
+    """Fetch what is needed, run the study and write its report; return an exit status.
+
+    Records that are current are used as they are. A dataset that is named is fetched even if
+    nothing has to be computed on it.
 
     Raises
     ------
     InputError
-        There is no such study or dataset.
+        There is no such study or dataset; another run is under way; a dataset that is asked for
+        cannot be had, which is said after all that can be done without it.
     """
     study = find_study(name)
     unknown = [d for d in datasets if d not in study.datasets]
     if unknown:
         raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.datasets)}.")
-    benchmarks = [d for d in datasets or study.datasets if d in load_registry()]
+    wanted = datasets or plan_of(name, [], again).needed_datasets()
+    failed = _fetch_missing(wanted, mirror)
+    if failed and set(datasets or study.datasets) <= set(failed):
+        raise InputError(" ".join(failed.values()))
+    unlock()
+    config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
+    if mirror:
+        config.append(f"mirror={mirror}")
+    command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
+    forced = []
+    if again:
+        command.append("again=true")
+        forced = ["--forcerun", *_model_folders(name, datasets)]
+    _mark_run()
+    status = _run([*command, "--quiet", "rules", "host", "reason", *forced])
+    if status == 0 and report:
+        page = Path(RESULTS) / name / "report.html"
+        style = "workflow/report/report.css"
+        status = _run([*command, "--report", str(page), "--report-stylesheet", style], quiet=True)
+        if status == 0:
+            say(f"report: {checkout() / page}")
+    if failed:
+        raise InputError(" ".join(failed.values()))
+    return status
+
+
+def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, str]:
+    """Fetch benchmarks that are not here; return those that cannot be had, with the reason."""
     folder = checkout() / RESULTS / "data"
-    missing = [d for d in benchmarks if not (folder / d / "test.npz").exists()]
+    missing = [
+        d for d in datasets if d in load_registry() and not (folder / d / "test.npz").exists()
+    ]
     if missing:
         try:
             record_outcomes(fetch_many(missing, folder, mirror), folder)
         except InputError as error:
             say(f"going on without: {error}")
-    config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
-    if mirror:
-        config.append(f"mirror={mirror}")
-    command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
-    quiet = ["--quiet", "rules", "host", "reason"]
+    return {d: reason for d, reason in unavailable(folder).items() if d in missing}
+
+
+def _model_folders(name: str, datasets: list[str]) -> list[str]:
+    """Return the outputs from which all records of some datasets follow."""
+    plan = plan_of(name, datasets)
+    return [
+        f"{RESULTS}/{name}/models/{record.dataset}/{record.names[0]}"
+        for record in plan.records(name, "cells")
+        if record.dataset in plan.datasets(name)
+    ]
+
+
+def _run(command: list[str], quiet: bool = False) -> int:
+    """Run Snakemake in the checkout and return its exit status.
+
+    On an interrupt Snakemake, which gets it too, ends its jobs and removes its lock; this waits
+    for it. With `quiet` its messages are shown only if it fails.
+    """
     # The rules call `mnlearn`, which must be found also where the environment is not activated.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    env = {**os.environ, "PATH": path}
-    status = subprocess.run([*command, *quiet], check=False, cwd=checkout(), env=env).returncode
-    if status or not report:
-        return status
-    page = Path(RESULTS) / name / "report.html"
-    style = "workflow/report/report.css"
-    made = subprocess.run(
-        [*command, "--report", str(page), "--report-stylesheet", style],
-        check=False, cwd=checkout(), env=env, capture_output=True, text=True,
-    )  # fmt: skip
-    if made.returncode:
-        say(made.stderr)
-    else:
-        say(f"report: {checkout() / page}")
-    return made.returncode
+    pipe = subprocess.PIPE if quiet else None
+    with subprocess.Popen(
+        command, cwd=checkout(), env={**os.environ, "PATH": path}, text=True, stdout=pipe,
+        stderr=subprocess.STDOUT if quiet else None,
+    ) as process:  # fmt: skip
+        while True:
+            try:
+                output, _ = process.communicate()
+                break
+            except KeyboardInterrupt:
+                say("interrupted; waiting for the jobs that are under way to end")
+                process.send_signal(signal.SIGINT)
+    if process.returncode and output:
+        say(output)
+    return process.returncode
+
+
+def _marker() -> Path:
+    return checkout() / ".snakemake" / "mnlearn-run.json"
+
+
+def _mark_run() -> None:
+    """Note on which machine a run began, for `unlock` on another one."""
+    write_text(_marker(), json.dumps({"host": socket.gethostname()}))
+
+
+def unlock(force: bool = False) -> None:
+    """Remove the lock that a killed run has left, unless another run is alive.
+
+    force : also if the run was on another machine, where this cannot be seen.
+
+    Raises
+    ------
+    InputError
+        Another run is alive in this folder, or may be on another machine.
+    """
+    locks = checkout() / ".snakemake" / "locks"
+    if not locks.is_dir() or not any(locks.iterdir()):
+        return
+    alive = _other_run()
+    if alive is not None:
+        raise InputError(f"{checkout()}: another run is under way here, process {alive}.")
+    marker = _marker()
+    host = json.loads(read_text(marker))["host"] if marker.exists() else socket.gethostname()
+    if host != socket.gethostname() and not force:
+        raise InputError(
+            f"{checkout()}: locked by a run on {host}; if it has ended, `mnlearn study --unlock` "
+            f"removes the lock."
+        )
+    for lock in locks.iterdir():
+        lock.unlink()
+    say("removed the lock of a run that was killed")
+
+
+def _other_run() -> int | None:
+    """Return the process of another run of Snakemake in this checkout, or None."""
+    own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    for process in psutil.process_iter(["pid", "cmdline"]):
+        words = process.info["cmdline"] or []
+        if process.pid in own or not any("snakemake" in word for word in words[:4]):
+            continue
+        try:
+            if Path(process.cwd()) == checkout():
+                return int(process.pid)
+        except psutil.Error:
+            continue
+    return None
 
 
 def run_demo() -> int:
@@ -92,45 +222,3 @@ def run_demo() -> int:
         say(f"Tables, figures and models are in {folder}.")
         say(f"Open {folder / 'report.html'} in a browser.")
     return status
-
-
-def stale_cells(name: str) -> list[tuple[str, str]]:
-    """Return (dataset, method) of the cells whose code has changed since they were made."""
-    study = find_study(name)
-    out = []
-    for path in sorted((checkout() / RESULTS / name / "cells").glob("*/*.json")):
-        cell = read_json(path)
-        dataset, method = path.parent.name, path.stem
-        if method not in study.methods:
-            continue
-        learner = f"methods.{study.learner(method)}"
-        if (cell["learned_by"]["source"], cell["scored_by"]["source"]) != (
-            code_digest(learner, "cell_learning"),
-            code_digest(learner, "cell_scoring"),
-        ):
-            out.append((dataset, method))
-    return out
-
-
-def write_product(name: str, product: str, only: list[str] | None) -> None:
-    """Write the tables, figures or claims of a study from its scores."""
-    from mnlearn import claims, figures, tables
-    from mnlearn.published import load_published
-
-    study, folder = find_study(name), checkout() / RESULTS / name
-    if not (folder / "scores.csv").exists():
-        raise InputError(f"{folder / 'scores.csv'}: no such file; run the study first.")
-    scores = pd.read_csv(folder / "scores.csv", keep_default_na=False, na_values={"stderr": [""]})
-    published = load_published()
-    config = configuration()
-    labels = dataset_labels(config["local"])
-    if product == "tables":
-        stale = set(stale_cells(name))
-        tables.write_tables(study, scores, published, labels, folder / "tables", stale, only)
-    elif product == "figures":
-        known = {d: truth(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")}
-        figures.write_figures(
-            study, scores, published, labels, folder / "figures", folder / "models", known, only
-        )
-    else:
-        claims.write_claims(study, scores, published, folder / "claims.md", folder / "claims.csv")

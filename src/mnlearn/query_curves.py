@@ -50,7 +50,7 @@ def query_curve(
     queries_path: Path,
     percentages: Sequence[int],
     inference: Mapping[str, Any],
-    identity: Mapping[str, str],
+    identity: Mapping[str, Any],
     seed: int,
     out: Path,
     n_sampled: int | None = None,
@@ -64,7 +64,8 @@ def query_curve(
         at a time.
     inference : arguments of `Inference`, how models other than circuits answer; these have no
         conditional log-likelihood.
-    identity : study, dataset and method, which go into the record and name the random stream.
+    identity : study, dataset, method and recipe, which go into the record; dataset and method name
+        the random stream.
     n_sampled : models other than circuits answer so many of the first queries. Of these alone is
         `cmll_sampled`, with which all models can be compared.
 
@@ -82,7 +83,11 @@ def query_curve(
     is_circuit = isinstance(model, ArithmeticCircuit)
     answered = slice(None if is_circuit else n_sampled)
     rows, rank = test.rows[test.row_of[arrays["example"][answered]]], rank[answered]
-    record = {**identity, "scored_by": provenance("query_curves"), "n_queries": len(rows)}
+    record = {
+        **identity,
+        "scored_by": provenance("query_curves.query_curve", "query_curves.draw_queries"),
+        "n_queries": len(rows),
+    }
     if not is_circuit:
         seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
         settings = Inference(**inference)

@@ -1,5 +1,6 @@
 """A study: one paper's datasets, methods, grids, metrics, tables, figures and claims."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,11 @@ class Study:
     def methods(self) -> list[str]:
         """Labels of the methods, in the order of the tables."""
         return list(self.content["methods"])
+
+    def methods_on(self, dataset: str) -> list[str]:
+        """Return the labels of the methods that are learned on a dataset."""
+        entries = self.content["methods"].items()
+        return [name for name, entry in entries if dataset in entry.get("datasets", [dataset])]
 
     def learner(self, method: str) -> str:
         """Return the learner behind a method label: its own name unless the study says other."""
@@ -96,6 +102,16 @@ def load_study(path: Path | str) -> Study:
                 f"got {network!r}."
             )
     return study
+
+
+def load_studies(names: Iterable[str], workflow: Path) -> dict[str, Study]:
+    """Read studies, and after them those whose models they query, by name."""
+    studies = {name: load_study(study_path(name, workflow)) for name in names}
+    for study in list(studies.values()):
+        sampled = study.content.get("queries", {}).get("sampled")
+        if sampled and sampled["study"] not in studies:
+            studies[sampled["study"]] = load_study(study_path(sampled["study"], workflow))
+    return studies
 
 
 def study_path(name: str, workflow: Path) -> Path:

@@ -151,11 +151,14 @@ def _text(parameters: dict[str, Any], stage: Stage) -> str:
 def _trace_row(
     stage: int, parameters: dict[str, Any], fitted: Fitted, score: float
 ) -> dict[str, Any]:
+    # In the order of their names, in which a checkpoint returns them too.
+    details = dict(sorted(fitted.details.items()))
     return {
         "stage": stage,
         **parameters,
         **size(fitted.model),
-        **fitted.details,
+        **details,
+        "seconds_weights": round(fitted.seconds.get("weights", 0.0), 4),
         "validation": score,
     }
 

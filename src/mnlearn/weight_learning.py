@@ -18,6 +18,24 @@ TOLERANCE = 1e-4
 WINDOW = 10
 
 
+@dataclass(frozen=True)
+class Stopping:
+    """When weight learning is over.
+
+    tolerance : share of the objective. Learning stops when the objective fell by less than this
+    share over the last `window` iterations; with `gap` also when the duality gap is at most it.
+    """
+
+    tolerance: float = TOLERANCE
+    window: int = WINDOW
+    gap: bool = True
+
+
+STANDARD = Stopping()
+# The rule of Libra's program for weights: five iterations that gain less than a thousandth.
+REFERENCE = Stopping(1e-3, 5, gap=False)
+
+
 @dataclass(frozen=True, eq=False)
 class LearnedWeights:
     """The outcome of weight learning.
@@ -52,14 +70,13 @@ def learn_weights(
     penalty: Penalty,
     initial: NDArray[np.float64] | None = None,
     max_iterations: int = MAX_ITERATIONS,
-    tolerance: float = TOLERANCE,
+    stopping: Stopping = STANDARD,
 ) -> LearnedWeights:
     """Minimise -log PL(w) + sum(w^2) / (2 sd^2) + l1 sum(|w|) over all weights.
 
     PL is summed over examples; weights of atomic features are penalised like all others.
-    Starts at `initial`, else at 0. Stops when the duality gap is at most `tolerance` times the
-    objective; or when the objective fell by less than that share over the last 10 iterations,
-    which comes first under weak priors, where the gap is loose; or after `max_iterations`.
+    Starts at `initial`, else at 0. Ends as `stopping` says, or after `max_iterations`. Under weak
+    priors, where the gap is loose, the decrease of the objective ends it.
 
     The weights are scaled by `preconditioner`.
     """
@@ -84,11 +101,13 @@ def learn_weights(
     def done(state: Progress) -> bool:
         nonlocal stopped_by
         objectives.append(state.objective)
-        allowed = tolerance * abs(state.objective)
+        allowed = stopping.tolerance * abs(state.objective)
+        window = stopping.window
         # Without a Gaussian prior a gap costs a pass over the data; look every fifth time.
-        if (penalty.sd is not None or state.iteration % 5 == 0) and gap_of(state) <= allowed:
+        look = stopping.gap and (penalty.sd is not None or state.iteration % 5 == 0)
+        if look and gap_of(state) <= allowed:
             stopped_by = "gap"
-        elif state.iteration >= WINDOW and objectives[-1 - WINDOW] - objectives[-1] <= allowed:
+        elif state.iteration >= window and objectives[-1 - window] - objectives[-1] <= allowed:
             stopped_by = "decrease"
         return stopped_by != "iterations"
 

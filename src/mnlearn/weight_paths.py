@@ -76,12 +76,12 @@ class WeightPaths:
         learned = self.weights(penalty)
         return Fitted(
             self._network(learned.weight),
-            {"structure": seconds_structure, "weights": self.seconds_arranged + learned.seconds},
             {
-                "n_candidates": len(self.features),
-                **learned.summary(),
-                "seconds_weights": round(learned.seconds, 4),
+                "structure": seconds_structure,
+                "features": self.seconds_arranged,
+                "weights": learned.seconds,
             },
+            {"n_candidates": len(self.features), **learned.summary()},
         )
 
     def strongest(self) -> Penalty:

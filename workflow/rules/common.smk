@@ -1,5 +1,5 @@
 """
-What to run and what it depends on: studies, datasets, grids, digests of the code.
+What to run and what it depends on: studies, datasets, grids, and which records are settled.
 """
 
 import json
@@ -8,10 +8,11 @@ from pathlib import Path
 
 from snakemake.utils import validate
 
+from mnlearn.code_digest import code_digest
 from mnlearn.data.sources import known_datasets, unavailable
 from mnlearn.errors import InputError
-from mnlearn.provenance import code_digest
-from mnlearn.study import load_study, study_path
+from mnlearn.planning import Plan, Record
+from mnlearn.study import load_studies
 
 validate(config, "../schemas/config.schema.yaml")
 
@@ -25,11 +26,9 @@ if config["mirror"]:
 
 
 def read_studies():
-    """Return the studies of the configuration by name; a fault in one ends the planning."""
+    """Return the studies that are run or queried by name; a fault in one ends the planning."""
     try:
-        studies = {
-            name: load_study(study_path(name, WORKFLOW)) for name in config["studies"]
-        }
+        studies = load_studies(config["studies"], WORKFLOW)
         known = known_datasets(config["local"])
         wanted = {d for study in studies.values() for d in study.datasets}
         for name in sorted(wanted | set(config["datasets"])):
@@ -42,30 +41,66 @@ def read_studies():
 
 STUDIES = read_studies()
 LEFT_OUT = unavailable(Path("results/data"))
+PLAN = Plan(
+    STUDIES,
+    config["studies"],
+    Path("results"),
+    config["seed"],
+    config["local"],
+    config["datasets"],
+    LEFT_OUT,
+    config["again"],
+)
 
 
-def datasets_of(study):
-    """Return the datasets of a study that are asked for and can be had."""
-    chosen = config["datasets"] or STUDIES[study].datasets
-    return [d for d in chosen if d not in LEFT_OUT]
+def study_of(wildcards):
+    """Return the study of a job."""
+    return STUDIES[wildcards.study]
 
 
-def cells_of(wildcards):
-    """Return the cells of a study, dataset by dataset."""
-    return [
-        f"results/{wildcards.study}/cells/{dataset}/{method}.json"
-        for dataset in datasets_of(wildcards.study)
-        for method in STUDIES[wildcards.study].methods
-    ]
+def record_of(kind, wildcards, *names):
+    """Return the record that a job makes."""
+    return Record(
+        kind, wildcards.study, wildcards.dataset, names or (wildcards.method,)
+    )
 
 
-def paired_of(wildcards):
-    """Return the records of the pairs that a study compares example by example."""
-    return [
-        f"results/{wildcards.study}/paired/{dataset}/{first}-{second}.json"
-        for dataset in datasets_of(wildcards.study)
-        for first, second in STUDIES[wildcards.study].content.get("paired", [])
-    ]
+def recipe_of(kind, *keys):
+    """Return a function that gives the recipe of a job's record as JSON."""
+
+    def recipe(wildcards):
+        names = [getattr(wildcards, key) for key in keys or ("method",)]
+        record = record_of(kind, wildcards, *names)
+        return json.dumps(PLAN.recipe(record), sort_keys=True)
+
+    return recipe
+
+
+def files(study, kind):
+    """Return the records of a kind that there are or that are asked for, as files."""
+    return [f"results/{record.path}" for record in PLAN.records(study, kind)]
+
+
+def data(wildcards, *splits):
+    """Return files of a job's dataset by split."""
+    return {split: f"results/data/{wildcards.dataset}/{split}.npz" for split in splits}
+
+
+def models(wildcards, method, study=None):
+    """Return the folder of the models of a cell."""
+    return f"results/{study or wildcards.study}/models/{wildcards.dataset}/{method}"
+
+
+def network_of(wildcards):
+    """Return the input that is the dependency network a method builds on, if it does."""
+    source = study_of(wildcards).network(wildcards.method)
+    return {} if source is None else {"network": models(wildcards, source)}
+
+
+def network_option(wildcards):
+    """Return the option that names the dependency network a method builds on, if it does."""
+    given = network_of(wildcards)
+    return f"--network {given['network']}/chosen.npz" if given else ""
 
 
 def queries_of(study):
@@ -74,100 +109,36 @@ def queries_of(study):
     return STUDIES[study].content.get("queries", nothing)
 
 
-def curves_of(wildcards):
-    """Return the records of the query curves of a study."""
-    queries = queries_of(wildcards.study)
-    sampled = queries.get("sampled", {"study": None})
-    methods = list(queries["methods"])
-    if sampled["study"] in STUDIES:
-        methods += sampled["methods"]
-    return [
-        f"results/{wildcards.study}/curves/{dataset}/{method}.json"
-        for dataset in datasets_of(wildcards.study)
-        for method in methods
-    ]
-
-
-def curve_models_of(wildcards):
-    """Return the models of a query curve, which may be those of another study."""
-    sampled = queries_of(wildcards.study).get("sampled", {"methods": []})
-    study = (
-        sampled["study"] if wildcards.method in sampled["methods"] else wildcards.study
-    )
-    return f"results/{study}/models/{wildcards.dataset}/{wildcards.method}"
-
-
-def sampled_of(wildcards):
-    """Return the option for how many queries are answered by sampling, if any are."""
-    sampled = queries_of(wildcards.study).get("sampled")
-    return f"--sampled {sampled['examples']}" if sampled else ""
-
-
-def forms_of(study):
-    """Return the forms in which the models of a study are written and read again, by method."""
-    return STUDIES[study].content.get("exports", {})
-
-
-def exports_of(wildcards):
-    """Return the records of the models of a study that are written and read again."""
-    return [
-        f"results/{wildcards.study}/exports/{dataset}/{method}.json"
-        for dataset in datasets_of(wildcards.study)
-        for method in forms_of(wildcards.study)
-    ]
-
-
 def grid_of(wildcards):
     """Return the grid of a cell as JSON with sorted keys; parameters are compared as text."""
-    grid = STUDIES[wildcards.study].grid(wildcards.method, wildcards.dataset)
+    grid = study_of(wildcards).grid(wildcards.method, wildcards.dataset)
     return json.dumps(grid, sort_keys=True)
-
-
-def learner_of(wildcards):
-    """Return the file in methods/ that learns a cell."""
-    return STUDIES[wildcards.study].learner(wildcards.method)
-
-
-def network_of(wildcards):
-    """Return the models of the dependency network that a method builds on, if it does."""
-    source = STUDIES[wildcards.study].network(wildcards.method)
-    if source is None:
-        return []
-    return [f"results/{wildcards.study}/models/{wildcards.dataset}/{source}"]
 
 
 def tuning_cmll_of(wildcards):
     """Return how validation CMLL is computed if a cell is tuned by it, as JSON."""
-    settings = STUDIES[wildcards.study].tuning_cmll(wildcards.method, wildcards.dataset)
+    settings = study_of(wildcards).tuning_cmll(wildcards.method, wildcards.dataset)
     return json.dumps(settings, sort_keys=True)
 
 
 def inference_of(wildcards):
     """Return the inference settings of a cell as JSON."""
-    return json.dumps(
-        STUDIES[wildcards.study].inference(wildcards.dataset), sort_keys=True
-    )
+    return json.dumps(study_of(wildcards).inference(wildcards.dataset), sort_keys=True)
 
 
-def learn_code_of(wildcards):
-    """Return the digest of everything that learning a cell runs."""
-    return code_digest(f"methods.{learner_of(wildcards)}", "cell_learning")
+def order_of(path, content, *code):
+    """Return a function that gives the order of a file made from a study.
 
+    content : a function of the wildcards. code : roots of the digest of the code that makes it.
+    """
 
-def score_code_of(wildcards):
-    """Return the digest of everything that scoring a cell runs."""
-    return code_digest(f"methods.{learner_of(wildcards)}", "cell_scoring")
+    def order(wildcards):
+        place = path.format(**dict(wildcards.items()))
+        return PLAN.order(
+            place, {"content": content(wildcards), "code": code_digest(*code)}
+        )
 
-
-def local_of(wildcards):
-    """Return how a person's own dataset is given, as JSON; empty for all others."""
-    return json.dumps(config["local"].get(wildcards.dataset, {}), sort_keys=True)
-
-
-def local_files_of(wildcards):
-    """Return the files of a person's own dataset."""
-    entry = config["local"].get(wildcards.dataset, {})
-    return [entry[split] for split in ("train", "valid", "test") if split in entry]
+    return order
 
 
 def products_of(study, kind, suffixes):
@@ -195,27 +166,24 @@ def appendix_of(study):
     ]
 
 
-def product_entry(wildcards, kind):
-    """Return a table's or figure's entry in its study as JSON."""
+def product_of(wildcards, kind):
+    """Return a table's or figure's entry in its study."""
     for product in STUDIES[wildcards.study].content[kind]:
         if product["name"] == wildcards.name:
-            return json.dumps(product, sort_keys=True)
+            return product
     raise WorkflowError(
         f"study {wildcards.study} has no {wildcards.name} among its {kind}."
     )
 
 
-def caption_of(wildcards, kind):
-    """Return the caption of a table or figure."""
-    return json.loads(product_entry(wildcards, kind))["caption"]
-
-
-def models_drawn(wildcards):
-    """Return the model folder that a figure reads, if it draws a learned structure."""
-    entry = json.loads(product_entry(wildcards, "figures"))
-    if entry["kind"] != "structure":
-        return []
-    return [f"results/{wildcards.study}/models/{entry['dataset']}/{entry['method']}"]
+def stale_of(study):
+    """Return the cells whose numbers tables mark as old, as [dataset, method]."""
+    return [
+        [record.dataset, *record.names]
+        for kind in ("cells", "times")
+        for record in PLAN.records(study, kind)
+        if PLAN.is_settled(record) and PLAN.stale(record)
+    ]
 
 
 METHODS = "|".join(sorted({m for s in STUDIES.values() for m in s.methods}))

@@ -2,40 +2,105 @@
 Choose hyperparameters on validation data and learn: one job per dataset and method.
 
 REQUIRED INPUTS:  results/data/{dataset}/train.npz, valid.npz
-OUTPUTS:          results/{study}/models/{dataset}/{method}/, tuning/{dataset}/{method}.{csv,json}
+OUTPUTS:          results/{study}/models/{dataset}/{method}/, with the grid points and the record
+                  results/{study}/times/{dataset}/{method}.json
+                  results/{study}/structures/{dataset}/{method}.json
 """
+
+
+def tune_inputs(wildcards):
+    """Return what learning a cell reads."""
+    return PLAN.unless_settled(
+        record_of("models", wildcards),
+        **data(wildcards, "train", "valid"),
+        **network_of(wildcards),
+    )
+
+
+def time_inputs(wildcards):
+    """Return what timing a cell's chosen model reads."""
+    cell = (
+        f"results/{wildcards.study}/cells/{wildcards.dataset}/{wildcards.method}.json"
+    )
+    return PLAN.unless_settled(
+        record_of("times", wildcards),
+        cell=cell,
+        **data(wildcards, "train"),
+        **network_of(wildcards),
+    )
+
+
+def structure_inputs(wildcards):
+    """Return what the couplings of a model are read from."""
+    return PLAN.unless_settled(
+        record_of("structures", wildcards), models=models(wildcards, wildcards.method)
+    )
 
 
 rule tune:
     """Learn at every point of the grid; keep the best model, and the best of each variant."""
     input:
-        train="results/data/{dataset}/train.npz",
-        valid="results/data/{dataset}/valid.npz",
-        network=network_of,
+        unpack(tune_inputs),
     output:
         models=directory("results/{study}/models/{dataset}/{method}"),
-        trace="results/{study}/tuning/{dataset}/{method}.csv",
-        record="results/{study}/tuning/{dataset}/{method}.json",
     log:
         "results/logs/{study}/tune/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/tune/{dataset}/{method}.tsv"
     threads: 1
     params:
-        learner=learner_of,
+        learner=lambda wildcards: study_of(wildcards).learner(wildcards.method),
         grid=grid_of,
         cmll=tuning_cmll_of,
-        network=lambda wildcards, input: (
-            f"--network {input.network}/chosen.npz" if input.network else ""
-        ),
+        network=network_option,
+        recipe=recipe_of("models"),
         seed=config["seed"],
-        code=learn_code_of,
     shell:
         r"""
         mnlearn tune {params.learner} --study {wildcards.study} --label {wildcards.method} \
             --dataset {wildcards.dataset:q} --train {input.train:q} --valid {input.valid:q} \
-            --grid {params.grid:q} --cmll {params.cmll:q} {params.network} --seed {params.seed} --threads {threads} \
-            --checkpoints results/{wildcards.study}/checkpoints \
-            --models {output.models:q} --trace {output.trace:q} \
-            --record {output.record:q} &>{log:q}
+            --grid {params.grid:q} --cmll {params.cmll:q} {params.network} \
+            --seed {params.seed} --threads {threads} --recipe {params.recipe:q} \
+            --checkpoints results/{wildcards.study}/checkpoints --models {output.models:q} &>{log:q}
+        """
+
+
+rule time_cell:
+    """Learn the chosen model of a cell alone, from nothing, and time each part."""
+    input:
+        unpack(time_inputs),
+    output:
+        "results/{study}/times/{dataset}/{method}.json",
+    log:
+        "results/logs/{study}/time_cell/{dataset}/{method}.log",
+    benchmark:
+        "results/benchmarks/{study}/time_cell/{dataset}/{method}.tsv"
+    threads: 1
+    params:
+        network=network_option,
+        recipe=recipe_of("times"),
+    shell:
+        r"""
+        mnlearn time-cell {input.cell:q} --train {input.train:q} {params.network} \
+            --threads {threads} --recipe {params.recipe:q} --out {output:q} &>{log:q}
+        """
+
+
+rule structure:
+    """Write the couplings of a network, which a figure draws."""
+    input:
+        unpack(structure_inputs),
+    output:
+        "results/{study}/structures/{dataset}/{method}.json",
+    log:
+        "results/logs/{study}/structure/{dataset}/{method}.log",
+    benchmark:
+        "results/benchmarks/{study}/structure/{dataset}/{method}.tsv"
+    params:
+        recipe=recipe_of("structures"),
+    shell:
+        r"""
+        mnlearn structure {input.models:q}/chosen.npz --study {wildcards.study} \
+            --label {wildcards.method} --dataset {wildcards.dataset:q} \
+            --recipe {params.recipe:q} --out {output:q} &>{log:q}
         """

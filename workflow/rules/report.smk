@@ -6,11 +6,41 @@ OUTPUTS:          results/{study}/tables/, figures/, claims.md
 """
 
 
+def structures_drawn(wildcards):
+    """Return the record that a figure reads, if it draws a learned structure."""
+    entry = product_of(wildcards, "figures")
+    if entry["kind"] != "structure":
+        return []
+    wanted = (entry["dataset"], (entry["method"],))
+    return [
+        f"results/{record.path}"
+        for record in PLAN.records(wildcards.study, "structures")
+        if (record.dataset, record.names) == wanted
+    ]
+
+
+def appendix_traces(wildcards):
+    """Return the grid points of a method on all datasets."""
+    return [
+        f"results/{wildcards.study}/tuning/{record.dataset}/{wildcards.method}.csv"
+        for record in PLAN.records(wildcards.study, "cells")
+        if record.names == (wildcards.method,)
+    ]
+
+
 rule table:
     """Write one table of a study."""
     input:
         scores="results/{study}/scores.csv",
         published="workflow/published.tsv",
+        order=order_of(
+            "{study}/tables/{name}",
+            lambda wildcards: {
+                "entry": product_of(wildcards, "tables"),
+                "stale": stale_of(wildcards.study),
+            },
+            "study_products.write_tables",
+        ),
     output:
         csv="results/{study}/tables/{name}.csv",
         markdown="results/{study}/tables/{name}.md",
@@ -19,9 +49,6 @@ rule table:
         "results/logs/{study}/table/{name}.log",
     benchmark:
         "results/benchmarks/{study}/table/{name}.tsv"
-    params:
-        entry=lambda wildcards: product_entry(wildcards, "tables"),
-        code=code_digest("tables", "pipeline"),
     shell:
         r"""
         mnlearn write {wildcards.study} tables --only {wildcards.name} &>{log:q}
@@ -33,7 +60,12 @@ rule figure:
     input:
         scores="results/{study}/scores.csv",
         published="workflow/published.tsv",
-        models=models_drawn,
+        structures=structures_drawn,
+        order=order_of(
+            "{study}/figures/{name}",
+            lambda wildcards: product_of(wildcards, "figures"),
+            "study_products.write_figures",
+        ),
     output:
         pdf="results/{study}/figures/{name}.pdf",
         png=report(
@@ -48,9 +80,7 @@ rule figure:
     benchmark:
         "results/benchmarks/{study}/figure/{name}.tsv"
     params:
-        entry=lambda wildcards: product_entry(wildcards, "figures"),
-        caption=lambda wildcards: caption_of(wildcards, "figures"),
-        code=code_digest("figures", "pipeline"),
+        caption=lambda wildcards: product_of(wildcards, "figures")["caption"],
     shell:
         r"""
         mnlearn write {wildcards.study} figures --only {wildcards.name} &>{log:q}
@@ -60,7 +90,8 @@ rule figure:
 rule page:
     """Show one table as a page that opens in a browser."""
     input:
-        "results/{study}/tables/{name}.md",
+        table="results/{study}/tables/{name}.md",
+        order=order_of("{study}/pages/{name}", lambda _: [], "pages.write_page"),
     output:
         report(
             "results/{study}/pages/{name}.html",
@@ -74,11 +105,10 @@ rule page:
     benchmark:
         "results/benchmarks/{study}/page/{name}.tsv"
     params:
-        caption=lambda wildcards: caption_of(wildcards, "tables"),
-        code=code_digest("pages"),
+        caption=lambda wildcards: product_of(wildcards, "tables")["caption"],
     shell:
         r"""
-        mnlearn page {input:q} --out {output:q} &>{log:q}
+        mnlearn page {input.table:q} --out {output:q} &>{log:q}
         """
 
 
@@ -87,6 +117,11 @@ rule claims:
     input:
         scores="results/{study}/scores.csv",
         published="workflow/published.tsv",
+        order=order_of(
+            "{study}/claims",
+            lambda wildcards: study_of(wildcards).content,
+            "study_products.write_claims",
+        ),
     output:
         markdown="results/{study}/claims.md",
         csv="results/{study}/claims.csv",
@@ -94,11 +129,6 @@ rule claims:
         "results/logs/{study}/claims.log",
     benchmark:
         "results/benchmarks/{study}/claims.tsv"
-    params:
-        entries=lambda wildcards: json.dumps(
-            STUDIES[wildcards.study].content["claims"], sort_keys=True
-        ),
-        code=code_digest("claims", "pipeline"),
     shell:
         r"""
         mnlearn write {wildcards.study} claims &>{log:q}
@@ -108,7 +138,8 @@ rule claims:
 rule claims_page:
     """Show the claims as a page that opens in a browser."""
     input:
-        "results/{study}/claims.md",
+        claims="results/{study}/claims.md",
+        order=order_of("{study}/claims_page", lambda _: [], "pages.write_page"),
     output:
         report(
             "results/{study}/claims.html",
@@ -121,11 +152,9 @@ rule claims_page:
         "results/logs/{study}/claims_page.log",
     benchmark:
         "results/benchmarks/{study}/claims_page.tsv"
-    params:
-        code=code_digest("pages"),
     shell:
         r"""
-        mnlearn page {input:q} --out {output:q} &>{log:q}
+        mnlearn page {input.claims:q} --out {output:q} &>{log:q}
         """
 
 
@@ -133,10 +162,12 @@ rule appendix:
     """Show every point of a method's grid on every dataset as a page."""
     input:
         scores="results/{study}/scores.csv",
-        traces=lambda wildcards: [
-            f"results/{wildcards.study}/tuning/{dataset}/{wildcards.method}.csv"
-            for dataset in datasets_of(wildcards.study)
-        ],
+        traces=appendix_traces,
+        order=order_of(
+            "{study}/appendix/{method}",
+            lambda wildcards: study_of(wildcards).content["methods"][wildcards.method],
+            "appendix.write_appendix",
+        ),
     output:
         report(
             "results/{study}/appendix/{method}.html",
@@ -151,7 +182,6 @@ rule appendix:
         "results/benchmarks/{study}/appendix/{method}.tsv"
     params:
         caption="Every point of the grid, with its validation score and seconds.",
-        code=code_digest("appendix"),
     shell:
         r"""
         mnlearn appendix {wildcards.study} {wildcards.method} &>{log:q}

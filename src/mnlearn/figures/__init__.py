@@ -61,24 +61,24 @@ def write_figures(
     published: pd.DataFrame,
     labels: Mapping[str, str],
     folder: Path,
-    model_folder: Path,
+    structure_folder: Path,
     truths: Mapping[str, MarkovNetwork] | None = None,
     only: list[str] | None = None,
 ) -> None:
     """Draw the figures of a study and write them to `folder` as `<name>.pdf` and `.png`.
 
-    model_folder : holds the models as <dataset>/<method>/<variant or 'chosen'>.npz. truths :
+    structure_folder : holds records of `write_structure` as <dataset>/<method>.json. truths :
     the networks that datasets were sampled from. For the others see `tables.write_tables`.
 
     Raises
     ------
     InputError
-        See `products.chosen_products` and `draw`; or a model file is malformed.
+        See `products.chosen_products` and `draw`; or the record of a structure is malformed.
 
     """
     ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
     own = tidy_scores(scores[scores["study"] == study.name])
-    material = Material(study, own, published, ordered, model_folder, truths or {})
+    material = Material(study, own, published, ordered, structure_folder, truths or {})
     for product in chosen_products(study, "figures", only):
         pdf, png = render(draw(material, product))
         write_bytes(folder / f"{product['name']}.pdf", pdf)

@@ -12,12 +12,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mnlearn.cells import CHOSEN, model_path
 from mnlearn.errors import InputError
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import read_npz
 from mnlearn.products import Labels, Options, scored
 from mnlearn.published import Number, numbers, source
+from mnlearn.structures import Structure, read_structure
 from mnlearn.study import Study
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
@@ -62,15 +61,15 @@ NOTHING = "No results yet."
 class Material:
     """What a figure is drawn from.
 
-    scores : the study's own, tidy. model_folder : holds <dataset>/<method>/<variant>.npz.
-    truths : the networks that datasets were sampled from, by dataset.
+    scores : the study's own, tidy. structure_folder : holds <dataset>/<method>.json. truths : the
+    networks that datasets were sampled from, by dataset.
     """
 
     study: Study
     scores: pd.DataFrame
     published: pd.DataFrame
     labels: Labels
-    model_folder: Path
+    structure_folder: Path
     truths: Mapping[str, MarkovNetwork]
 
     @property
@@ -90,20 +89,21 @@ class Material:
         """Return the numbers by dataset of the source that an option describes."""
         return numbers(self.scores, self.published, source(spec, where))
 
-    def model(self, dataset: str, method: str, variant: str = CHOSEN) -> Any:
-        """Return a model of the study, or None if it has not been learned."""
-        path = model_path(self.model_folder / dataset / method, variant)
-        return read_npz(path) if path.exists() else None
+    def structure(self, dataset: str, method: str) -> Structure | None:
+        """Return the couplings of a learned network, or None if they are not recorded."""
+        path = self.structure_folder / dataset / f"{method}.json"
+        return read_structure(path) if path.exists() else None
 
-    def n_vars(self, dataset: str, method: str) -> int | None:
-        """Return the number of variables of a dataset, as printed or else as in its model."""
+    def n_vars(self, dataset: str) -> int | None:
+        """Return the number of variables of a dataset, as published or else as in our cells."""
         printed = self.published[
             (self.published["dataset"] == dataset) & (self.published["quantity"] == "n_vars")
         ]
         if len(printed):
             return int(printed["value"].iloc[0])
-        model = self.model(dataset, method)
-        return None if model is None else int(model.n_vars)
+        scores = self.scores
+        ours = scores[(scores["dataset"] == dataset) & (scores["quantity"] == "n_vars")]
+        return int(ours["value"].iloc[0]) if len(ours) else None
 
 
 Kind = Callable[[Material, Options], Figure]

@@ -60,7 +60,7 @@ def _points(
         name = str(option(variant, "name", where))
         found = numbers(material.scores, material.published, Source(method, quantity, name))
         for dataset, number in found.items():
-            n_vars = material.n_vars(dataset, method)
+            n_vars = material.n_vars(dataset)
             if dataset in reference and n_vars:
                 difference = (number.value - reference[dataset].value) / n_vars
                 out.setdefault(dataset, {})[name] = difference

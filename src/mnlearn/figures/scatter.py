@@ -25,7 +25,7 @@ def scatter(material: Material, options: Options) -> Figure:
     x, y = material.numbers(x_spec, where), material.numbers(y_spec, where)
     points, texts, shown = [], [], []
     for dataset, a, b in paired(x, y, material.datasets, as_printed=False):
-        n_vars = material.n_vars(dataset, str(y_spec["method"]))
+        n_vars = material.n_vars(dataset)
         if options.get("per_variable") and n_vars is None:
             continue
         divisor = n_vars if options.get("per_variable") and n_vars else 1

@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from mnlearn.cells import CHOSEN
-from mnlearn.errors import InputError
 from mnlearn.figures.canvas import GREY, NOTHING, Material, empty, new_figure
 from mnlearn.figures.networks import (
     EXTRA,
@@ -18,54 +15,31 @@ from mnlearn.figures.networks import (
     short_names,
     sign_handles,
 )
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.products import Options, option
-
-
-def couplings(network: MarkovNetwork) -> dict[tuple[int, int], float]:
-    """Return the pairwise couplings of a network: its energy in products of -1 and 1 variables.
-
-    A feature of k literals adds its weight over 2 ** k to every pair, with the sign of the
-    product of the two values; unlike `MarkovNetwork.edges`, no pair of a feature drops out.
-    """
-    out: dict[tuple[int, int], float] = {}
-    for f in range(len(network.features)):
-        literals = network.features.literals(f)
-        share = float(network.weight[f]) / 2 ** len(literals)
-        if not np.isfinite(share):
-            continue
-        for a, (u, u_value) in enumerate(literals):
-            for v, v_value in literals[a + 1 :]:
-                out[u, v] = out.get((u, v), 0.0) + (share if u_value == v_value else -share)
-    return out
 
 
 def structure(material: Material, options: Options) -> Figure:
     """Draw the strongest couplings of a learned network, beside the true edges if known.
 
-    options: dataset, method, variant, max_edges (as many as the true network has, else 40),
-    width.
+    options: dataset, method, max_edges (as many as the true network has, else 40), width.
     """
     where = material.where(options)
     dataset, method = (str(option(options, key, where)) for key in ("dataset", "method"))
-    network = material.model(dataset, method, str(options.get("variant", CHOSEN)))
-    if network is None:
+    learned = material.structure(dataset, method)
+    if learned is None:
         return empty(options, NOTHING)
-    if not isinstance(network, MarkovNetwork):
-        raise InputError(f"{where}: {method} does not learn Markov networks.")
     truth = material.truths.get(dataset)
     true_edges = set() if truth is None else set(truth.edges())
-    found = couplings(network)
+    found = learned.couplings
     strongest = sorted((e for e in found if found[e]), key=lambda e: (-abs(found[e]), e))
     kept = {e: found[e] for e in strongest[: options.get("max_edges", len(true_edges) or 40)]}
-    position = layout(network.n_vars, sorted(true_edges) or sorted(kept))
+    position = layout(len(learned.names), sorted(true_edges) or sorted(kept))
     figure, ax = new_figure(options, "column", 3.3)
     ax.set_aspect("equal")
     ax.set_axis_off()
     ax.margins(0.07)
     draw_edges(ax, position, kept, true_edges)
-    names = network.names or tuple(str(v + 1) for v in range(network.n_vars))
-    draw_nodes(ax, position, short_names(names))
+    draw_nodes(ax, position, short_names(learned.names))
     handles = _structure_legend(kept, true_edges)
     figure.legend(handles=handles, loc="outside lower center", ncols=3 if true_edges else 2)
     return figure

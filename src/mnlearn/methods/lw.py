@@ -14,10 +14,11 @@ from mnlearn.models.features import FeatureSet, canonical, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
-from mnlearn.weight_learning import MAX_ITERATIONS, learn_weights
+from mnlearn.weight_learning import MAX_ITERATIONS, REFERENCE, STANDARD, learn_weights
 
 FEATURES = ("cpds", "converted")
 STARTS = ("previous", "zero", "conversion")
+STOPPING = {"gap": STANDARD, "reference": REFERENCE}
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,16 @@ class Parameters:
     start: str = parameter(
         "previous", f"weights to start from, those of the previous prior first: {', '.join(STARTS)}"
     )
+    stopping: str = parameter(
+        "gap", "rule that ends weight learning: gap (ours), reference (Libra's)"
+    )
     sd: float | None = parameter(1.0, "standard deviation of the Gaussian weight prior, or none")
     l1: float = parameter(0.0, "L1 penalty on the weights")
     max_iterations: int = parameter(MAX_ITERATIONS, "iterations of weight learning")
 
     def __post_init__(self) -> None:
-        for name, known in (("features", FEATURES), ("start", STARTS)):
+        choices = (("features", FEATURES), ("start", STARTS), ("stopping", STOPPING))
+        for name, known in choices:
             if getattr(self, name) not in known:
                 raise InputError(
                     f"parameter {name}: expected one of {', '.join(known)}, "
@@ -108,10 +113,11 @@ def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> 
         Penalty(parameters.sd, parameters.l1),
         initial,
         parameters.max_iterations,
+        STOPPING[parameters.stopping],
     )
     return Fitted(
         MarkovNetwork(train.n_vars, arranged.features, learned.weight, train.names),
-        {"structure": arranged.seconds, "weights": learned.seconds},
+        {"features": arranged.seconds, "weights": learned.seconds},
         {"n_pairs": arranged.likelihood.n_pairs, **learned.summary()},
     )
 
