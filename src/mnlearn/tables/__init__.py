@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.files import write_text
-from mnlearn.products import Labels, Options, check_kind, chosen_products
+from mnlearn.products import Labels, Options, check_kind, chosen_products, shown_labels
 from mnlearn.published import tidy_scores
 from mnlearn.study import Study
 from mnlearn.tables.compare import compare
@@ -21,6 +21,7 @@ from mnlearn.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn.tables.paired import paired
 from mnlearn.tables.ranks import ranks
 from mnlearn.tables.sizes import sizes
+from mnlearn.tables.stacked import stacked
 from mnlearn.tables.table import Kind, Table, mark_stale
 from mnlearn.tables.times import times
 from mnlearn.tables.variants import variants, variants_by_dataset
@@ -28,6 +29,7 @@ from mnlearn.tables.variants import variants, variants_by_dataset
 # Imported one by one, so that the digest of this module covers them (see `provenance`).
 KINDS: dict[str, Kind] = {
     "compare": compare,
+    "stacked": stacked,
     "variants": variants,
     "variants_by_dataset": variants_by_dataset,
     "times": times,
@@ -50,6 +52,8 @@ def make_table(
 ) -> Table:
     """Return the table of one entry of a study, with its caption and stale numbers marked.
 
+    An entry with the option `datasets` shows these datasets only.
+
     Raises
     ------
     InputError
@@ -58,7 +62,10 @@ def make_table(
     """
     check_kind(study, "tables", product, KINDS)
     ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
+    ordered = dict(shown_labels(product, ordered, f"study {study.name}, table {product['name']}"))
     scores = tidy_scores(scores[scores["study"] == study.name])
+    if "datasets" in product:
+        scores = scores[scores["dataset"].isin(list(ordered))]
     table = KINDS[product["kind"]](scores, published, ordered, study.name, product)
     return mark_stale(dataclasses.replace(table, caption=str(product["caption"])), stale)
 
