@@ -18,6 +18,7 @@ _COMPUTED = {
     "minus": lambda x, y: x - y,
     "over": lambda x, y: x / y if y else None,
     "percent_less": lambda x, y: 100 * (1 - x / y) if y else None,
+    "exceeds": lambda x, y: float(x > y),
 }
 
 Data = Mapping[str, Mapping[str, Number]]
@@ -60,9 +61,10 @@ def column(spec: Options, where: str, decimals: int) -> Column:
     Parameters
     ----------
     spec
-        name; the keys of a source (see `published.source`), or one of `minus`, `over` and
-        `percent_less` with the names of two columns, of which the column is the difference, the
-        ratio, or by how many per cent the first is less than the second; head; group; decimals;
+        name; the keys of a source (see `published.source`), or one of `minus`, `over`,
+        `percent_less` and `exceeds` with the names of two columns, of which the column is the
+        difference, the ratio, by how many per cent the first is less than the second, or whether
+        the first is larger; head; group; decimals;
         significant (three significant digits instead of decimals); rank (the best of equal rank
         is bold); lower (lower is better); stderr; scientific (one digit and the power of ten).
     where
@@ -144,6 +146,8 @@ def column_cells(dataset: str, columns: Sequence[Column], data: Data) -> list[Ce
         cell = number_cell(number, c.decimals, "" if c.is_published else _method(c, columns))
         if c.computed and c.computed[0] == "minus" and cell.value is not None:
             cell = dataclasses.replace(cell, text=f"{cell.value:+.{c.decimals}f}")
+        if c.computed and c.computed[0] == "exceeds" and cell.value is not None:
+            cell = dataclasses.replace(cell, text="yes" if cell.value else "no")
         if c.stderr and number is not None and number.stderr is not None:
             text = f"{cell.text} ± {number.stderr:.{c.decimals}f}"
             cell = dataclasses.replace(cell, text=text, stderr=number.stderr)
@@ -185,8 +189,11 @@ def mean_row(
 ) -> Row:
     """Return the means of the columns named over the datasets that have them all.
 
+    A column without any number yet does not leave out datasets.
+
     kind : `mean` or `geometric_mean`. before : cells between the heading and the columns.
     """
+    averaged = [name for name in averaged if data[name]]
     complete = [d for d in datasets if all(d in data[name] for name in averaged)]
     cells = [Cell(f"{kind.replace('_', ' ')} of {len(complete)}"), *before]
     for c in columns:
@@ -234,16 +241,29 @@ def _text(comparison: Comparison, first: str, second: str) -> str:
     )
 
 
+def exceeding_notes(columns: Sequence[Column], data: Data, datasets: Sequence[str]) -> list[str]:
+    """Return a sentence per column of kind `exceeds` on how many datasets it says yes."""
+    out = []
+    for c in columns:
+        if c.computed and c.computed[0] == "exceeds":
+            found = [data[c.name][d].value for d in datasets if d in data[c.name]]
+            if found:
+                out.append(f"{c.head}: yes on {sum(found):.0f} of {len(found)} datasets.")
+    return out
+
+
 def published_notes(
     columns: Sequence[Column], data: Data, datasets: Sequence[str], labels: Labels
 ) -> list[str]:
-    """Return what is odd about the published numbers of a table."""
+    """Return what is odd about the published numbers of a table, datasets with one note together."""
     title = titles(columns)
-    notes = []
+    named: dict[tuple[str, str, str], list[str]] = {}
     for c in columns:
         for dataset in datasets:
             number = data[c.name].get(dataset)
             if c.is_published and number and number.note:
-                label = labels.get(dataset, dataset)
-                notes.append(f"{label}, {title[c.name]} {number.printed}: {number.note}.")
-    return notes
+                key = (title[c.name], str(number.printed), number.note)
+                named.setdefault(key, []).append(labels.get(dataset, dataset))
+    return [
+        f"{', '.join(of)}, {name} {printed}: {note}." for (name, printed, note), of in named.items()
+    ]

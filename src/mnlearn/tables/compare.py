@@ -11,6 +11,7 @@ from mnlearn.tables.columns import (
     column,
     column_cells,
     column_data,
+    exceeding_notes,
     mean_row,
     published_notes,
     wilcoxon_notes,
@@ -46,6 +47,7 @@ def compare(
         body=tuple(body),
         notes=(
             *wilcoxon_notes(columns, data, options.get("tests", []), datasets),
+            *exceeding_notes(columns, data, datasets),
             *published_notes(columns, data, datasets, labels),
         ),
         with_stderr=tuple(c.name for c in columns if c.stderr),

@@ -16,8 +16,8 @@ from mnlearn.tables.columns import (
     column_data,
     mean_row,
     published_notes,
-    wilcoxon_notes,
     titles,
+    wilcoxon_notes,
 )
 from mnlearn.tables.table import Cell, Row, Table, label_cell
 
