@@ -255,7 +255,7 @@ def exceeding_notes(columns: Sequence[Column], data: Data, datasets: Sequence[st
 def published_notes(
     columns: Sequence[Column], data: Data, datasets: Sequence[str], labels: Labels
 ) -> list[str]:
-    """Return what is odd about the published numbers of a table, datasets with one note together."""
+    """Return what is odd about the published numbers, datasets with one note together."""
     title = titles(columns)
     named: dict[tuple[str, str, str], list[str]] = {}
     for c in columns:
