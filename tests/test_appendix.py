@@ -76,3 +76,37 @@ def test_a_page_of_every_setting(tmp_path):
     assert '<tr style="font-weight: bold"><td>NLTCS</td><td>positive</td>' in page
     assert "<th>seconds for weights</th>" in page
     assert "http" not in page
+    assert "<h2>Chosen models</h2>" not in page
+
+
+def test_the_page_has_the_scores_and_times_of_chosen_models_and_of_structures(tmp_path):
+    rows = [
+        ("s", "nltcs", "mine", variant, quantity, value)
+        for variant, values in {
+            "": {"validation": -1.5, "pll": -1.6, "cmll": -1.7, "seconds_structure": 0.25,
+                 "seconds_features": 0.5, "seconds_weights": 2.0, "seconds_learn": 2.75},
+            "full-5-1": {"validation": -2.5, "pll": -2.6, "mean_seconds_weights": 0.125},
+            "positive-5-1": {"validation": -1.5, "pll": -1.6, "cmll": -1.7,
+                             "mean_seconds_weights": 1.5},
+        }.items()
+        for quantity, value in values.items()
+    ]  # fmt: skip
+    rows.append(("s", "nltcs", "other", "", "pll", -9.9))
+    columns = ("study", "dataset", "method", "variant", "quantity", "value", "stderr")
+    write_csv(tmp_path / "scores.csv", (dict(zip(columns, (*r, ""), strict=True)) for r in rows))
+    content = {"datasets": ["nltcs", "msnbc"], "methods": {"mine": {"learner": "gssl"}}}
+    write_appendix(Study("s", content), "mine", {"nltcs": "NLTCS"}, tmp_path)
+    page = (tmp_path / "appendix" / "mine.html").read_text()
+    chosen, settings = page.split("<table")[1:]
+    cells = [
+        *("NLTCS", "-1.5000", "-1.6000", "-1.7000", "0.250", "0.500", "2.000", "2.750"),
+    ]
+    assert "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>" in chosen
+    assert "<th>test CMLL</th><th>mean seconds for weights</th>" in settings
+    cells = ["NLTCS", "full-5-1", "-2.5000", "-2.6000", "", "0.125"]
+    assert "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>" in settings
+    best = '<tr style="font-weight: bold"><td>NLTCS</td><td>positive-5-1</td>'
+    assert best in settings
+    assert page.count("font-weight: bold") == 1
+    assert "-9.9" not in page
+    assert "Points of the grid" not in page

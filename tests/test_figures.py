@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 
 import matplotlib as mpl
@@ -52,6 +53,12 @@ PRODUCTS = [
     {"kind": "structure", "dataset": "d0", "method": "dtsl", "max_edges": 8},
     {
         "kind": "differences",
+        "quantity": "cmll",
+        "panels": [{"method": "dtsl", "reference": SCORE["trees"]}],
+        "variants": [{"name": v, "head": v} for v in ("default", "prune")],
+    },
+    {
+        "kind": "conversion_loss",
         "quantity": "cmll",
         "panels": [{"method": "dtsl", "reference": SCORE["trees"]}],
         "variants": [{"name": v, "head": v} for v in ("default", "prune")],
@@ -261,6 +268,59 @@ def test_series_that_another_beats_in_both_are_off_the_line():
     x, y = np.array([1.0, 2.0, 3.0, 0.5]), np.array([-2.0, -3.0, -1.0, 0.0])
     ours = np.array([True, True, True, False])
     assert [_beaten(i, x, y, ours) for i in range(3)] == [False, True, False]
+
+
+def conversions(losses, n_vars, base=-40.0):
+    """Scores of a source network and of conversions with the losses given, by dataset."""
+    rows = []
+    for dataset, of_variant in losses.items():
+        rows.append(("s", dataset, "dn", "", "pll", base, None))
+        for variant, loss in of_variant.items():
+            rows.append(("s", dataset, "mn", variant, "pll", base - loss * n_vars[dataset], None))
+    columns = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_conversion_loss_draws_the_losses_over_the_largest_of_each_cluster(models):
+    losses = {
+        "d0": {"a": 0.0132, "b": 0.0042, "c": -0.0025},
+        "d1": {"a": 0.0052, "b": 0.0171, "c": -0.0001},
+        # Every conversion is better than its source.
+        "d2": {"a": -0.0020, "b": -0.0010, "c": -0.0040},
+        # One conversion has not been scored.
+        "d3": {"a": 0.00041, "c": 0.00017},
+    }
+    n_vars = {"d0": 16, "d1": 17, "d2": 64, "d3": 69}
+    printed = pd.DataFrame(
+        [("p", "1", d, "", "n_vars", n, "", str(n), 0) for d, n in n_vars.items()],
+        columns=NO_PUBLISHED.columns,
+    )
+    product = {
+        "name": "x",
+        "kind": "conversion_loss",
+        "panels": [{"method": "mn", "reference": {"method": "dn", "quantity": "pll"}}],
+        "variants": [{"name": v, "head": v} for v in "abc"],
+    }
+    base = material(models, conversions(losses, n_vars))
+    figure = draw(dataclasses.replace(base, published=printed), product)
+    (ax,) = figure.axes
+    scales = {"d0": 0.0132, "d1": 0.0171, "d2": 0.0040, "d3": 0.00041}
+    expected = [loss / scales[d] for d, of in losses.items() for loss in of.values()]
+    assert [bar.get_height() for bar in ax.patches] == pytest.approx(expected)
+    assert [text.get_text() for text in ax.texts] == ["0.013", "0.017", "−0.001", "0.000"]
+    centres = [bar.get_x() + bar.get_width() / 2 for bar in ax.patches]
+    assert centres == sorted(centres)
+    # A bar keeps the place of its conversion where another one is missing.
+    assert centres[-1] - 3 == pytest.approx(centres[2] - 0)
+
+
+def test_a_figure_shows_the_datasets_it_names(models):
+    product = {**BY_KIND["scatter"], "datasets": ["d1", "d5"]}
+    texts = {text.get_text() for text in draw(material(models), product).axes[0].texts}
+    assert {t for t in texts if t.startswith("Dataset")} == {"Dataset 1", "Dataset 5"}
+    assert "DTSL better on 2" in texts
+    with pytest.raises(InputError, match="study s, figure f0, datasets: no 'd99' in the study"):
+        draw(material(models), {**product, "datasets": ["d99"]})
 
 
 def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(models):

@@ -55,6 +55,23 @@ def option(entry: Options, key: str, where: str) -> Any:
     return entry[key]
 
 
+def shown_labels(entry: Options, labels: Labels, where: str) -> Labels:
+    """Return the labels of the datasets that an entry shows: all, or those of its `datasets`.
+
+    Raises
+    ------
+    InputError
+        The entry names a dataset that has no label; `where` names the entry in the sentence.
+
+    """
+    if "datasets" not in entry:
+        return labels
+    for dataset in entry["datasets"]:
+        if dataset not in labels:
+            raise InputError(f"{where}, datasets: no {dataset!r} in the study.")
+    return {dataset: label for dataset, label in labels.items() if dataset in entry["datasets"]}
+
+
 def scored(scores: pd.DataFrame, labels: Labels) -> list[str]:
     """Return the datasets with scores, in the order of the labels, then of the scores."""
     present = list(dict.fromkeys(scores["dataset"]))

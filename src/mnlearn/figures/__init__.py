@@ -3,6 +3,7 @@
 A kind is a function in a file of its own, named in `KINDS`.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 
 from mnlearn.figures.accuracy_time import accuracy_time
 from mnlearn.figures.canvas import Kind, Material, render, style
+from mnlearn.figures.conversion_loss import conversion_loss
 from mnlearn.figures.critical_difference import critical_difference
 from mnlearn.figures.differences import differences
 from mnlearn.figures.growth import growth
@@ -22,7 +24,7 @@ from mnlearn.figures.structure import structure
 from mnlearn.figures.variants import variants
 from mnlearn.files import write_bytes
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.products import Options, check_kind, chosen_products
+from mnlearn.products import Options, check_kind, chosen_products, shown_labels
 from mnlearn.published import tidy_scores
 from mnlearn.study import Study
 
@@ -34,6 +36,7 @@ KINDS: dict[str, Kind] = {
     "structure": structure,
     "reproduction": reproduction,
     "differences": differences,
+    "conversion_loss": conversion_loss,
     "growth": growth,
     "critical_difference": critical_difference,
     "pareto": pareto,
@@ -42,7 +45,7 @@ KINDS: dict[str, Kind] = {
 
 
 def draw(material: Material, product: Options) -> Figure:
-    """Return the figure of one entry of a study.
+    """Return the figure of one entry of a study, of all datasets or of its option `datasets`.
 
     Raises
     ------
@@ -51,6 +54,10 @@ def draw(material: Material, product: Options) -> Figure:
 
     """
     check_kind(material.study, "figures", product, KINDS)
+    labels = shown_labels(product, material.labels, material.where(product))
+    if "datasets" in product:
+        scores = material.scores[material.scores["dataset"].isin(list(labels))]
+        material = dataclasses.replace(material, scores=scores, labels=labels)
     with style():
         return KINDS[product["kind"]](material, product)
 

@@ -11,9 +11,11 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.files import write_text
-from mnlearn.products import Labels, Options, check_kind, chosen_products
+from mnlearn.products import Labels, Options, check_kind, chosen_products, shown_labels
 from mnlearn.published import tidy_scores
 from mnlearn.study import Study
+from mnlearn.tables.averages import averages
+from mnlearn.tables.choices import choices
 from mnlearn.tables.compare import compare
 from mnlearn.tables.datasets import datasets
 from mnlearn.tables.effects import effects, scores_by_value
@@ -21,13 +23,16 @@ from mnlearn.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn.tables.paired import paired
 from mnlearn.tables.ranks import ranks
 from mnlearn.tables.sizes import sizes
+from mnlearn.tables.stacked import stacked
 from mnlearn.tables.table import Kind, Table, mark_stale
 from mnlearn.tables.times import times
+from mnlearn.tables.traces import trace_numbers
 from mnlearn.tables.variants import variants, variants_by_dataset
 
 # Imported one by one, so that the digest of this module covers them (see `provenance`).
 KINDS: dict[str, Kind] = {
     "compare": compare,
+    "stacked": stacked,
     "variants": variants,
     "variants_by_dataset": variants_by_dataset,
     "times": times,
@@ -37,6 +42,8 @@ KINDS: dict[str, Kind] = {
     "paired": paired,
     "effects": effects,
     "scores_by_value": scores_by_value,
+    "averages": averages,
+    "choices": choices,
 }
 
 
@@ -47,8 +54,15 @@ def make_table(
     published: pd.DataFrame,
     labels: Labels,
     stale: AbstractSet[tuple[str, str]] = frozenset(),
+    tuning: Path | None = None,
 ) -> Table:
     """Return the table of one entry of a study, with its caption and stale numbers marked.
+
+    An entry with the option `datasets` shows these datasets only; one with the option `traces`
+    (see `traces.trace_numbers`) also shows numbers of the traces of tuning.
+
+    tuning : folder of the traces, <dataset>/<method>.csv; needed for the option `traces` only.
+    For the others see `write_tables`.
 
     Raises
     ------
@@ -58,7 +72,15 @@ def make_table(
     """
     check_kind(study, "tables", product, KINDS)
     ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
-    scores = tidy_scores(scores[scores["study"] == study.name])
+    where = f"table {product['name']} of study {study.name}"
+    ordered = dict(shown_labels(product, ordered, where))
+    scores = scores[scores["study"] == study.name]
+    if tuning is not None and "traces" in product:
+        found = trace_numbers(product["traces"], study.name, list(ordered), tuning, where)
+        scores = pd.concat([scores, found]) if len(found) else scores
+    scores = tidy_scores(scores)
+    if "datasets" in product:
+        scores = scores[scores["dataset"].isin(list(ordered))]
     table = KINDS[product["kind"]](scores, published, ordered, study.name, product)
     return mark_stale(dataclasses.replace(table, caption=str(product["caption"])), stale)
 
@@ -71,11 +93,13 @@ def write_tables(
     folder: Path,
     stale: AbstractSet[tuple[str, str]] = frozenset(),
     only: list[str] | None = None,
+    tuning: Path | None = None,
 ) -> None:
     """Write the tables of a study to `folder` as `<name>.csv`, `.md` and `.tex`.
 
     scores : as `gather.gather` returns them, or as read from its CSV. labels : names of the
     datasets for readers. stale : pairs (dataset, method). only : names of the tables to write.
+    tuning : folder of the traces of tuning; `folder`/../tuning if not given.
 
     Raises
     ------
@@ -83,8 +107,9 @@ def write_tables(
         See `products.chosen_products` and `make_table`.
 
     """
+    traces = folder.parent / "tuning" if tuning is None else tuning
     for product in chosen_products(study, "tables", only):
-        table = make_table(study, product, scores, published, labels, stale)
+        table = make_table(study, product, scores, published, labels, stale, traces)
         write_text(folder / f"{product['name']}.csv", to_csv(table))
         write_text(folder / f"{product['name']}.md", to_markdown(table))
         write_text(folder / f"{product['name']}.tex", to_latex(table))

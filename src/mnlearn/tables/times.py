@@ -9,6 +9,7 @@ from mnlearn.tables.table import Cell, Row, Table, value_cell
 
 _SECONDS = {
     "structure": "seconds_structure",
+    "features": "seconds_features",
     "weights": "seconds_weights",
     "total": "seconds_learn",
     "tuning": "seconds_tuning",
@@ -42,10 +43,10 @@ def times(
         blank = [Cell()] * (len(_SECONDS) + len(theirs))
         cells = [Cell(f"geometric mean of {len(ratios)}"), *blank, mean]
         rows.append(Row(tuple(cells), tuple(ratios), footer=True))
-    note = (
-        "Seconds of one thread; total is structure and weights of the chosen model, tuning "
-        "the whole grid. The published seconds are those of another machine."
-        if theirs
-        else "Seconds of one thread; tuning is the whole grid."
-    )
-    return seconds.table("seconds", ("published_over_ours", "published / ours"), rows, [note])
+    notes = [
+        "Seconds of one thread. Structure, features (their conversion and preparation), weights "
+        "and total: the chosen model alone. Tuning: the search over the whole grid."
+    ]
+    if theirs:
+        notes.append("The published seconds were measured on another machine.")
+    return seconds.table("seconds", ("published_over_ours", "published / ours"), rows, notes)

@@ -1,0 +1,37 @@
+"""Tables made of invented scores, and what is in them."""
+
+import csv
+import io
+
+import pandas as pd
+
+from mnlearn import tables
+from mnlearn.study import Study
+from mnlearn.tables.formats import to_csv
+
+LABELS = {"nltcs": "NLTCS", "msnbc": "MSNBC", "msweb": "MSWeb"}
+
+
+def scores_of(rows, study="s"):
+    """Scores from (dataset, method, variant, quantity, value[, stderr])."""
+    columns = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]
+    padded = [(study, *row, *[None] * (6 - len(row))) for row in rows]
+    return pd.DataFrame(padded, columns=columns)
+
+
+def make(kind, scores, printed, stale=frozenset(), **options):
+    product = {"name": "t", "kind": kind, "caption": "A caption.", **options}
+    content = {"datasets": list(LABELS), "tables": [product], "title": "T"}
+    return tables.make_table(Study("s", content), product, scores, printed, LABELS, stale)
+
+
+def texts(table):
+    return [[cell.text for cell in row.cells] for row in table.body]
+
+
+def bold(table):
+    return [[cell.bold for cell in row.cells] for row in table.body]
+
+
+def parsed(table):
+    return list(csv.DictReader(io.StringIO(to_csv(table))))
