@@ -75,14 +75,16 @@ rule time_cell:
         "results/logs/{study}/time_cell/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/time_cell/{dataset}/{method}.tsv"
-    threads: 1
+    # Takes all processors, of which learning uses one, so that nothing else of this run disturbs it.
+    threads: workflow.cores or 1
+    priority: -1
     params:
         network=network_option,
         recipe=recipe_of("times"),
     shell:
         r"""
         mnlearn time-cell {input.cell:q} --train {input.train:q} {params.network} \
-            --threads {threads} --recipe {params.recipe:q} --out {output:q} &>{log:q}
+            --threads 1 --recipe {params.recipe:q} --out {output:q} &>{log:q}
         """
 
 
