@@ -211,16 +211,43 @@ def pair(
 
 
 @click.command()
+@click.option("--study", required=True)
+@click.option("--dataset", required=True)
+@click.option("--first", type=(str, FILE), required=True, help="A method and its circuit.")
+@click.option("--second", type=(str, FILE), required=True, help="The one to compare it with.")
+@click.option("--samples", default=10_000, show_default=True, type=click.IntRange(min=2))
+@click.option("--out", type=FILE, required=True)
+@threads_option
+@seed_option
+def divergence(
+    study: str,
+    dataset: str,
+    first: tuple[str, Path],
+    second: tuple[str, Path],
+    samples: int,
+    out: Path,
+    threads: int,
+    seed: int,
+) -> None:
+    """Pipeline: estimate the Kullback-Leibler divergence of a circuit from another."""
+    from mnlearn.circuit_divergence import estimate_divergence
+
+    estimate_divergence(study, dataset, first, second, samples, seed, out, threads)
+
+
+@click.command()
 @click.argument("cells", nargs=-1, required=True, type=FILE)
 @click.option("--paired", multiple=True, type=FILE, help="Record of two methods compared.")
 @click.option("--curve", "curves", multiple=True, type=FILE, help="Record of a query curve.")
 @click.option("--export", "exports", multiple=True, type=FILE, help="Record of `check-exports`.")
+@click.option("--divergence", "divergences", multiple=True, type=FILE, help="Record of a KL.")
 @click.option("--out", type=FILE, required=True)
 def gather(
     cells: tuple[Path, ...],
     paired: tuple[Path, ...],
     curves: tuple[Path, ...],
     exports: tuple[Path, ...],
+    divergences: tuple[Path, ...],
     out: Path,
 ) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
@@ -232,7 +259,7 @@ def gather(
             gather_cells([path])
         except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"{path}: is not the record of a scored cell.") from error
-    scores = gather_cells(cells, paired, curves, exports)
+    scores = gather_cells(cells, paired, curves, exports, divergences)
     write_text(out, scores.to_csv(index=False, lineterminator="\n"))
 
 
@@ -274,6 +301,6 @@ def appendix(name: str, method: str) -> None:
 
 
 STEPS = (
-    *(prepare, partition, tune, score_cell, queries, query_curve, check_exports, pair, gather),
-    *(write, page, appendix),
+    *(prepare, partition, tune, score_cell, queries, query_curve, check_exports, pair),
+    *(divergence, gather, write, page, appendix),
 )

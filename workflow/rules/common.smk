@@ -68,6 +68,15 @@ def paired_of(wildcards):
     ]
 
 
+def divergences_of(wildcards):
+    """Return the records of the divergences between circuits that a study asks for."""
+    return [
+        f"results/{wildcards.study}/divergence/{dataset}/{first}-{second}.json"
+        for dataset in datasets_of(wildcards.study)
+        for first, second in STUDIES[wildcards.study].content.get("divergences", [])
+    ]
+
+
 def queries_of(study):
     """Return how a study queries models: examples, percentages, methods, and who samples."""
     nothing = {"examples": 1, "percentages": [], "methods": []}

@@ -4,7 +4,7 @@ Score every learned model on test data, which no rule in another file reads.
 REQUIRED INPUTS:  results/data/{dataset}/test.npz, models, query groups
 OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, curves/{dataset}/{method}.json,
                   exports/{dataset}/{method}.json, paired/{dataset}/{first}-{second}.json,
-                  scores.csv
+                  divergence/{dataset}/{first}-{second}.json, scores.csv
 """
 
 
@@ -137,6 +137,32 @@ rule pair:
         """
 
 
+rule divergence:
+    """Estimate the Kullback-Leibler divergence of a circuit from that of another method."""
+    input:
+        first="results/{study}/models/{dataset}/{first}",
+        second="results/{study}/models/{dataset}/{second}",
+    output:
+        "results/{study}/divergence/{dataset}/{first}-{second}.json",
+    log:
+        "results/logs/{study}/divergence/{dataset}/{first}-{second}.log",
+    benchmark:
+        "results/benchmarks/{study}/divergence/{dataset}/{first}-{second}.tsv"
+    threads: 1
+    params:
+        samples=10000,
+        seed=config["seed"],
+        code=code_digest("circuit_divergence"),
+    shell:
+        r"""
+        mnlearn divergence --study {wildcards.study} --dataset {wildcards.dataset:q} \
+            --first {wildcards.first} {input.first:q}/chosen.npz \
+            --second {wildcards.second} {input.second:q}/chosen.npz \
+            --samples {params.samples} --seed {params.seed} --threads {threads} \
+            --out {output:q} &>{log:q}
+        """
+
+
 rule gather:
     """Put the numbers of all cells into one tidy table."""
     input:
@@ -144,6 +170,7 @@ rule gather:
         paired=paired_of,
         curves=curves_of,
         exports=exports_of,
+        divergences=divergences_of,
     output:
         "results/{study}/scores.csv",
     log:
@@ -155,6 +182,7 @@ rule gather:
             *(f"--paired {path}" for path in input.paired),
             *(f"--curve {path}" for path in input.curves),
             *(f"--export {path}" for path in input.exports),
+            *(f"--divergence {path}" for path in input.divergences),
         ],
         code=code_digest("gather"),
     shell:
