@@ -16,6 +16,7 @@ from mnlearn.published import tidy_scores
 from mnlearn.study import Study
 from mnlearn.tables.compare import compare
 from mnlearn.tables.datasets import datasets
+from mnlearn.tables.edge_limits import edge_limits
 from mnlearn.tables.effects import effects, scores_by_value
 from mnlearn.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn.tables.paired import paired
@@ -37,6 +38,7 @@ KINDS: dict[str, Kind] = {
     "paired": paired,
     "effects": effects,
     "scores_by_value": scores_by_value,
+    "edge_limits": edge_limits,
 }
 
 
