@@ -1,6 +1,7 @@
 """Circuits against the polynomial that they stand for, summed over all states."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from mnlearn.inference.circuits import (
     log_value,
     marginals,
     most_probable,
+    row_evaluator,
 )
 from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals, with_weight
 from mnlearn.models.features import features_of
@@ -105,6 +107,32 @@ def test_expectations_of_features_also_beyond_the_range_of_numbers(shift):
     value, p_one = evaluator.given(weight, rows)
     np.testing.assert_allclose(value, log_value(with_weight(circuit, weight), rows), atol=1e-9)
     np.testing.assert_allclose(p_one, marginals(circuit, rows), atol=1e-10)
+
+
+@pytest.mark.parametrize("shift", [0.0, 300.0, -300.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_evaluated_one_at_a_time_give_what_many_give(seed, shift):
+    circuit, features = grown(seed)
+    circuit = replace(circuit, features=features if seed % 2 else None)
+    shifted = np.where(np.arange(len(circuit.weight)) < 2 * N, shift, 0.0)
+    circuit = with_weight(circuit, circuit.weight + shifted)
+    rows = np.random.default_rng(seed).choice([0, 1, UNKNOWN], (20, N)).astype(np.uint8)
+    log_values_of, p = conditionals(circuit, rows)
+    evaluator = row_evaluator(circuit)
+    for row, log_value_of, expected in zip(rows, log_values_of, p, strict=True):
+        value, found = evaluator.conditionals(row)
+        assert value == pytest.approx(log_value_of, abs=1e-9)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_a_row_of_probability_0_has_no_conditionals():
+    circuit, _ = grown(1)
+    weight = np.where(np.arange(len(circuit.weight)) == 1, -np.inf, circuit.weight)
+    row = np.full(N, UNKNOWN, np.uint8)
+    row[0] = 1
+    value, p = row_evaluator(with_weight(circuit, weight)).conditionals(row)
+    assert value == -np.inf
+    assert np.isnan(p).all()
 
 
 def test_many_variables_stay_in_the_range_of_plain_numbers(monkeypatch):

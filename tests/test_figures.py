@@ -337,6 +337,38 @@ def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(models):
     assert len(figure.legends) == 1
 
 
+def test_lines_of_a_panel_may_show_different_quantities(models):
+    frame = scores()
+    more = [("s", "d2", "dtsl", "", f"cll_sampled_q{p}", -1.0 / p, 0.1) for p in (10, 50)]
+    more += [("s", d, "trees", "", f"cmll_q{p}", -2.0 / p, 0.1) for d in DATASETS for p in (10, 50)]
+    frame = pd.concat([frame, pd.DataFrame(more, columns=frame.columns)])
+    product = {key: value for key, value in BY_KIND["query_curves"].items() if key != "quantity"}
+    product |= {
+        "datasets": ["d2", "d0", "gone"],
+        "fraction": True,
+        "series": [
+            {"head": "A", "method": "dtsl", "quantity": "cll_sampled", "instead": "cll"},
+            {"head": "B", "method": "trees", "quantity": "cmll", "dashed": True},
+            {"head": "C", "method": "atomic", "quantity": "seconds_single"},
+        ],
+    }
+    figure = draw(material(models, frame), product)
+    panels = [ax for ax in figure.axes if ax.get_visible()]
+    # The second panel lacks the quantity asked for and shows the other; no panel has line C.
+    assert [ax.get_title("left") for ax in panels] == ["Dataset 2", "Dataset 0*"]
+    value = frame.set_index(["dataset", "method", "quantity"])["value"]
+    first, second = (ax.get_lines() for ax in panels)
+    assert first[0].get_ydata().tolist() == [-0.1, -0.02]
+    assert second[0].get_ydata().tolist() == [value["d0", "dtsl", f"cll_q{p}"] for p in (10, 50)]
+    for own in (first, second):
+        assert own[1].get_ydata().tolist() == [-0.2, -0.04]
+        assert [line.get_linestyle() for line in own] == ["-", "--"]
+        assert own[0].get_xdata().tolist() == [0.1, 0.5]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["A", "B"]
+    with pytest.raises(InputError, match="expected the key 'quantity'"):
+        draw(material(models, frame), {**product, "series": BY_KIND["query_curves"]["series"]})
+
+
 def test_a_line_that_may_leave_does_not_set_the_limits():
     near, far = np.array([-0.5, -0.4]), np.array([-0.45, -9.0])
     low, high = _limits(near, np.concatenate([near, far]))

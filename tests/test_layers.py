@@ -49,6 +49,7 @@ LAYERS = [
         "cell_scoring",
         "paired_scores",
         "query_curves",
+        "circuit_divergence",
         "exports",
         "published",
         "estimates",

@@ -62,11 +62,15 @@ def test_an_edited_kernel_changes_what_uses_it_and_nothing_else(package):
     assert "scores" in changed(package, "kernels/gibbs.py", "n_samples", "number")
     circuits = changed(package, "kernels/circuit.py", "LOG_ZERO = -1e30", "LOG_ZERO = -1e31")
     assert circuits == {"acmn", "circuit scores"}
-    assert changed(package, "tables/formats.py", "EMPTY_NOTE = ", "EMPTY_NOTE = 1 or ") == {"tables"}
+    assert changed(package, "tables/formats.py", "EMPTY_NOTE = ", "EMPTY_NOTE = 1 or ") == {
+        "tables"
+    }
 
 
 def test_an_edited_constant_changes_what_uses_it(package):
-    assert changed(package, "weight_learning.py", "TOLERANCE = 1e-4", "TOLERANCE = 1e-5") == {"dtsl"}
+    assert changed(package, "weight_learning.py", "TOLERANCE = 1e-4", "TOLERANCE = 1e-5") == {
+        "dtsl"
+    }
 
 
 def test_a_new_definition_in_a_shared_file_changes_nothing(package):

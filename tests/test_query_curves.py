@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from command import refuse, succeed
+from mnlearn import query_curves
 from mnlearn.data.dataset import merge_rows
-from mnlearn.files import read_json
+from mnlearn.files import read_json, write_json
 from mnlearn.gather import gather
+from mnlearn.inference.circuit_evaluation import UNKNOWN, RowEvaluator
 from mnlearn.inference.circuits import log_value
 from mnlearn.models.files import save_model
 from oracles import all_states
@@ -112,8 +114,12 @@ def test_models_that_sample_answer_the_first_queries_and_circuits_all(folder):
     assert of_network["cmll_sampled"] == pytest.approx(of_ten["cmll"], abs=1e-9)
     assert of_network["cmll"] == of_network["cmll_sampled"]
     assert of_circuit["cmll"] != of_circuit["cmll_sampled"]
+    assert of_circuit["cll_sampled"] == pytest.approx(of_ten["cll"], abs=1e-12)
+    assert of_circuit["cll"] != of_circuit["cll_sampled"]
     assert "cmll_sampled" not in of_ten
-    assert "cmll_sampled_q50" in set(gather([], curve_paths=["circuit.json"])["quantity"])
+    assert "cll_sampled" not in {**of_ten, **of_network}
+    quantities = set(gather([], curve_paths=["circuit.json"])["quantity"])
+    assert {"cll_sampled_q50", "cmll_sampled_q50"} <= quantities
 
 
 def test_faults_of_queries(folder, tmp_path):
@@ -135,3 +141,28 @@ def test_curves_are_gathered(folder):
     assert scores.loc["cll_q50", "value"] == point["cll"]["mean"]
     assert scores.loc["cmll_q50", "stderr"] == point["cmll"]["stderr"]
     assert scores.loc["seconds_q50", "value"] == point["seconds_per_query"]
+    assert scores.loc["seconds_single_q50", "value"] == point["seconds_single_per_query"] > 0
+
+
+def test_single_queries_are_timed_one_at_a_time_on_the_first_of_them(folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr(query_curves, "_SINGLE", 10)
+    monkeypatch.setattr(
+        RowEvaluator, "conditionals", lambda self, row: asked.append(row.copy()) or (0.0, None)
+    )
+    succeed(f"{CURVE} --percentages [50] --out curve.json")
+    assert read_json("curve.json")["n_queries_single"] == 10
+    with np.load("q.npz") as queries:
+        unknown = queries["rank"][:10] < 3
+    # The first query is answered once before, so that compilation is not timed.
+    assert len(asked) == 11
+    np.testing.assert_array_equal(np.array(asked[1:]) == UNKNOWN, unknown)
+
+
+def test_records_without_a_time_of_single_queries_are_gathered(folder):
+    succeed(f"{CURVE} --percentages [50] --out curve.json")
+    record = read_json("curve.json")
+    del record["points"][0]["seconds_single_per_query"]
+    write_json("curve.json", record)
+    quantities = gather([], curve_paths=["curve.json"])["quantity"].tolist()
+    assert quantities == ["cll_q50", "cmll_q50", "seconds_q50"]

@@ -129,7 +129,9 @@ def test_the_optimum_is_that_of_an_independent_solver(penalty):
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 def test_the_gap_bounds_the_distance_to_the_optimum_at_any_point(penalty):
     _features, _, likelihood = problem(2)
-    best = learn_weights(likelihood, penalty, max_iterations=1000, stopping=Stopping(1e-10)).objective
+    best = learn_weights(
+        likelihood, penalty, max_iterations=1000, stopping=Stopping(1e-10)
+    ).objective
     for iterations in (1, 3, 10):
         early = learn_weights(likelihood, penalty, max_iterations=iterations)
         assert early.objective - best <= early.gap * (1 + 1e-9) + 1e-7
@@ -138,7 +140,9 @@ def test_the_gap_bounds_the_distance_to_the_optimum_at_any_point(penalty):
 def test_l1_optimality_conditions():
     _features, _, likelihood = problem(4)
     l1 = 8.0
-    learned = learn_weights(likelihood, Penalty(None, l1), max_iterations=2000, stopping=Stopping(1e-10))
+    learned = learn_weights(
+        likelihood, Penalty(None, l1), max_iterations=2000, stopping=Stopping(1e-10)
+    )
     gradient = likelihood.value_and_gradient(learned.weight)[1]
     zero = learned.weight == 0
     assert zero.any()
@@ -164,7 +168,10 @@ def test_weights_of_a_known_network_are_recovered():
     states = oracles.all_states(5)
     data = merge_rows(states[rng.choice(32, 200_000, p=oracles.joint(network))])
     learned = learn_weights(
-        pseudo_likelihood(network.features, data), Penalty(10.0), max_iterations=500, stopping=Stopping(1e-8)
+        pseudo_likelihood(network.features, data),
+        Penalty(10.0),
+        max_iterations=500,
+        stopping=Stopping(1e-8),
     )
     # Features that span the same functions share weights freely; compare the distributions.
     found = MarkovNetwork(5, network.features, learned.weight)

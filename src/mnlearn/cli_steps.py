@@ -266,6 +266,34 @@ def pair(
 
 
 @click.command()
+@click.option("--study", required=True)
+@click.option("--dataset", required=True)
+@click.option("--first", type=(str, FILE), required=True, help="A method and its circuit.")
+@click.option("--second", type=(str, FILE), required=True, help="The one to compare it with.")
+@click.option("--samples", default=10_000, show_default=True, type=click.IntRange(min=2))
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+@threads_option
+@seed_option
+def divergence(
+    study: str,
+    dataset: str,
+    first: tuple[str, Path],
+    second: tuple[str, Path],
+    samples: int,
+    out: Path,
+    recipe: dict[str, Any],
+    threads: int,
+    seed: int,
+) -> None:
+    """Pipeline: estimate the Kullback-Leibler divergence of a circuit from another."""
+    from mnlearn.circuit_divergence import estimate_divergence
+
+    identity = {"study": study, "dataset": dataset, "recipe": recipe}
+    estimate_divergence(identity, first, second, samples, seed, out, threads)
+
+
+@click.command()
 @click.argument("cells", nargs=-1, required=True, type=FILE)
 @click.option("--paired", multiple=True, type=FILE, help="Record of two methods compared.")
 @click.option("--curve", "curves", multiple=True, type=FILE, help="Record of a query curve.")
@@ -273,6 +301,7 @@ def pair(
 @click.option("--time", "times", multiple=True, type=FILE, help="Record of `time-cell`.")
 @click.option("--trace", "traces", multiple=True, type=FILE, help="Grid points of a cell.")
 @click.option("--timed", multiple=True, help="Method whose seconds are those of --time alone.")
+@click.option("--divergence", "divergences", multiple=True, type=FILE, help="Record of a KL.")
 @click.option("--out", type=FILE, required=True)
 def gather(
     cells: tuple[Path, ...],
@@ -282,6 +311,7 @@ def gather(
     times: tuple[Path, ...],
     traces: tuple[Path, ...],
     timed: tuple[str, ...],
+    divergences: tuple[Path, ...],
     out: Path,
 ) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
@@ -293,7 +323,9 @@ def gather(
             gather_cells([path])
         except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"{path}: is not the record of a scored cell.") from error
-    scores = gather_cells(cells, paired, curves, exports, times, traces, timed)
+    scores = gather_cells(
+        cells, paired, curves, exports, times, traces, timed, divergences
+    )  # fmt: skip
     write_text(out, scores.to_csv(index=False, lineterminator="\n"))
 
 
@@ -341,6 +373,5 @@ def appendix(name: str, method: str) -> None:
 
 STEPS = (
     *(prepare, partition, tune, score_cell, time_cell, structure, queries, query_curve),
-    *(check_exports, pair, gather),
-    *(write, page, appendix),
+    *(check_exports, pair, divergence, gather, write, page, appendix),
 )

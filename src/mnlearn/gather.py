@@ -22,20 +22,24 @@ def gather(
     timing_paths: Sequence[Path] = (),
     trace_paths: Sequence[Path] = (),
     timed: Collection[str] = (),
+    divergence_paths: Sequence[Path] = (),
 ) -> pd.DataFrame:
     """Return the numbers of all cells, tidy: one row per number; see COLUMNS.
 
     paired_paths : records of `compare_paired`; the mean difference of a score from that of another
         method, with its standard error, is the quantity `<score>_less_<other>`.
     curve_paths : records of `query_curves`; where p per cent of the variables are queried the
-        quantities are `cll_q<p>` (of circuits), `cmll_q<p>`, `seconds_q<p>` and, where some
-        models answer a part of the queries only, `cmll_sampled_q<p>` of that part.
+        quantities are `cll_q<p>` (of circuits), `cmll_q<p>`, `seconds_q<p>`, `seconds_single_q<p>`
+        (of circuits that answer one query at a time) and, where some models answer a part of the
+        queries only, `cll_sampled_q<p>` and `cmll_sampled_q<p>` of that part.
     export_paths : records of `check_exports`; of each form `export_<form>`, the largest difference.
     timing_paths : records of `time_cell`, the seconds of each part of learning the chosen model.
     trace_paths : CSV files of the grid points of cells, <dataset>/<method>.csv. Each variant gets
         `mean_seconds_weights`, the mean over its grid points.
     timed : methods whose seconds come from `timing_paths` alone. Those of a search are shared by
         its grid points, so for these methods they are left out.
+    divergence_paths : records of `estimate_divergence`; the quantities of the first model are
+        `kl_to_<other>` with its standard error, and once `n_nodes`, the nodes of its circuit.
     """
     rows: list[tuple[Any, ...]] = []
     traces = {(path.parent.name, path.stem): path for path in trace_paths}
@@ -63,16 +67,26 @@ def gather(
         head = (curve["study"], curve["dataset"], curve["method"], "")
         for point in curve["points"]:
             share = f"q{point['percentage']}"
-            for name in ("cll", "cmll", "cmll_sampled"):
+            for name in ("cll", "cll_sampled", "cmll", "cmll_sampled"):
                 if name in point:
                     score = point[name]
                     rows.append((*head, f"{name}_{share}", score["mean"], score["stderr"]))
-            rows.append((*head, f"seconds_{share}", point["seconds_per_query"], None))
+            for name in ("seconds", "seconds_single"):
+                if f"{name}_per_query" in point:
+                    rows.append((*head, f"{name}_{share}", point[f"{name}_per_query"], None))
     for path in export_paths:
         record = read_json(path)
         head = (record["study"], record["dataset"], record["method"], "")
         for form, export in record["forms"].items():
             rows.append((*head, f"export_{form}", export["largest_difference"], None))
+    nodes: dict[tuple[Any, ...], int] = {}
+    for path in divergence_paths:
+        record = read_json(path)
+        head = (record["study"], record["dataset"], record["method"], "")
+        kl = record["kl"]
+        rows.append((*head, f"kl_to_{record['other']}", kl["mean"], kl["stderr"]))
+        nodes[head] = record["circuits"][record["method"]]["n_nodes"]
+    rows += [(*head, "n_nodes", value, None) for head, value in nodes.items()]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

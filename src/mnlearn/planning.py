@@ -96,7 +96,7 @@ class Plan:
     def records(self, study: str, kind: str) -> list[Record]:
         """Return the records of a kind that are asked for, and those that there are.
 
-        kind : "cells", "times", "paired", "curves", "exports" or "structures".
+        kind : one of KINDS.
         """
         asked = set(self.datasets(study))
         found = []
@@ -128,6 +128,7 @@ class Plan:
             "curves": recipes.curve,
             "exports": recipes.export,
             "structures": recipes.structure,
+            "divergences": recipes.divergence,
         }
         return by_kind[record.kind](record.dataset, *record.names)
 
@@ -192,7 +193,7 @@ class Plan:
         )
 
 
-KINDS = ("cells", "times", "paired", "curves", "exports", "structures")
+KINDS = ("cells", "times", "paired", "curves", "exports", "structures", "divergences")
 
 
 def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
@@ -202,8 +203,8 @@ def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
         yield from ((method,) for method in methods)
     elif kind == "times":
         yield from ((method,) for method in content.get("timed", []) if method in methods)
-    elif kind == "paired":
-        yield from (tuple(pair) for pair in content.get("paired", []) if set(pair) <= set(methods))
+    elif kind in ("paired", "divergences"):
+        yield from (tuple(pair) for pair in content.get(kind, []) if set(pair) <= set(methods))
     elif kind == "exports":
         yield from ((method,) for method in content.get("exports", {}) if method in methods)
     elif kind == "structures":

@@ -13,7 +13,7 @@ from mnlearn.arrays import read_arrays, write_arrays
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.errors import InputError
 from mnlearn.files import write_json
-from mnlearn.inference.circuits import UNKNOWN, conditionals, log_value
+from mnlearn.inference.circuits import UNKNOWN, conditionals, log_value, row_evaluator
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
@@ -24,6 +24,9 @@ from mnlearn.provenance import provenance
 from mnlearn.score import check_variables
 from mnlearn.streams import stream, stream_seed
 from mnlearn.threads import map_ranges
+
+# Queries that a circuit answers one at a time, to time it: enough for a mean, seconds at most.
+_SINGLE = 100
 
 
 def draw_queries(test: Dataset, dataset: str, n_examples: int, seed: int, path: Path) -> None:
@@ -60,14 +63,15 @@ def query_curve(
 
     percentages : of the variables that are queried. For each the record has the conditional
         log-likelihood and the conditional marginal log-likelihood of the query variables, nats
-        per query variable, and the seconds per query, of circuits evaluations of several queries
-        at a time.
+        per query variable, and the seconds per query. A circuit evaluates several queries at a
+        time for these; of the first 100 queries, answered one at a time on one thread, the record
+        has `seconds_single_per_query`.
     inference : arguments of `Inference`, how models other than circuits answer; these have no
         conditional log-likelihood.
     identity : study, dataset, method and recipe, which go into the record; dataset and method name
         the random stream.
-    n_sampled : models other than circuits answer so many of the first queries. Of these alone is
-        `cmll_sampled`, with which all models can be compared.
+    n_sampled : models other than circuits answer so many of the first queries. Of these alone are
+        `cmll_sampled` and, of circuits, `cll_sampled`, so that all models can be compared.
 
     Raises
     ------
@@ -88,7 +92,9 @@ def query_curve(
         "scored_by": provenance("query_curves.query_curve", "query_curves.draw_queries"),
         "n_queries": len(rows),
     }
-    if not is_circuit:
+    if is_circuit:
+        record["n_queries_single"] = min(_SINGLE, len(rows))
+    else:
         seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
         settings = Inference(**inference)
         record |= {"inference": asdict(settings), "seed": seed}
@@ -124,10 +130,22 @@ def _exact(
     seconds = time.perf_counter() - began
     cll = (log_value(circuit, rows, threads) - log_evidence) / asked.sum(axis=1)
     return {
-        "cll": _mean(cll),
+        **_means("cll", cll, n_sampled),
         **_cmll(rows, asked, p[:, :, 1], p[:, :, 0], n_sampled),
         "seconds_per_query": seconds / len(rows),
+        "seconds_single_per_query": _seconds_single(circuit, evidence[:_SINGLE]),
     }
+
+
+def _seconds_single(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> float:
+    """Return the seconds per row of evidence, each evaluated by itself on one thread."""
+    evaluator = row_evaluator(circuit)
+    # The first use compiles or loads the kernels and touches the memory.
+    evaluator.conditionals(evidence[0])
+    began = time.perf_counter()
+    for row in evidence:
+        evaluator.conditionals(row)
+    return (time.perf_counter() - began) / len(evidence)
 
 
 def _sampled(
@@ -169,9 +187,16 @@ def _cmll(
     own = np.where(asked, np.where(rows, p_one, p_zero), 1.0)
     with np.errstate(divide="ignore"):
         cmll = np.log(own).sum(axis=1) / asked.sum(axis=1)
+    return _means("cmll", cmll, n_sampled)
+
+
+def _means(
+    name: str, values: NDArray[np.float64], n_sampled: int | None
+) -> dict[str, dict[str, float]]:
+    """Return the mean over all queries and, where some models answer a part, over that part."""
     if n_sampled is None:
-        return {"cmll": _mean(cmll)}
-    return {"cmll": _mean(cmll), "cmll_sampled": _mean(cmll[:n_sampled])}
+        return {name: _mean(values)}
+    return {name: _mean(values), f"{name}_sampled": _mean(values[:n_sampled])}
 
 
 def _mean(values: NDArray[np.float64]) -> dict[str, float]:

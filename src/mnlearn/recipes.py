@@ -134,6 +134,15 @@ class Recipes:
             "forms": self.study.content["exports"][method],
         }
 
+    def divergence(self, dataset: str, first: str, second: str) -> Recipe:
+        """Return the recipe of the divergence of one circuit from another."""
+        return {
+            "first": recipe_digest(self.learning(dataset, first)),
+            "second": recipe_digest(self.learning(dataset, second)),
+            "code": code_digest("circuit_divergence.estimate_divergence"),
+            "seed": self.seed,
+        }
+
     def structure(self, dataset: str, method: str) -> Recipe:
         """Return the recipe of the couplings of a model, which a figure draws."""
         return {

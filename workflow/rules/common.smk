@@ -11,7 +11,7 @@ from snakemake.utils import validate
 from mnlearn.code_digest import code_digest
 from mnlearn.data.sources import known_datasets, unavailable
 from mnlearn.errors import InputError
-from mnlearn.planning import Plan, Record
+from mnlearn.planning import KINDS, Plan, Record
 from mnlearn.study import load_studies
 
 validate(config, "../schemas/config.schema.yaml")

@@ -75,9 +75,9 @@ rule time_cell:
         "results/logs/{study}/time_cell/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/time_cell/{dataset}/{method}.tsv"
+    priority: -1
     # Takes all processors, of which learning uses one, so that nothing else of this run disturbs it.
     threads: workflow.cores or 1
-    priority: -1
     params:
         network=network_option,
         recipe=recipe_of("times"),

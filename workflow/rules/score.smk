@@ -4,7 +4,8 @@ Score every learned model on test data, which no rule in another file reads.
 REQUIRED INPUTS:  results/data/{dataset}/test.npz, models, query groups
 OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, tuning/{dataset}/{method}.csv,
                   curves/{dataset}/{method}.json, exports/{dataset}/{method}.json,
-                  paired/{dataset}/{first}-{second}.json, scores.csv
+                  paired/{dataset}/{first}-{second}.json,
+                  divergences/{dataset}/{first}-{second}.json, scores.csv
 """
 
 
@@ -48,6 +49,15 @@ def pair_inputs(wildcards):
     )
 
 
+def divergence_inputs(wildcards):
+    """Return the circuits whose divergence is estimated."""
+    return PLAN.unless_settled(
+        record_of("divergences", wildcards, wildcards.first, wildcards.second),
+        first=models(wildcards, wildcards.first),
+        second=models(wildcards, wildcards.second),
+    )
+
+
 def sampled_of(wildcards):
     """Return the option for how many queries are answered by sampling, if any are."""
     sampled = queries_of(wildcards.study).get("sampled")
@@ -75,6 +85,7 @@ def gathered(wildcards, input):
         *(f"--curve {path}" for path in input.curves),
         *(f"--export {path}" for path in input.exports),
         *(f"--time {path}" for path in input.times),
+        *(f"--divergence {path}" for path in input.divergences),
         *(f"--trace {path}" for path in input.traces),
         *(
             f"--timed {method}"
@@ -210,6 +221,30 @@ rule pair:
         """
 
 
+rule divergence:
+    """Estimate the Kullback-Leibler divergence of a circuit from that of another method."""
+    input:
+        unpack(divergence_inputs),
+    output:
+        "results/{study}/divergences/{dataset}/{first}-{second}.json",
+    log:
+        "results/logs/{study}/divergence/{dataset}/{first}-{second}.log",
+    benchmark:
+        "results/benchmarks/{study}/divergence/{dataset}/{first}-{second}.tsv"
+    threads: 1
+    params:
+        seed=config["seed"],
+        recipe=recipe_of("divergences", "first", "second"),
+    shell:
+        r"""
+        mnlearn divergence --study {wildcards.study} --dataset {wildcards.dataset:q} \
+            --first {wildcards.first} {input.first:q}/chosen.npz \
+            --second {wildcards.second} {input.second:q}/chosen.npz \
+            --seed {params.seed} --threads {threads} --recipe {params.recipe:q} \
+            --out {output:q} &>{log:q}
+        """
+
+
 rule gather:
     """Put the numbers of all records of a study into one tidy table."""
     input:
@@ -218,13 +253,11 @@ rule gather:
         curves=lambda wildcards: files(wildcards.study, "curves"),
         exports=lambda wildcards: files(wildcards.study, "exports"),
         times=lambda wildcards: files(wildcards.study, "times"),
+        divergences=lambda wildcards: files(wildcards.study, "divergences"),
         traces=traces_of,
         order=order_of(
             "{study}/scores",
-            lambda wildcards: [
-                files(wildcards.study, kind)
-                for kind in ("cells", "paired", "curves", "exports", "times")
-            ],
+            lambda wildcards: [files(wildcards.study, kind) for kind in KINDS],
             "gather.gather",
         ),
     output:

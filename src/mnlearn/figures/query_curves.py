@@ -1,38 +1,46 @@
 """Figures of kind `query_curves`: a number against the share of variables that are queried."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
+from numpy.typing import NDArray
 
 from mnlearn.figures.canvas import CYCLE, DPI, MARKERS, NOTHING, WIDTHS, Material, empty
 from mnlearn.products import Options, option
 
 _COLUMNS = 3
+# Marks the panels in which a line shows the quantity that stands in for the one asked for.
+INSTEAD = "*"
+
+
+@dataclass(frozen=True)
+class _Line:
+    """The line of one series in one panel; `instead` tells that another quantity stands in."""
+
+    series: int
+    values: NDArray[np.float64]
+    instead: bool
 
 
 def query_curves(material: Material, options: Options) -> Figure:
     """Draw one panel per dataset, one line per method.
 
-    options: series (each with head and method; where one `may_leave` a panel, the vertical axis
-    covers the others and as much again above and below), quantity (`cll`, `cmll` or `seconds`),
-    percentages, y_label, log (whether the vertical axis is logarithmic).
+    options: series, each with head and method, and perhaps `quantity` in place of the figure's,
+    `instead` (a quantity for panels whose dataset lacks the first; their titles get an asterisk),
+    `dashed`, and `may_leave` (the vertical axis covers the other lines and as much again above
+    and below); quantity (such as `cll`, `cmll` or `seconds`); percentages; y_label; log (whether
+    the vertical axis is logarithmic); fraction (whether the horizontal axis shows fractions
+    and not per cent); datasets (those to draw, of the study's).
     """
     where = material.where(options)
-    quantity, percentages = (
-        option(options, "quantity", where),
-        option(options, "percentages", where),
-    )
-    series = option(options, "series", where)
-    scores = material.scores[material.scores["variant"] == ""]
-    value = scores.set_index(["dataset", "method", "quantity"])["value"]
-    lines = {}
-    for dataset in material.datasets:
-        for k, one in enumerate(series):
-            keys = [(dataset, one["method"], f"{quantity}_q{p}") for p in percentages]
-            if all(key in value.index for key in keys):
-                lines[dataset, k] = np.array([float(value[key]) for key in keys])
-    datasets = [d for d in material.datasets if any(d == drawn for drawn, _ in lines)]
+    percentages, series = (option(options, key, where) for key in ("percentages", "series"))
+    wanted = options.get("datasets", material.datasets)
+    lines = {d: _lines(material, options, d) for d in wanted if d in material.datasets}
+    datasets = [dataset for dataset, own in lines.items() if own]
     if not datasets:
         return empty(options, NOTHING)
     n_rows = -(-len(datasets) // _COLUMNS)
@@ -40,40 +48,63 @@ def query_curves(material: Material, options: Options) -> Figure:
     axes = figure.subplots(n_rows, _COLUMNS, sharex=True, squeeze=False)
     for ax in axes.ravel()[len(datasets) :]:
         ax.set_visible(False)
+    x = [p / 100 for p in percentages] if options.get("fraction") else percentages
     for ax, dataset in zip(axes.ravel(), datasets, strict=False):
-        own = {k: line for (drawn, k), line in lines.items() if drawn == dataset}
-        _panel(ax, percentages, own, series, bool(options.get("log", False)))
-        ax.set_title(material.label(dataset), loc="left")
+        _panel(ax, x, lines[dataset], series, bool(options.get("log", False)))
+        mark = INSTEAD if any(line.instead for line in lines[dataset]) else ""
+        ax.set_title(material.label(dataset) + mark, loc="left")
     for ax in axes[:, 0]:
         ax.set_ylabel(str(option(options, "y_label", where)))
     for column in range(_COLUMNS):
         drawn = [ax for ax in axes[:, column] if ax.get_visible()]
         if drawn:
-            drawn[-1].set_xlabel("Query variables, %")
+            by = "Fraction of query variables" if options.get("fraction") else "Query variables, %"
+            drawn[-1].set_xlabel(by)
             drawn[-1].tick_params(labelbottom=True)
-    # One legend for all panels, from the panel with most lines.
-    fullest = max(axes.ravel(), key=lambda ax: len(ax.get_lines()))
-    figure.legend(*fullest.get_legend_handles_labels(), loc="outside upper center", ncols=6)
+    # One legend for all panels; a line that is missing in one panel may be in another.
+    handles = {line.get_label(): line for ax in axes.ravel() for line in ax.get_lines()}
+    heads = [str(one["head"]) for one in series if str(one["head"]) in handles]
+    figure.legend([handles[h] for h in heads], heads, loc="outside upper center", ncols=6)
     return figure
 
 
+def _lines(material: Material, options: Options, dataset: str) -> list[_Line]:
+    """Return the lines of the panel of a dataset: the series recorded at every percentage."""
+    where = material.where(options)
+    scores = material.scores
+    own = scores[(scores["variant"] == "") & (scores["dataset"] == dataset)]
+    value = own.set_index(["method", "quantity"])["value"]
+    lines = []
+    for k, one in enumerate(options["series"]):
+        first = one["quantity"] if "quantity" in one else option(options, "quantity", where)
+        for quantity in (first, one.get("instead")):
+            keys = [(one["method"], f"{quantity}_q{p}") for p in options["percentages"]]
+            if quantity is not None and all(key in value.index for key in keys):
+                values = np.array([float(value[key]) for key in keys])
+                lines.append(_Line(k, values, quantity != first))
+                break
+    return lines
+
+
 def _panel(
-    ax: Axes, percentages: list[int], lines: dict[int, np.ndarray], series: list[Options], log: bool
+    ax: Axes, x: Sequence[float], lines: Sequence[_Line], series: Sequence[Options], log: bool
 ) -> None:
-    for k, line in lines.items():
+    for line in lines:
+        one, k = series[line.series], line.series % 6
         ax.plot(
-            percentages, line, lw=0.9, ms=2.6, color=CYCLE[k % 6], marker=MARKERS[k % 6],
-            label=str(series[k]["head"]),
+            x, line.values, lw=0.9, ms=2.6, color=CYCLE[k], marker=MARKERS[k],
+            ls="--" if one.get("dashed") else "-", label=str(one["head"]),
         )  # fmt: skip
     if log:
         ax.set_yscale("log")
         ax.yaxis.set_minor_formatter(NullFormatter())
     else:
         ax.yaxis.set_major_locator(MaxNLocator(4))
-        staying = [line for k, line in lines.items() if not series[k].get("may_leave", False)]
+        staying = [line.values for line in lines if not series[line.series].get("may_leave")]
         if staying:
-            ax.set_ylim(*_limits(np.concatenate(staying), np.concatenate(list(lines.values()))))
-    ax.set_xticks([p for p in percentages if p % 20 == 10])
+            drawn = [line.values for line in lines]
+            ax.set_ylim(*_limits(np.concatenate(staying), np.concatenate(drawn)))
+    ax.set_xticks(x[::2])
     ax.grid(True)
 
 

@@ -168,6 +168,47 @@ class Evaluator:
         return log_root, self._batch.flows()[1 : 2 * self._circuit.n_vars : 2].T.copy()
 
 
+class RowEvaluator:
+    """Evaluates a circuit for one row of evidence at a time, as it is asked one query at a time.
+
+    atomic : see `Batch`, which is quicker where many rows are known together.
+    """
+
+    def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
+        self._circuit = circuit
+        self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
+        self._values, self._flows = np.empty(circuit.n_nodes), np.empty(circuit.n_nodes)
+        log_scale = _log_scale(circuit.weight, circuit.n_vars, atomic)
+        self._scale, self._total_log_scale = np.exp(-log_scale), float(log_scale.sum())
+        with np.errstate(over="ignore"):
+            self._values[2 * circuit.n_vars : circuit.n_leaves] = np.exp(circuit.weight)
+        self._log_space: LogSpace | None = None
+
+    def conditionals(self, row: NDArray[np.uint8]) -> tuple[float, NDArray[np.float64]]:
+        """Return the log-value of the root, and P(X_v = x | evidence), float64 of (n_vars, 2).
+
+        row : uint8, (n_vars,): 0, 1, or UNKNOWN for a variable to be summed out. The
+            probabilities are not numbers where the evidence has probability 0.
+        """
+        n_literals = 2 * self._circuit.n_vars
+        literal = self._values[:n_literals].reshape(-1, 2)
+        for x in (0, 1):
+            literal[:, x] = np.where(1 - x == row, 0.0, self._scale)
+        plain_values(*self._arrays, self._values)
+        root = self._values[-1:]
+        if _trusted(root).all():
+            plain_flows(*self._arrays, self._values, self._flows)
+            p = self._flows[:n_literals].reshape(-1, 2)
+            ruled_out = np.stack([row == 1, row == 0], axis=1)
+            if ((p >= _LEAST_PROBABILITY) | ruled_out).all():
+                return float(np.log(root[0])) + self._total_log_scale, p.copy()
+        if self._log_space is None:
+            self._log_space = LogSpace(self._circuit, self._circuit.weight)
+        log_root = float(self._log_space.values(row[None])[0])
+        p = self._log_space.flows()[:n_literals, 0].reshape(-1, 2)
+        return log_root, p.copy() if np.isfinite(log_root) else np.full(p.shape, np.nan)
+
+
 def _log_scale(weight: NDArray[np.float64], n_vars: int, atomic: bool) -> NDArray[np.float64]:
     """Return by what each variable is scaled, in nats, float64 of (n_vars,)."""
     if not atomic:

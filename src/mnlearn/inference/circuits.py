@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuit_evaluation import UNKNOWN, Batch, LogSpace
+from mnlearn.inference.circuit_evaluation import UNKNOWN, Batch, LogSpace, RowEvaluator
 from mnlearn.kernels.circuit import LANES, LOG_ZERO, add_expected
 from mnlearn.kernels.circuit_states import draw_state, most_probable_state
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -160,15 +160,23 @@ def _layout(circuit: ArithmeticCircuit) -> tuple[NDArray, NDArray, NDArray, int,
     return circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves, circuit.n_vars
 
 
+def row_evaluator(circuit: ArithmeticCircuit) -> RowEvaluator:
+    """Return an evaluator for one row of evidence at a time, scaled as in `conditionals`."""
+    return RowEvaluator(circuit, _is_atomic(circuit))
+
+
 def _batch(circuit: ArithmeticCircuit) -> Batch:
-    """Return an evaluation of a circuit, scaled if its first parameters are those of literals."""
+    return Batch(circuit, _is_atomic(circuit))
+
+
+def _is_atomic(circuit: ArithmeticCircuit) -> bool:
+    """Tell whether the first parameters are those of the literals, so that values are scaled."""
     features, n = circuit.features, 2 * circuit.n_vars
     literals = np.arange(n)
-    atomic = (
+    return bool(
         features is not None
         and len(features) >= n
         and np.array_equal(features.start[: n + 1], np.arange(n + 1))
         and np.array_equal(features.var[:n], literals // 2)
         and np.array_equal(features.value[:n], literals % 2)
     )
-    return Batch(circuit, atomic)

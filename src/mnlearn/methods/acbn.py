@@ -39,5 +39,6 @@ METHOD = Method(
     prepare=Workspace,
     stages=(Stage(("pseudocount", "search", "split_cost", "edge_cost", "max_edges"), learn),),
     scorer=circuit_scores,
+    variant=("max_edges",),
     criterion="ll",
 )

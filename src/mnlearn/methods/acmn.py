@@ -41,5 +41,6 @@ METHOD = Method(
     prepare=Workspace,
     stages=(Stage(("sd", "l1", "search", "split_cost", "edge_cost", "max_edges"), learn),),
     scorer=circuit_scores,
+    variant=("max_edges",),
     criterion="ll",
 )

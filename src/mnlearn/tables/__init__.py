@@ -18,6 +18,7 @@ from mnlearn.tables.averages import averages
 from mnlearn.tables.choices import choices
 from mnlearn.tables.compare import compare
 from mnlearn.tables.datasets import datasets
+from mnlearn.tables.edge_limits import edge_limits
 from mnlearn.tables.effects import effects, scores_by_value
 from mnlearn.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn.tables.paired import paired
@@ -44,6 +45,7 @@ KINDS: dict[str, Kind] = {
     "scores_by_value": scores_by_value,
     "averages": averages,
     "choices": choices,
+    "edge_limits": edge_limits,
 }
 
 
