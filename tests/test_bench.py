@@ -2,18 +2,21 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from command import refuse, succeed
-from mnlearn import bench
-from mnlearn.bench import generated
+from mnlearn import bench, weight_paths
+from mnlearn.bench import generated, measure, weights
 from mnlearn.data.embedded import embedded
 from mnlearn.files import write_csv
 from mnlearn.models.tree_features import tree_features
 from mnlearn.optimise import minimise
 from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood
+from mnlearn.rare_values import likelihood_of
+from mnlearn.screened_weights import learn_screened_weights
 from mnlearn.tree_learning import learn_tree_path
-from mnlearn.weight_learning import learn_weights
+from mnlearn.weight_learning import MAX_ITERATIONS, learn_weights
 
 
 def test_reference_stops_when_five_iterations_gain_too_little():
@@ -21,7 +24,7 @@ def test_reference_stops_when_five_iterations_gain_too_little():
     features = tree_features(learn_tree_path(train, 1e-3).trees, "default")
     likelihood = pseudo_likelihood(features, train)
     penalty = Penalty(1.0)
-    state = bench._libra_state(likelihood, penalty)
+    state = weights.libra_state(likelihood, penalty)
 
     def smooth(w):
         value, gradient = likelihood.value_and_gradient(w)
@@ -41,6 +44,47 @@ def test_reference_stops_when_five_iterations_gain_too_little():
     assert learn_weights(likelihood, penalty).objective < state.objective
 
 
+@pytest.mark.parametrize("penalty", [Penalty(None, 5.0), Penalty(1.0)])
+def test_screened_weights_are_timed_to_the_objective_of_the_reference(monkeypatch, penalty):
+    train, _, test = embedded("digits", 0)
+    features = tree_features(learn_tree_path(train, 1e-3).trees, "default")
+    arranged = pseudo_likelihood(features, train), 0.0
+    called, limits = set(), []
+
+    def arrange(*arguments):
+        called.add("likelihood_of")
+        return likelihood_of(*arguments)
+
+    def learn(*arguments):
+        called.add("learn_screened_weights")
+        limits.append(arguments[3])
+        return learn_screened_weights(*arguments)
+
+    monkeypatch.setattr(weight_paths, "likelihood_of", arrange)
+    monkeypatch.setattr(weight_paths, "learn_screened_weights", learn)
+    quiet = bench.Bench(quiet=True)
+    weights.measure_weights(quiet, "digits", features, arranged, penalty, None, (train, test))
+    assert called == {"likelihood_of", "learn_screened_weights"}
+    monkeypatch.undo()
+    runs = 1 + measure.REPEATS
+    needed = limits[-2 * runs]
+    assert limits[-2 * runs :] == [needed] * runs + [MAX_ITERATIONS] * runs
+    bar = weights.libra_state(arranged[0], penalty).objective
+
+    def objective(iterations):
+        likelihood = likelihood_of(features, train)
+        learned = learn_screened_weights(likelihood, penalty, None, iterations)
+        return weights.objective_of(arranged[0], penalty, learned.weight)
+
+    assert objective(needed) <= bar < objective(needed - 1)
+
+
+def test_the_least_number_of_iterations():
+    for least in (1, 2, 57, MAX_ITERATIONS):
+        assert weights.iterations_until(lambda n, least=least: n >= least) == least
+    assert weights.iterations_until(lambda n: False) == MAX_ITERATIONS
+
+
 def test_a_dataset_is_measured_whole(capsys):
     quiet = bench.Bench(quiet=True)
     bench._measure_dataset(quiet, "grid", embedded("grid", 0))
@@ -56,7 +100,13 @@ def test_a_dataset_is_measured_whole(capsys):
         "features",
         "arrange",
         "value and gradient",
-        "weights",
+        "weights, L1 5",
+        "weights, L1 5, converged",
+        "weights, sd 1",
+        "screened weights, L1 5",
+        "screened weights, L1 5, converged",
+        "screened weights, sd 1",
+        "screened weights, sd 1, converged",
         "PLL",
         "Gibbs",
         "generate features",

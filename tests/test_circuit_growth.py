@@ -357,10 +357,22 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
     assert a.child.tobytes() == b.child.tobytes()
 
 
-def test_a_budget_without_room_is_no_reason_to_plan_every_split(train):
-    small = MarkovGrowth(train, PENALTY)
-    small.plan = lambda group, var: pytest.fail("planned a split for which there is no room")
-    growth = CircuitGrowth(small, 0.05, 0.0, 10)
-    growth.grow(10)
+@pytest.mark.parametrize(("room", "looks"), [(3, False), (40, True)])
+def test_no_split_is_looked_at_in_a_budget_without_room(train, monkeypatch, room, looks):
+    looked_at = []
+    for name in ("bounds", "gain", "edges", "new_edges"):
+        method = getattr(MarkovGrowth, name)
+
+        def spied(self, *arguments, name=name, method=method):
+            looked_at.append(name)
+            return method(self, *arguments)
+
+        monkeypatch.setattr(MarkovGrowth, name, spied)
+    model = MarkovGrowth(train, PENALTY)
+    budget = model.circuit.n_edges + room
+    growth = CircuitGrowth(model, 0.05, 0.0, budget)
+    looked_at.clear()  # The bounds at the start are found before there is a budget.
+    growth.grow(budget)
     assert growth.ended
-    assert growth.n_splits == 0
+    assert bool(looked_at) == looks
+    assert (growth.n_splits > 0) == looks

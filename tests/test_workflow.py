@@ -171,20 +171,77 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
     assert finished.planned() == {}
 
 
+# Every Python process of a run imports this: a job waits for a moment after it has written a
+# checkpoint, so that the test can kill it between two of its steps.
+SLOW_CHECKPOINTS = """
+import pathlib
+import time
+
+replace = pathlib.Path.replace
+
+
+def replace_slowly(self, target):
+    replaced = replace(self, target)
+    if "checkpoints" in pathlib.Path(target).parts:
+        time.sleep(0.5)
+    return replaced
+
+
+pathlib.Path.replace = replace_slowly
+"""
+
+
+def kill_when(tree, slow, reached, unfinished):
+    """Start a run, kill it once `reached()` and check that it was alive with work left to do."""
+    environment = tree.environment()
+    environment["PYTHONPATH"] = f"{slow}{os.pathsep}{environment['PYTHONPATH']}"
+    process = subprocess.Popen(
+        tree.command(), cwd=tree.folder, env=environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 300
+    while not reached():
+        assert process.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < deadline, "the run did not come to where it was to be killed"
+        time.sleep(0.01)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not (tree.folder / "results/tiny" / unfinished).exists()
+    unlocked = tree.run(flags=["--unlock"])
+    assert unlocked.returncode == 0, unlocked.stderr
+
+
 def test_kill_and_resume_gives_the_same_scores(finished, tmp_path):
-    tree = Tree(tmp_path)
-    for delay in (6.0, 3.0, 4.5):
-        process = subprocess.Popen(
-            tree.command(), cwd=tree.folder, env=tree.environment(), start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        time.sleep(delay)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        unlocked = tree.run(flags=["--unlock"])
-        assert unlocked.returncode == 0
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow/sitecustomize.py").write_text(SLOW_CHECKPOINTS)
+    tree = Tree(tmp_path / "tree")
+
+    def kept(tree=tree, ending=""):
+        found = (tree.folder / "results/tiny").glob(f"checkpoints/**/[!.]*{ending}")
+        return {path.name: path.stat().st_mtime_ns for path in found if path.is_file()}
+
+    def learned():
+        return len(kept(ending=".fit.json"))
+
+    def scored():
+        return len(kept(ending=".json")) - learned()
+
+    first_kept = {}
+    for reached, unfinished in (
+        # `atomic` is one point and `dtsl` four.
+        (lambda: learned() >= 2, "tuning/triples/dtsl.json"),
+        (lambda: learned() >= 4, "tuning/triples/dtsl.json"),
+        (lambda: scored() >= 1, "cells/triples/dtsl.json"),
+    ):
+        kill_when(tree, tmp_path / "slow", reached, unfinished)
+        first_kept = {**kept(), **first_kept}
     result = tree.run()
     assert result.returncode == 0, result.stderr
+    after = kept()
+    again = [name for name, moment in first_kept.items() if after.get(name) != moment]
+    assert again == [], "finished steps were done again"
+    assert set(after) == set(kept(finished))
     assert tree.scores() == finished.scores()
     for name in ("csv", "md", "tex"):
         path = f"results/tiny/tables/scores.{name}"

@@ -1,4 +1,4 @@
-"""Features by random generalisation of the examples (GSSL; Van Haaren & Davis 2012, Section 4)."""
+"""Features by random generalisation of examples (GSSL; Van Haaren & Davis 2012, Algorithm 1)."""
 
 from dataclasses import dataclass
 
@@ -87,7 +87,8 @@ def generate_features(
 
     The list begins with the distinct examples. A feature of at least three literals is drawn
     from it uniformly, duplicates counting, loses a uniform number of literals between 1 and all
-    but 2, chosen at random, and is appended.
+    but 2, chosen at random, and is appended. Algorithm 1 of the paper stops when the list, examples
+    included, has the number asked for; here the examples do not count.
 
     n_generated : how many are appended. initial : one of `INITIAL`.
 

@@ -65,7 +65,7 @@ class SplitQueue:
     split. Where the search is quick, only a group that comes up as the best by what was last known
     is brought up to date: first the least numbers of edges and then the bounds of the gains are
     found again for all its candidates, and exact ones only where a candidate may be the best by
-    these (Lowd & Rooshenas 2013, Section 4.3). Otherwise all groups are, before each choice, so
+    these (Lowd & Rooshenas 2013, Section 3.1). Otherwise all groups are, before each choice, so
     that no split scores more than the one chosen.
     """
 

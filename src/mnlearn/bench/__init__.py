@@ -5,7 +5,7 @@ figures are those of `workflow/peer_timings.tsv`: Libra 1.1.2, user seconds of t
 on one core of a machine of the same kind, reading the data and writing the model included.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,12 @@ from typing import Any
 import click
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from mnlearn.bench.circuits import measure_circuits
 from mnlearn.bench.generated import measure_generated
 from mnlearn.bench.logistic import measure_logistic
 from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
+from mnlearn.bench.weights import measure_gradient, measure_weights
 from mnlearn.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.embedded import embedded
@@ -31,29 +31,20 @@ from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
-from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.native import Model
 from mnlearn.models.tree_features import tree_features
-from mnlearn.optimise import MEMORY, Progress, minimise
 from mnlearn.penalty import Penalty
 from mnlearn.progress import say
 from mnlearn.provenance import code_digest, machine
-from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
+from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.scores import pll
 from mnlearn.tree_learning import learn_tree_path
-from mnlearn.weight_learning import learn_weights, preconditioner
 
 DATA_FOLDER = Path("results/data")
 # Libra's trees: examples on each side of a split, and count added per value.
 LIBRA_LEAST = 10.0
 LIBRA_PSEUDOCOUNT = 0.5
-# Libra's weight learner: L-BFGS of this memory from 0 on the weights as they are. It stops when
-# so many iterations have lowered the objective by less than this share, or after 100.
-LIBRA_MEMORY = 6
-LIBRA_WINDOW = 5
-LIBRA_TOLERANCE = 1e-3
-LIBRA_ITERATIONS = 100
 
 
 def run_bench(out: Path | None, names: Collection[str] = ()) -> None:
@@ -173,14 +164,15 @@ def _measure_dataset(bench: Bench, name: str, parts: Parts) -> None:
     bench.add(Figure("features, prune", name, seconds, f"{n_features / seconds:,.0f} features/s"))
     converted = _measure_conversion(bench, name, tree_network(trees), train, test, split_penalty)
     features = tree_features(trees, "default")
-    arranged = _measure_gradient(bench, name, features, train)
+    arranged = measure_gradient(bench, name, features, train)
     command = f"mnlearnw -m {name}-ps{split_penalty}.dn -i {name}.train.data"
     if name in load_registry() and bench.peer(name, command) is None:
         return  # nothing to compare with, and minutes of optimisation
     model = MarkovNetwork(train.n_vars, features, np.zeros(len(features)))
     for penalty, options in ((Penalty(None, 5.0), " -sd -1 -l1 5"), (Penalty(1.0), "")):
         peer = bench.peer(name, command + options)
-        model = _measure_weights(bench, name, features, arranged, penalty, peer, test)
+        both = train, test
+        model = measure_weights(bench, name, features, arranged, penalty, peer, both)
     seconds = seconds_of(lambda: pll(model, test))
     cells = test.n_rows * test.n_vars
     bench.add(Figure("PLL", name, seconds, f"{cells / seconds / 1e6:,.0f} M conditionals/s"))
@@ -208,99 +200,6 @@ def _measure_conversion(
     rate = f"{len(converted.features):,} features"
     bench.add(Figure("conversion, 2n orders", name, seconds, rate, *against(peer, seconds), note))
     return converted
-
-
-def _measure_gradient(
-    bench: Bench, name: str, features: FeatureSet, train: Dataset
-) -> tuple[PseudoLikelihood, float]:
-    """Return the features arranged for weight learning, and the seconds which that took."""
-    likelihood = pseudo_likelihood(features, train)
-    arranging = seconds_of(lambda: pseudo_likelihood(features, train))
-    rate = f"{likelihood.n_pairs / arranging / 1e6:,.0f} M pairs/s"
-    bench.add(Figure("arrange features", name, arranging, rate))
-    w = np.full(len(features), 0.01)
-    seconds = seconds_of(lambda: likelihood.value_and_gradient(w))
-    work = likelihood.n_pairs + likelihood.n_cells
-    rate = f"{work / seconds / 1e6:,.0f} M pairs and cells/s"
-    bench.add(Figure("value and gradient", name, seconds, rate))
-    return likelihood, arranging
-
-
-def _measure_weights(
-    bench: Bench,
-    name: str,
-    features: FeatureSet,
-    arranged: tuple[PseudoLikelihood, float],
-    penalty: Penalty,
-    peer: Any,
-    test: Dataset,
-) -> MarkovNetwork:
-    """Time until the objective at which Libra stops is reached, and until our own rule stops.
-
-    Libra prints no objective. It is that of its optimiser and stopping rule run on our gradient;
-    that the test PLL is then Libra's shows that the two are the same.
-    """
-    likelihood, arranging = arranged
-    reference = _libra_state(likelihood, penalty)
-    scale = preconditioner(likelihood, penalty.precision)
-
-    def reach() -> Progress:
-        return _descend(likelihood, penalty, scale, lambda s: s.objective <= reference.objective)
-
-    state = reach()
-    seconds = arranging + seconds_of(reach)
-    model = MarkovNetwork(test.n_vars, features, state.x * scale)
-    theirs = pll(MarkovNetwork(test.n_vars, features, reference.x), test).mean
-    kind = f"L1 {penalty.l1:g}" if penalty.sd is None else f"sd {penalty.sd:g}"
-    note = (
-        f"{state.n_evaluations} evaluations, Libra's way {reference.n_evaluations} "
-        f"and test PLL {theirs:.4f}; {score_note(pll(model, test).mean, peer)}"
-    )
-    rate = f"{likelihood.n_features:,} features"
-    bench.add(Figure(f"weights, {kind}", name, seconds, rate, *against(peer, seconds), note))
-    learned = learn_weights(likelihood, penalty)
-    score = pll(MarkovNetwork(test.n_vars, features, learned.weight), test).mean
-    above = (reference.objective - learned.objective) / abs(learned.objective)
-    note = (
-        f"stopped by {learned.stopped_by} after {learned.n_evaluations} evaluations, "
-        f"{100 * above:.3f} % below Libra's objective; {score_note(score, peer)}"
-    )
-    seconds = arranging + learned.seconds
-    bench.add(Figure(f"weights, {kind}, converged", name, seconds, rate, note=note))
-    return model
-
-
-def _libra_state(likelihood: PseudoLikelihood, penalty: Penalty) -> Progress:
-    """Return the state in which Libra's weight learner stops."""
-    objectives: list[float] = []
-
-    def done(state: Progress) -> bool:
-        objectives.append(state.objective)
-        if len(objectives) <= LIBRA_WINDOW:
-            return False
-        gained = objectives[-1 - LIBRA_WINDOW] - state.objective
-        return gained < LIBRA_TOLERANCE * state.objective
-
-    ones = np.ones(likelihood.n_features)
-    return _descend(likelihood, penalty, ones, done, LIBRA_ITERATIONS, LIBRA_MEMORY)
-
-
-def _descend(
-    likelihood: PseudoLikelihood,
-    penalty: Penalty,
-    scale: NDArray[np.float64],
-    done: Callable[[Progress], bool],
-    max_iterations: int = 1000,
-    memory: int = MEMORY,
-) -> Progress:
-    def smooth(u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        w = u * scale
-        value, gradient = likelihood.value_and_gradient(w)
-        value += 0.5 * penalty.precision * float(w @ w)
-        return value, scale * (gradient + penalty.precision * w)
-
-    start = np.zeros(likelihood.n_features)
-    return minimise(smooth, start, penalty.l1 * scale, done, max_iterations, memory)[0]
 
 
 def _measure_gibbs(

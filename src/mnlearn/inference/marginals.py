@@ -49,9 +49,9 @@ def conditional_marginals(
     rows : uint8, (n_rows, n_vars); query columns are not read. Equal evidence is computed once.
     seed : 64-bit seed; the chain of a row depends on it and on the row's evidence only.
 
-    Gibbs estimates are Rao-Blackwellised, with half a count added per value, so that none is 0
-    or 1 (Lowd 2012, Section 6.2). For CPDs "exact" means the distribution to which ordered
-    Gibbs sampling converges.
+    Gibbs estimates are Rao-Blackwellised (Lowd 2012, Section 6.2). Half a count is added per
+    value, so that no estimate is 0 or 1; the paper has no such count. For CPDs "exact" means the
+    distribution to which ordered Gibbs sampling converges.
     """
     asked = query_of(terms, query)
     keys = np.packbits(rows[:, asked.evidence], axis=1)

@@ -65,7 +65,7 @@ def extension_gain(n, l1, precision, count, count_of, prob, prob_of):
 
     The two are exclusive, so with all other weights fixed the gain is, at the best weights
     w0 and w1, c0 w0 + c1 w1 - n log(1 + q0 (e^w0 - 1) + q1 (e^w1 - 1)) less the penalties
-    (Lowd & Rooshenas 2013, Section 4.2), which is concave in both.
+    (Lowd & Rooshenas 2013, Section 3), which is concave in both.
 
     n : number of examples. l1 : penalty. precision : 1 / sd^2.
     count, count_of : examples with f and X_v = 1; number with f.

@@ -36,7 +36,7 @@ def learn(work: Workspace, p: Parameters, _warm: Fitted | None) -> Fitted:
 
 METHOD = Method(
     title="ACMN",
-    source="Lowd & Rooshenas 2013, Section 4",
+    source="Lowd & Rooshenas 2013, Section 3",
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("sd", "l1", "search", "split_cost", "edge_cost", "max_edges"), learn),),
