@@ -11,6 +11,8 @@ from mnlearn.cells import CHOSEN
 from mnlearn.files import read_json
 from mnlearn.methods import load_method
 
+Row = tuple[str, str, str, str, str, float, float | None]
+
 COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr")
 
 
@@ -41,53 +43,66 @@ def gather(
     divergence_paths : records of `estimate_divergence`; the quantities of the first model are
         `kl_to_<other>` with its standard error, and once `n_nodes`, the nodes of its circuit.
     """
-    rows: list[tuple[Any, ...]] = []
     traces = {(path.parent.name, path.stem): path for path in trace_paths}
-    for path in paired_paths:
-        record = read_json(path)
-        head = (record["study"], record["dataset"], record["method"], "")
-        for quantity, difference in record["differences"].items():
-            name = f"{quantity}_less_{record['less']}"
-            rows.append((*head, name, difference["mean"], difference["stderr"]))
+    rows = [row for path in paired_paths for row in _of_pair(read_json(path))]
     for path in cell_paths:
         cell = read_json(path)
-        for variant, entry in cell["variants"].items():
-            head = (cell["study"], cell["dataset"], cell["method"], variant)
-            rows += [(*head, *numbers) for numbers in _numbers(cell, entry)]
-            if cell["method"] not in timed:
-                parts = entry["seconds"]
-                rows += [(*head, *numbers) for numbers in _seconds(parts, cell)]
+        rows += _of_cell(cell, cell["method"] not in timed)
         rows += _mean_seconds(cell, traces.get((cell["dataset"], cell["method"])))
-    for path in timing_paths:
-        record = read_json(path)
-        head = (record["study"], record["dataset"], record["method"], CHOSEN)
-        rows += [(*head, *numbers) for numbers in _seconds(record["seconds"], record)]
-    for path in curve_paths:
-        curve = read_json(path)
-        head = (curve["study"], curve["dataset"], curve["method"], "")
-        for point in curve["points"]:
-            share = f"q{point['percentage']}"
-            for name in ("cll", "cll_sampled", "cmll", "cmll_sampled"):
-                if name in point:
-                    score = point[name]
-                    rows.append((*head, f"{name}_{share}", score["mean"], score["stderr"]))
-            for name in ("seconds", "seconds_single"):
-                if f"{name}_per_query" in point:
-                    rows.append((*head, f"{name}_{share}", point[f"{name}_per_query"], None))
-    for path in export_paths:
-        record = read_json(path)
-        head = (record["study"], record["dataset"], record["method"], "")
-        for form, export in record["forms"].items():
-            rows.append((*head, f"export_{form}", export["largest_difference"], None))
-    nodes: dict[tuple[Any, ...], int] = {}
-    for path in divergence_paths:
-        record = read_json(path)
-        head = (record["study"], record["dataset"], record["method"], "")
-        kl = record["kl"]
-        rows.append((*head, f"kl_to_{record['other']}", kl["mean"], kl["stderr"]))
-        nodes[head] = record["circuits"][record["method"]]["n_nodes"]
-    rows += [(*head, "n_nodes", value, None) for head, value in nodes.items()]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    kinds = (
+        (timing_paths, _of_timing),
+        (curve_paths, _of_curve),
+        (export_paths, _of_export),
+        (divergence_paths, _of_divergence),
+    )
+    rows += [row for paths, of in kinds for path in paths for row in of(read_json(path))]
+    # Each circuit's nodes are in the records of all its divergences.
+    return pd.DataFrame(list(dict.fromkeys(rows)), columns=list(COLUMNS))
+
+
+def _head(record: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    return record["study"], record["dataset"], record["method"], CHOSEN
+
+
+def _of_pair(record: Mapping[str, Any]) -> Iterator[Row]:
+    for quantity, difference in record["differences"].items():
+        name = f"{quantity}_less_{record['less']}"
+        yield (*_head(record), name, difference["mean"], difference["stderr"])
+
+
+def _of_cell(cell: Mapping[str, Any], with_seconds: bool) -> Iterator[Row]:
+    for variant, entry in cell["variants"].items():
+        head = (cell["study"], cell["dataset"], cell["method"], variant)
+        yield from ((*head, *numbers) for numbers in _numbers(cell, entry))
+        if with_seconds:
+            yield from ((*head, *numbers) for numbers in _seconds(entry["seconds"], cell))
+
+
+def _of_timing(record: Mapping[str, Any]) -> Iterator[Row]:
+    yield from ((*_head(record), *numbers) for numbers in _seconds(record["seconds"], record))
+
+
+def _of_curve(record: Mapping[str, Any]) -> Iterator[Row]:
+    for point in record["points"]:
+        share = f"q{point['percentage']}"
+        for name in ("cll", "cll_sampled", "cmll", "cmll_sampled"):
+            if name in point:
+                score = point[name]
+                yield (*_head(record), f"{name}_{share}", score["mean"], score["stderr"])
+        for name in ("seconds", "seconds_single"):
+            if f"{name}_per_query" in point:
+                yield (*_head(record), f"{name}_{share}", point[f"{name}_per_query"], None)
+
+
+def _of_export(record: Mapping[str, Any]) -> Iterator[Row]:
+    for form, export in record["forms"].items():
+        yield (*_head(record), f"export_{form}", export["largest_difference"], None)
+
+
+def _of_divergence(record: Mapping[str, Any]) -> Iterator[Row]:
+    kl = record["kl"]
+    yield (*_head(record), f"kl_to_{record['other']}", kl["mean"], kl["stderr"])
+    yield (*_head(record), "n_nodes", record["circuits"][record["method"]]["n_nodes"], None)
 
 
 def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[str, float, Any]]:
@@ -137,7 +152,7 @@ def _seconds(
     yield "seconds_learn_and_files", learn + files, None
 
 
-def _mean_seconds(cell: Mapping[str, Any], trace_path: Path | None) -> list[tuple[Any, ...]]:
+def _mean_seconds(cell: Mapping[str, Any], trace_path: Path | None) -> list[Row]:
     """Return the mean seconds of weight learning over the grid points of each variant."""
     names = load_method(cell["learner"]).variant
     if trace_path is None or not names:

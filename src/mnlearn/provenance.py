@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mnlearn.code_digest import code_digest
+from mnlearn.code_digest import clear_caches, code_digest
 
 _LIBRARIES = ("numba", "numpy", "scipy", "mnlearn")
 
@@ -36,4 +36,6 @@ def peak_memory_mib() -> float:
 
 def provenance(*roots: str) -> dict[str, Any]:
     """Return what a record says of where it comes from; for `roots` see `code_digest`."""
-    return {"code_digest": code_digest(*roots), "versions": versions(), "machine": machine()}
+    record = {"code_digest": code_digest(*roots), "versions": versions(), "machine": machine()}
+    clear_caches()  # The syntax trees would count in the peak memory of what follows.
+    return record

@@ -90,7 +90,7 @@ def losses(
         name = str(option(variant, "name", where))
         found = numbers(material.scores, material.published, Source(method, quantity, name))
         for dataset, number in found.items():
-            n_vars = material.n_vars(dataset, method)
+            n_vars = material.n_vars(dataset)
             if dataset in reference and n_vars:
                 loss = (reference[dataset].value - number.value) / n_vars
                 out.setdefault(dataset, {})[name] = loss
