@@ -39,14 +39,13 @@ GOLDEN = {
 def run_cell(method):
     tune = f"tune {method} --label {method} {IDENTITY} --train {DATA['train']}"
     succeed(
-        f"{tune} --valid {DATA['valid']} --models models/{method} --trace {method}.csv "
-        f"--record {method}.json --threads 1 --grid",
+        f"{tune} --valid {DATA['valid']} --models models/{method} --threads 1 --grid",
         json.dumps(GRIDS[method]),
     )
     succeed(
-        f"score-cell {method}.json --models models/{method} --groups g.json --test {DATA['test']} "
-        f"--cmll-of chosen --per-example {method}.pe.csv --cell cells/{method}.json --threads 1 "
-        "--inference",
+        f"score-cell models/{method} --groups g.json --test {DATA['test']} --cmll-of chosen "
+        f"--per-example {method}.pe.csv --trace {method}.csv --cell cells/{method}.json "
+        "--threads 1 --inference",
         QUICK,
     )
     succeed(

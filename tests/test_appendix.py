@@ -24,7 +24,7 @@ def cell(path, initial):
     }
     other = {**entry, "parameters": {"initial": "full", "n_generated": 5}}
     record = {
-        "study": "s", "dataset": "d", "method": "a", "variants": {"": entry, "full": other},
+        "study": "s", "dataset": "d", "method": "a", "learner": "gssl", "variants": {"": entry, "full": other},
         "seconds_tuning": 1.0, "seconds_read": 0.0, "seconds_write": 0.0,
         "peak_memory_mib_learn": 1.0, "peak_memory_mib_score": 1.0,
     }  # fmt: skip
@@ -46,7 +46,8 @@ def test_differences_by_example(tmp_path):
     write_csv(tmp_path / "a.csv", ({"pll": x, "ll": 2 * x} for x in a))
     write_csv(tmp_path / "b.csv", ({"pll": x} for x in b))
     out = tmp_path / "a-b.json"
-    compare_paired("s", "d", ("a", tmp_path / "a.csv"), ("b", tmp_path / "b.csv"), out)
+    sides = ("a", tmp_path / "a.csv"), ("b", tmp_path / "b.csv")
+    compare_paired({"study": "s", "dataset": "d"}, *sides, out)
     scores = gather(paired_paths=[out]).set_index(["method", "quantity"])
     assert list(scores.index) == [("a", "pll_less_b")]
     row = scores.loc[("a", "pll_less_b")]
@@ -60,7 +61,7 @@ def test_scores_by_example_that_do_not_fit(tmp_path, n):
     write_csv(tmp_path / "b.csv", [{"pll": -1.0}])
     sides = ("a", tmp_path / "a.csv"), ("b", tmp_path / "b.csv")
     with pytest.raises(InputError, match=rf"b\.csv: expected scores of the {n} examples"):
-        compare_paired("s", "d", *sides, tmp_path / "out.json")
+        compare_paired({"study": "s", "dataset": "d"}, *sides, tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
 
 

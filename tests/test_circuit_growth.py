@@ -349,7 +349,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
         tune(method, train, grid, criterion, checkpoints=Dying(tmp_path, "x"))
     began = BayesGrowth if method_name == "acbn" else MarkovGrowth
     monkeypatch.setattr(began, "first", lambda self: pytest.fail("began again"))
-    again = tune(method, train, grid, criterion, checkpoints=Checkpoints(tmp_path, "x"))
+    again = tune(method, train, grid, criterion, checkpoints=Checkpoints(tmp_path, code="x"))
     assert [row["n_edges"] for row in again.trace] == [row["n_edges"] for row in whole.trace]
     assert [row["validation"] for row in again.trace] == [row["validation"] for row in whole.trace]
     a, b = whole.best.fitted.model, again.best.fitted.model

@@ -22,6 +22,7 @@ from mnlearn.data.text import load_dataset, save_text
 from mnlearn.methods import load_method, method_names
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.files import load_model, save_model
+from mnlearn.planning import KINDS
 
 ROOT = Path(__file__).parent.parent
 N_EXAMPLES = 300
@@ -627,8 +628,11 @@ def test_stale_cells_of_the_checkout(monkeypatch):
     result = succeed("study dtsl --stale")
     known = set(load_registry())
     for line in result.stdout.splitlines():
-        dataset, _ = line.split()
+        record, changed = line.split(": ")
+        dataset, _, kind = record.split()
         assert dataset in known
+        assert kind in KINDS
+        assert changed
     assert result.stderr == ""
 
 
@@ -671,8 +675,7 @@ CELL = (
 
 def learn(method, grid, *more):
     return run(
-        f"tune {method} --label {method} {CELL} --models models/{method} --trace {method}.csv "
-        f"--record {method}.json",
+        f"tune {method} --label {method} {CELL} --models models/{method}",
         "--grid",
         grid,
         *more,
@@ -687,13 +690,15 @@ def test_the_steps_of_a_study():
     for method, grid in grids.items():
         assert learn(method, grid, "--cmll", cmll).exit_code == 0
         result = succeed(
-            f"score-cell {method}.json --models models/{method} --groups g.json "
-            f"--test data/triples/test.npz --checkpoints kept --per-example {method}.pe.csv "
+            f"score-cell models/{method} --groups g.json --test data/triples/test.npz "
+            f"--checkpoints kept --per-example {method}.pe.csv --trace {method}.csv "
             f"--cell cells/{method}.json --threads 1 --inference",
             '{"method": "gibbs", "burn_in": 10, "samples": 50}',
         )
         assert result.stdout == ""
-    assert {p.stem for p in Path("models/dtsl").iterdir()} == {"chosen", "prune-5", "nonzero"}
+    models = {p.stem for p in Path("models/dtsl").glob("*.npz")}
+    assert models == {"chosen", "prune-5", "nonzero"}
+    assert Path("dtsl.csv").read_bytes() == Path("models/dtsl/trace.csv").read_bytes()
     succeed(
         "pair --study s --dataset triples --first dtsl dtsl.pe.csv --second atomic atomic.pe.csv "
         "--out pair.json"
@@ -750,11 +755,10 @@ def test_prepare_refuses_names_that_lead_elsewhere():
 
 
 TUNE = (
-    "tune atomic --study s --label a --dataset d --train d.npz --models models --trace t.csv "
-    "--record r.json"
+    "tune atomic --study s --label a --dataset d --train d.npz --models models"
 )
 SCORE = (
-    "score-cell r0.json --models models --groups groups.json --per-example p.csv --cell c.json "
+    "score-cell learned --groups groups.json --per-example p.csv --trace t.csv --cell c.json "
     "--test"
 )
 
@@ -768,7 +772,7 @@ SCORE = (
         (f"{TUNE} --valid d5.npz --grid", "{}", "6 variables"),
         (f"{TUNE} --valid d.npz --grid {{}} --cmll", "{", "--cmll: is not JSON"),
         (f"{SCORE} d.npz --inference", "{", "--inference: is not JSON"),
-        (f"{SCORE} d.npz --inference", "{}", "r0.json: no such file"),
+        (f"{SCORE} d.npz --inference", "{}", "learned/tuning.json: no such file"),
     ],
 )
 def test_tune_and_score_cell_refuse(line, value, names):
@@ -787,7 +791,8 @@ def test_tune_and_score_cell_refuse(line, value, names):
     ],
 )
 def test_tune_and_score_cell_refuse_json_of_another_shape(line, value, names):
-    Path("r0.json").write_text("{}")
+    Path("learned").mkdir()
+    Path("learned/tuning.json").write_text("{}")
     refuse_with(line, value, names)
 
 

@@ -10,7 +10,7 @@ import mnlearn
 ROOT = Path(mnlearn.__file__).parent
 # A module may import from its own layer and from those above it in this list.
 LAYERS = [
-    ["errors", "jit", "streams", "threads", "progress"],
+    ["errors", "jit", "streams", "threads", "progress", "code_digest"],
     ["files", "provenance", "partitions"],
     ["arrays"],
     ["kernels"],
@@ -47,6 +47,8 @@ LAYERS = [
     [
         "cell_learning",
         "cell_scoring",
+        "cell_timing",
+        "structures",
         "paired_scores",
         "query_curves",
         "circuit_divergence",
@@ -57,7 +59,10 @@ LAYERS = [
         "products",
     ],
     ["tables", "figures", "claims", "bench", "ising_figures", "appendix"],
+    ["recipes"],
+    ["planning"],
     ["pipeline"],
+    ["study_products"],
     ["arguments"],
     ["cli_steps", "cli_ising"],
     ["cli"],

@@ -19,7 +19,7 @@ from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.rare_values import MAX_COMMON, RewrittenLikelihood, likelihood_of, rewrite
 from mnlearn.screened_weights import Verdict, gap_terms, learn_screened_weights
-from mnlearn.weight_learning import learn_weights
+from mnlearn.weight_learning import Stopping, learn_weights
 from mnlearn.weight_paths import WeightPaths, stronger, strongest_first, weight_paths
 
 
@@ -102,7 +102,7 @@ def test_single_precision_functions():
 @pytest.mark.parametrize("penalty", [Penalty(0.5, 5.0), Penalty(1.0, 0.0), Penalty(None, 10.0)])
 def test_optimum_of_all_features(penalty):
     features, data = features_and_data(2)
-    exact = learn_weights(pseudo_likelihood(features, data), penalty, None, 5000, 1e-9)
+    exact = learn_weights(pseudo_likelihood(features, data), penalty, None, 5000, Stopping(1e-9))
     found = learn_screened_weights(packed_likelihood(features, data), penalty, None, 5000, 1e-7)
     assert_allclose(found.objective, exact.objective, rtol=2e-6)
     if penalty.l1:
@@ -113,7 +113,7 @@ def test_optimum_of_all_features(penalty):
 def test_gap_is_a_bound_wherever_learning_ends():
     features, data = features_and_data(3)
     penalty, likelihood = Penalty(0.5, 3.0), packed_likelihood(features, data)
-    best = learn_weights(pseudo_likelihood(features, data), penalty, None, 5000, 1e-9).objective
+    best = learn_weights(pseudo_likelihood(features, data), penalty, None, 5000, Stopping(1e-9)).objective
     for n in (1, 3, 10, 30):
         found = learn_screened_weights(likelihood, penalty, None, n)
         assert found.n_iterations <= n

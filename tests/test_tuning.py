@@ -80,9 +80,9 @@ def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
 
     for n in (1, 4, 5):
         with pytest.raises(KilledError):
-            tune(method, train, grid, dies_after(n), checkpoints=Checkpoints(tmp_path, "x"))
+            tune(method, train, grid, dies_after(n), checkpoints=Checkpoints(tmp_path, code="x"))
     resumed = tune(
-        method, train, grid, validation_score(method, valid), checkpoints=Checkpoints(tmp_path, "x")
+        method, train, grid, validation_score(method, valid), checkpoints=Checkpoints(tmp_path, code="x")
     )
     assert_array_equal(resumed.best.fitted.model.weight, whole.best.fitted.model.weight)
     assert [r["validation"] for r in resumed.trace] == [r["validation"] for r in whole.trace]
@@ -93,7 +93,7 @@ def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
         random_data(5),
         grid,
         validation_score(method, valid),
-        checkpoints=Checkpoints(tmp_path, "y"),
+        checkpoints=Checkpoints(tmp_path, code="y"),
     )
     assert len(list(tmp_path.glob("*.npz"))) > kept
 

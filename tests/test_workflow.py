@@ -3,100 +3,15 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
-import yaml
 
-ROOT = Path(__file__).parent.parent
+from workflow_tree import ROOT, TINY, Tree
+
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
-
-TINY = {
-    "title": "Tiny",
-    "paper": "none",
-    "datasets": ["triples"],
-    "methods": {
-        "atomic": {},
-        "dtsl": {
-            "cmll": "chosen",
-            "cmll_exceptions": {"triples": "all"},
-            "grid": {"kappa": [0.01, 1.0], "feature_mode": ["prune-5", "nonzero"], "sd": [1]},
-        },
-    },
-    "exports": {"dtsl": ["mn"]},
-    "cmll": {
-        "groups": 4,
-        "partitions": {"default": 2, "exceptions": {}},
-        "inference": {"method": "gibbs", "burn_in": 10, "samples": 200},
-    },
-    "tables": [
-        {
-            "name": "scores",
-            "kind": "compare",
-            "caption": "Scores",
-            "columns": [
-                {"name": "atomic", "method": "atomic", "quantity": "pll"},
-                {"name": "DTSL", "method": "dtsl", "quantity": "pll"},
-                {"name": "mn", "method": "dtsl", "quantity": "export_mn", "scientific": True},
-            ],
-        }
-    ],
-    "figures": [],
-    "claims": [],
-}
-
-
-class Tree:
-    """A copy of the checkout with the study `tiny`, and Snakemake in it."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        for name in ("workflow", "src", "profiles"):
-            shutil.copytree(
-                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
-            )
-        for name in ("Snakefile", "config.yaml"):
-            shutil.copy(ROOT / name, folder / name)
-        self.write_study(TINY)
-
-    def write_study(self, study):
-        path = self.folder / "workflow/studies/tiny.yaml"
-        path.write_text(yaml.safe_dump(study, sort_keys=False))
-
-    def environment(self):
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
-
-    def command(self, *arguments, studies="[tiny]"):
-        return [
-            sys.executable, "-m", "snakemake", "--cores", "2",
-            "--config", f"studies={studies}", "--", *arguments,
-        ]  # fmt: skip
-
-    def run(self, *arguments, studies="[tiny]", flags=()):
-        command = self.command(*arguments, studies=studies)
-        command[3:3] = flags
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment(), capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-
-    def planned(self):
-        """Jobs that a run would do, as rule: number."""
-        result = self.run(flags=["-n"])
-        assert result.returncode == 0, result.stderr
-        table = re.findall(r"^(\w+) +(\d+)$", result.stdout + result.stderr, re.MULTILINE)
-        return {rule: int(n) for rule, n in table if rule not in ("total", "all")}
-
-    def scores(self):
-        """What does not depend on the clock or on memory."""
-        lines = (self.folder / "results/tiny/scores.csv").read_text().splitlines()
-        return [x for x in lines if not re.search(r",(seconds_|peak_)", x)]
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +83,7 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
     assert "prepare" not in learn
     assert edited("kernels/gibbs.py", "burn_in + n_samples", "n_samples + burn_in")["score"] == 2
     assert set(edited("pages.py", "1.45", "1.5")) == {"page", "claims_page"}
+    assert edited("pages.py", "def page(", "def unused():\n    return 1\n\n\ndef page(") == {}
     assert finished.planned() == {}
 
 
@@ -230,8 +146,8 @@ def test_kill_and_resume_gives_the_same_scores(finished, tmp_path):
     first_kept = {}
     for reached, unfinished in (
         # `atomic` is one point and `dtsl` four.
-        (lambda: learned() >= 2, "tuning/triples/dtsl.json"),
-        (lambda: learned() >= 4, "tuning/triples/dtsl.json"),
+        (lambda: learned() >= 2, "models/triples/dtsl/tuning.json"),
+        (lambda: learned() >= 4, "models/triples/dtsl/tuning.json"),
         (lambda: scored() >= 1, "cells/triples/dtsl.json"),
     ):
         kill_when(tree, tmp_path / "slow", reached, unfinished)
