@@ -184,6 +184,77 @@ def test_example_of_section_5(base, expected):
     assert_allclose(distribution(found), np.array(expected) / 85, atol=1e-12)
 
 
+def weights_by_literals(network):
+    """Weights by the literals of their features, variables counted from 1 as in the paper."""
+    return {
+        frozenset((v + 1, a) for v, a in network.features.literals(f)): w
+        for f, w in enumerate(network.weight)
+    }
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        # The paper's result: X1 and not X2, X1 and X2, and X1 in the denominator; f3 is removed.
+        ((4, 3, 2, 1), {"f1": {(1, 1), (2, 0)}, "f2": {(1, 1), (2, 1)}, "-f2": {(1, 1)}}),
+        # By the definition of Section 4, the order that the paper names fixes X1 and not X4.
+        (
+            (1, 2, 3, 4),
+            {"f1": {(2, 0), (4, 1)}, "f2": {(2, 1)}, "f3": {(2, 1), (4, 0)}, "-f3": {(4, 0)}},
+        ),
+    ],
+)
+def test_example_of_section_4_2(order, expected):
+    """Three features of P(X2 | X1, X4) from the base instance T, T, T, T.
+
+    The paper names the order 1, 2, 3, 4 but fixes X3 and X4, which come after X2 in it. Its
+    definition and its Table 2 fix the variables before the target, which the order 4, 3, 2, 1
+    makes X3 and X4.
+    """
+    weight = {"f1": 0.7, "f2": -1.3, "f3": 2.9}
+    features = features_of([[(0, 1), (1, 0), (3, 1)], [(0, 1), (1, 1)], [(1, 1), (3, 0)]])
+    model = DependencyNetwork(
+        flat_trees(4), features, np.ones(3, np.int32), np.array(list(weight.values()))
+    )
+    orders = Orders(np.array(order) - 1, rotations=False, reverse=False)
+    found = to_markov_network(model, np.ones(4), orders)
+    assert weights_by_literals(found) == {
+        frozenset(literals): pytest.approx(-weight[name[1:]] if name[0] == "-" else weight[name])
+        for name, literals in expected.items()
+    }
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 4])
+def test_uniform_base_of_section_5_1(k):
+    """Of all base instances the share 2^-k agrees with k tests that are removed."""
+    n, target, weight = 6, 4, 1.7
+    # The variables before the target in the order 1, 2, ..., n are removed; X6 comes after it.
+    conjunction = [(v, v % 2) for v in range(4 - k, 4)] + [(target, 1), (5, 0)]
+    model = DependencyNetwork(
+        flat_trees(n), features_of([conjunction]), np.array([target], np.int32), np.array([weight])
+    )
+    orders = Orders(np.arange(n), rotations=False, reverse=False)
+    found = to_markov_network(model, np.full(n, 0.5), orders)
+    # The denominator fixes the target as well.
+    assert weights_by_literals(found) == {
+        frozenset({(5, 1), (6, 0)}): pytest.approx(weight * 2.0**-k),
+        frozenset({(6, 0)}): pytest.approx(-weight * 2.0 ** -(k + 1)),
+    }
+
+
+def test_two_literals_of_section_5_2():
+    """For features of two literals, 2n orders are the same as all orders."""
+    rng = np.random.default_rng(4)
+    pairs = [(v, u) for v in range(N_VARS) for u in range(N_VARS) if u != v]
+    features = features_of([[(v, 1), (u, int(rng.integers(2)))] for v, u in pairs])
+    target = np.array([v for v, _ in pairs], np.int32)
+    model = DependencyNetwork(flat_trees(N_VARS), features, target, rng.normal(size=len(pairs)))
+    base = rng.random(N_VARS)
+    rotations = to_markov_network(model, base, Orders(rng.permutation(N_VARS)))
+    every = to_markov_network(model, base, Orders(np.arange(N_VARS), all_up_to=2))
+    assert_allclose(potentials(rotations), potentials(every), atol=1e-12)
+
+
 def test_example_of_section_5_2():
     """The feature X4, X6, X7, X13 of the target X7 in all rotations of n variables.
 
