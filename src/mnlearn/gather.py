@@ -26,7 +26,9 @@ def gather(
     curve_paths : records of `query_curves`; where p per cent of the variables are queried the
         quantities are `cll_q<p>` (of circuits), `cmll_q<p>`, `seconds_q<p>`, `seconds_single_q<p>`
         (of circuits that answer one query at a time) and, where some models answer a part of the
-        queries only, `cll_sampled_q<p>` and `cmll_sampled_q<p>` of that part.
+        queries only, `cll_sampled_q<p>` and `cmll_sampled_q<p>` of that part. Of models that also
+        answer by belief propagation `cmll_beliefs_q<p>`, `seconds_beliefs_q<p>` and the share of
+        queries in which it converged, `converged_beliefs_q<p>`.
     export_paths : records of `check_exports`; of each form `export_<form>`, the largest difference.
     divergence_paths : records of `estimate_divergence`; the quantities of the first model are
         `kl_to_<other>` with its standard error, and once `n_nodes`, the nodes of its circuit.
@@ -48,13 +50,15 @@ def gather(
         head = (curve["study"], curve["dataset"], curve["method"], "")
         for point in curve["points"]:
             share = f"q{point['percentage']}"
-            for name in ("cll", "cll_sampled", "cmll", "cmll_sampled"):
+            for name in ("cll", "cll_sampled", "cmll", "cmll_sampled", "cmll_beliefs"):
                 if name in point:
                     score = point[name]
                     rows.append((*head, f"{name}_{share}", score["mean"], score["stderr"]))
-            for name in ("seconds", "seconds_single"):
+            for name in ("seconds", "seconds_single", "seconds_beliefs"):
                 if f"{name}_per_query" in point:
                     rows.append((*head, f"{name}_{share}", point[f"{name}_per_query"], None))
+            if "converged_beliefs" in point:
+                rows.append((*head, f"converged_beliefs_{share}", point["converged_beliefs"], None))
     for path in export_paths:
         record = read_json(path)
         head = (record["study"], record["dataset"], record["method"], "")
