@@ -98,24 +98,21 @@ def estimate_divergence(
             f"{second[1]}: gives probability 0 to a sample of {first[1]}, so that the divergence "
             "is infinite."
         )
+    stderr = float(ratios.std(ddof=1) / np.sqrt(n_samples))
+    names = {"study": study, "dataset": dataset, "method": first[0], "other": second[0]}
     record = {
-        "study": study,
-        "dataset": dataset,
-        "method": first[0],
-        "other": second[0],
+        **names,
         "scored_by": provenance("circuit_divergence"),
         "seed": seed,
         "n_samples": n_samples,
-        "kl": {
-            "mean": float(ratios.mean()),
-            "stderr": float(ratios.std(ddof=1) / np.sqrt(n_samples)),
-        },
-        "circuits": {
-            name: {"n_nodes": circuit.n_nodes, "n_edges": circuit.n_edges}
-            for name, circuit in ((first[0], p), (second[0], q))
-        },
+        "kl": {"mean": float(ratios.mean()), "stderr": stderr},
+        "circuits": {first[0]: _size(p), second[0]: _size(q)},
     }
     write_json(out, record)
+
+
+def _size(circuit: ArithmeticCircuit) -> dict[str, int]:
+    return {"n_nodes": circuit.n_nodes, "n_edges": circuit.n_edges}
 
 
 def _circuit(path: Path) -> ArithmeticCircuit:

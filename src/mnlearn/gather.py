@@ -64,15 +64,21 @@ def gather(
         head = (record["study"], record["dataset"], record["method"], "")
         for form, export in record["forms"].items():
             rows.append((*head, f"export_{form}", export["largest_difference"], None))
+    rows += _divergences(divergence_paths)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _divergences(paths: Sequence[Path]) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    # A method may be in several pairs; its number of nodes stands once.
     nodes: dict[tuple[Any, ...], int] = {}
-    for path in divergence_paths:
+    for path in paths:
         record = read_json(path)
         head = (record["study"], record["dataset"], record["method"], "")
         kl = record["kl"]
         rows.append((*head, f"kl_to_{record['other']}", kl["mean"], kl["stderr"]))
         nodes[head] = record["circuits"][record["method"]]["n_nodes"]
-    rows += [(*head, "n_nodes", value, None) for head, value in nodes.items()]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return rows + [(*head, "n_nodes", value, None) for head, value in nodes.items()]
 
 
 def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[str, float, Any]]:
