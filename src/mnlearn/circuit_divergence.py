@@ -1,4 +1,7 @@
-"""Kullback-Leibler divergence between the distributions of two circuits, by exact samples."""
+"""Kullback-Leibler divergence between the distributions of two circuits, by exact samples.
+
+Lowd & Rooshenas 2013, Section 4.2, compares ACBN with ACMN by it.
+"""
 
 from pathlib import Path
 
@@ -83,10 +86,6 @@ def estimate_divergence(
     -----
     KL(P || Q) = E_P[log P(x) - log Q(x)] in nats, estimated by the mean over samples of P. The
     standard error is the sample standard deviation over the square root of `n_samples`.
-
-    References
-    ----------
-    Lowd & Rooshenas 2013, Section 4.2, compares ACBN with ACMN in this way.
     """
     p, q = _circuit(first[1]), _circuit(second[1])
     if p.n_vars != q.n_vars:
