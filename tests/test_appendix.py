@@ -24,7 +24,8 @@ def cell(path, initial):
     }
     other = {**entry, "parameters": {"initial": "full", "n_generated": 5}}
     record = {
-        "study": "s", "dataset": "d", "method": "a", "learner": "gssl", "variants": {"": entry, "full": other},
+        "study": "s", "dataset": "d", "method": "a", "learner": "gssl",
+        "variants": {"": entry, "full": other},
         "seconds_tuning": 1.0, "seconds_read": 0.0, "seconds_write": 0.0,
         "peak_memory_mib_learn": 1.0, "peak_memory_mib_score": 1.0,
     }  # fmt: skip

@@ -754,12 +754,9 @@ def test_prepare_refuses_names_that_lead_elsewhere():
     refuse_with("prepare ../up --folder folder --local", '{"train": "d.data"}', "../up")
 
 
-TUNE = (
-    "tune atomic --study s --label a --dataset d --train d.npz --models models"
-)
+TUNE = "tune atomic --study s --label a --dataset d --train d.npz --models models"
 SCORE = (
-    "score-cell learned --groups groups.json --per-example p.csv --trace t.csv --cell c.json "
-    "--test"
+    "score-cell learned --groups groups.json --per-example p.csv --trace t.csv --cell c.json --test"
 )
 
 

@@ -76,13 +76,17 @@ def test_the_approximate_search_scores_as_high(initial):
     data, price = random_data(5, 60, 6), 1.0
 
     def total(found):
-        learned = learn_weights(pseudo_likelihood(found.features, data), PENALTY, None, 1000, Stopping(1e-8))
+        learned = learn_weights(
+            pseudo_likelihood(found.features, data), PENALTY, None, 1000, Stopping(1e-8)
+        )
         paid = (learned.weight != 0.0) & (found.features.length > 1)
         return learned.objective + price * found.features.length[paid].sum()
 
     exact = search_exactly(data, PENALTY, initial, 5, price)
     near = search_bottom_up(data, PENALTY, initial, 5, price)
-    alone = learn_weights(pseudo_likelihood(atomic_features(6), data), PENALTY, None, 1000, Stopping(1e-8))
+    alone = learn_weights(
+        pseudo_likelihood(atomic_features(6), data), PENALTY, None, 1000, Stopping(1e-8)
+    )
     assert total(exact) < alone.objective
     assert total(near) < total(exact) + 0.2 * (alone.objective - total(exact))
 

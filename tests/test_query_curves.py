@@ -166,3 +166,24 @@ def test_records_without_a_time_of_single_queries_are_gathered(folder):
     write_json("curve.json", record)
     quantities = gather([], curve_paths=["curve.json"])["quantity"].tolist()
     assert quantities == ["cll_q50", "cmll_q50", "seconds_q50"]
+
+
+def test_networks_also_answer_by_belief_propagation(folder):
+    circuit, features = grown(3)
+    save_model(replace(circuit, features=features), "m.mn")
+    line = CURVE.replace("c.npz", "m.mn").replace("--label acmn", "--label gssl")
+    exact = '--inference \'{"method": "exact"}\' --percentages [20,60] --beliefs'
+    succeed(f"{line} {exact} --sampled 10 --out network.json")
+    one, several = read_json("network.json")["points"]
+    # With one query variable there is nothing to propagate.
+    assert one["cmll_beliefs"]["mean"] == pytest.approx(one["cmll"]["mean"], abs=1e-4)
+    assert one["converged_beliefs"] == 1
+    assert several["cmll_beliefs"]["mean"] != several["cmll"]["mean"]
+    assert several["cmll_beliefs"]["mean"] == pytest.approx(several["cmll"]["mean"], abs=0.3)
+    quantities = set(gather([], curve_paths=["network.json"])["quantity"])
+    names = ("cmll_beliefs", "seconds_beliefs", "converged_beliefs")
+    assert {f"{name}_q20" for name in names} <= quantities
+    succeed(f"{line} {exact} --sampled 10 --threads 2 --out again.json")
+    assert read_json("again.json")["points"][1]["cmll_beliefs"] == several["cmll_beliefs"]
+    succeed(f"{CURVE} --percentages [50] --beliefs --out circuit.json")
+    assert "cmll_beliefs" not in read_json("circuit.json")["points"][0]

@@ -113,7 +113,9 @@ def test_optimum_of_all_features(penalty):
 def test_gap_is_a_bound_wherever_learning_ends():
     features, data = features_and_data(3)
     penalty, likelihood = Penalty(0.5, 3.0), packed_likelihood(features, data)
-    best = learn_weights(pseudo_likelihood(features, data), penalty, None, 5000, Stopping(1e-9)).objective
+    best = learn_weights(
+        pseudo_likelihood(features, data), penalty, None, 5000, Stopping(1e-9)
+    ).objective
     for n in (1, 3, 10, 30):
         found = learn_screened_weights(likelihood, penalty, None, n)
         assert found.n_iterations <= n

@@ -82,7 +82,11 @@ def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
         with pytest.raises(KilledError):
             tune(method, train, grid, dies_after(n), checkpoints=Checkpoints(tmp_path, code="x"))
     resumed = tune(
-        method, train, grid, validation_score(method, valid), checkpoints=Checkpoints(tmp_path, code="x")
+        method,
+        train,
+        grid,
+        validation_score(method, valid),
+        checkpoints=Checkpoints(tmp_path, code="x"),
     )
     assert_array_equal(resumed.best.fitted.model.weight, whole.best.fitted.model.weight)
     assert [r["validation"] for r in resumed.trace] == [r["validation"] for r in whole.trace]

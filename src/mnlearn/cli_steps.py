@@ -187,6 +187,7 @@ def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> No
 @click.option("--percentages", required=True, help="Shares of the variables, as a JSON list.")
 @click.option("--inference", default="{}", help="Gibbs settings for other models, as JSON.")
 @click.option("--sampled", type=click.IntRange(min=1), help="Queries that other models answer.")
+@click.option("--beliefs", is_flag=True, help="Other models answer by belief propagation as well.")
 @click.option("--out", type=FILE, required=True)
 @recipe_option
 @threads_option
@@ -201,6 +202,7 @@ def query_curve(
     percentages: str,
     inference: str,
     sampled: int | None,
+    beliefs: bool,
     out: Path,
     recipe: dict[str, Any],
     threads: int,
@@ -213,7 +215,7 @@ def query_curve(
     shares = parse_list(percentages, "--percentages")
     settings = parse_inference(inference, "--inference")
     query_curves.query_curve(
-        model, test, queries_path, shares, settings, identity, seed, out, sampled, threads
+        model, test, queries_path, shares, settings, identity, seed, out, sampled, threads, beliefs
     )
 
 

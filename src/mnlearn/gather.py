@@ -33,7 +33,9 @@ def gather(
     curve_paths : records of `query_curves`; where p per cent of the variables are queried the
         quantities are `cll_q<p>` (of circuits), `cmll_q<p>`, `seconds_q<p>`, `seconds_single_q<p>`
         (of circuits that answer one query at a time) and, where some models answer a part of the
-        queries only, `cll_sampled_q<p>` and `cmll_sampled_q<p>` of that part.
+        queries only, `cll_sampled_q<p>` and `cmll_sampled_q<p>` of that part. Of models that also
+        answer by belief propagation `cmll_beliefs_q<p>`, `seconds_beliefs_q<p>` and the share of
+        queries in which it converged, `converged_beliefs_q<p>`.
     export_paths : records of `check_exports`; of each form `export_<form>`, the largest difference.
     timing_paths : records of `time_cell`, the seconds of each part of learning the chosen model.
     trace_paths : CSV files of the grid points of cells, <dataset>/<method>.csv. Each variant gets
@@ -85,13 +87,15 @@ def _of_timing(record: Mapping[str, Any]) -> Iterator[Row]:
 def _of_curve(record: Mapping[str, Any]) -> Iterator[Row]:
     for point in record["points"]:
         share = f"q{point['percentage']}"
-        for name in ("cll", "cll_sampled", "cmll", "cmll_sampled"):
+        for name in ("cll", "cll_sampled", "cmll", "cmll_sampled", "cmll_beliefs"):
             if name in point:
                 score = point[name]
                 yield (*_head(record), f"{name}_{share}", score["mean"], score["stderr"])
-        for name in ("seconds", "seconds_single"):
+        for name in ("seconds", "seconds_single", "seconds_beliefs"):
             if f"{name}_per_query" in point:
                 yield (*_head(record), f"{name}_{share}", point[f"{name}_per_query"], None)
+        if "converged_beliefs" in point:
+            yield (*_head(record), f"converged_beliefs_{share}", point["converged_beliefs"], None)
 
 
 def _of_export(record: Mapping[str, Any]) -> Iterator[Row]:

@@ -13,12 +13,14 @@ from mnlearn.arrays import read_arrays, write_arrays
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.errors import InputError
 from mnlearn.files import write_json
+from mnlearn.inference.belief_propagation import beliefs
 from mnlearn.inference.circuits import UNKNOWN, conditionals, log_value, row_evaluator
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.files import load_model
+from mnlearn.models.native import Model
 from mnlearn.progress import track
 from mnlearn.provenance import provenance
 from mnlearn.score import check_variables
@@ -58,6 +60,7 @@ def query_curve(
     out: Path,
     n_sampled: int | None = None,
     threads: int = 1,
+    with_beliefs: bool = False,
 ) -> None:
     """Write how well a model answers queries of growing shares of the variables.
 
@@ -72,6 +75,7 @@ def query_curve(
         the random stream.
     n_sampled : models other than circuits answer so many of the first queries. Of these alone are
         `cmll_sampled` and, of circuits, `cll_sampled`, so that all models can be compared.
+    with_beliefs : models other than circuits also answer by belief propagation.
 
     Raises
     ------
@@ -79,22 +83,15 @@ def query_curve(
         The queries are not of the model's variables.
     """
     model, test = load_model(model_path), load_npz(test_path)
-    check_variables(model, test)
-    arrays = read_arrays(queries_path)
-    rank = arrays.get("rank")
-    if rank is None or rank.shape[1:] != (test.n_vars,):
-        raise InputError(f"{queries_path}: expected queries of {test.n_vars} variables.")
-    is_circuit = isinstance(model, ArithmeticCircuit)
-    answered = slice(None if is_circuit else n_sampled)
-    rows, rank = test.rows[test.row_of[arrays["example"][answered]]], rank[answered]
-    record = {
+    rows, rank = _queried(model, test, queries_path)
+    record: dict[str, Any] = {
         **identity,
         "scored_by": provenance("query_curves.query_curve", "query_curves.draw_queries"),
-        "n_queries": len(rows),
     }
-    if is_circuit:
+    if isinstance(model, ArithmeticCircuit):
         record["n_queries_single"] = min(_SINGLE, len(rows))
     else:
+        rows, rank = rows[:n_sampled], rank[:n_sampled]
         seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
         settings = Inference(**inference)
         record |= {"inference": asdict(settings), "seed": seed}
@@ -107,8 +104,22 @@ def query_curve(
             point = _exact(model, rows, asked, n_sampled, threads)
         else:
             point = _sampled(terms, rows, asked, settings, seed, n_sampled, threads)
+            if with_beliefs:
+                point |= _believed(terms, rows, asked, threads)
         points.append({"percentage": percentage, "n_query_variables": n_query, **point})
-    write_json(out, {**record, "points": points})
+    write_json(out, {**record, "n_queries": len(rows), "points": points})
+
+
+def _queried(
+    model: Model, test: Dataset, path: Path
+) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+    """Return the test examples that are queried, and the rank of each of their variables."""
+    check_variables(model, test)
+    arrays = read_arrays(path)
+    rank = arrays.get("rank")
+    if rank is None or rank.shape[1:] != (test.n_vars,):
+        raise InputError(f"{path}: expected queries of {test.n_vars} variables.")
+    return test.rows[test.row_of[arrays["example"]]], rank
 
 
 def _exact(
@@ -173,6 +184,31 @@ def _sampled(
     return {
         **_cmll(rows, asked, p_one, 1.0 - p_one, n_sampled),
         "seconds_per_query": seconds / len(rows),
+    }
+
+
+def _believed(
+    terms: Terms, rows: NDArray[np.uint8], asked: NDArray[np.bool_], threads: int
+) -> dict[str, Any]:
+    """Answer queries one by one by belief propagation."""
+    log_odds, converged = np.zeros(rows.shape), np.zeros(len(rows), bool)
+
+    def answer(first: int, last: int) -> None:
+        for i in range(first, last):
+            found = beliefs(terms, rows[i], np.flatnonzero(asked[i]))
+            log_odds[i, found.query], converged[i] = found.log_odds, found.converged
+
+    answer(0, 1)
+    began = time.perf_counter()
+    map_ranges(answer, len(rows), threads)
+    seconds = time.perf_counter() - began
+    # The logarithms of both probabilities from the log-odds: a difference from 1 could be 0.
+    own = np.where(rows == 1, log_odds, -log_odds)
+    log_p = np.where(asked, -np.logaddexp(0.0, -own), 0.0)
+    return {
+        "cmll_beliefs": _mean(log_p.sum(axis=1) / asked.sum(axis=1)),
+        "converged_beliefs": float(converged.mean()),
+        "seconds_beliefs_per_query": seconds / len(rows),
     }
 
 

@@ -123,6 +123,7 @@ class Recipes:
             "percentages": queries["percentages"],
             "n_sampled": sampled["examples"] if sampled else None,
             "inference": self.study.inference(dataset) if by_sampling else None,
+            "beliefs": bool(sampled and sampled.get("beliefs")) if by_sampling else None,
             "seed": self.seed,
         }
 

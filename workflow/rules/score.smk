@@ -59,9 +59,12 @@ def divergence_inputs(wildcards):
 
 
 def sampled_of(wildcards):
-    """Return the option for how many queries are answered by sampling, if any are."""
+    """Return the options of how queries are answered by models other than circuits."""
     sampled = queries_of(wildcards.study).get("sampled")
-    return f"--sampled {sampled['examples']}" if sampled else ""
+    if not sampled:
+        return ""
+    beliefs = " --beliefs" if sampled.get("beliefs") else ""
+    return f"--sampled {sampled['examples']}{beliefs}"
 
 
 def forms_of(wildcards):
