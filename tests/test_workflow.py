@@ -58,12 +58,9 @@ def test_only_scoring_reads_test_data(finished):
     for path in (ROOT / "workflow/rules").glob("*.smk"):
         rules |= dict(re.findall(r"\nrule (\w+):\n(.*?)(?=\n\n\n|\Z)", path.read_text(), re.DOTALL))
     assert len(rules) >= 9
-    functions = {}
-    for path in (ROOT / "workflow/rules").glob("*.smk"):
-        for name, body in re.findall(
-            r"\ndef (\w+)\(.*?\):\n(.*?)(?=\n\n\n)", path.read_text(), re.DOTALL
-        ):
-            functions[name] = body
+    defined = r"\ndef (\w+)\(.*?\):\n(.*?)(?=\n\n\n)"
+    texts = [path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk")]
+    functions = dict(pair for text in texts for pair in re.findall(defined, text, re.DOTALL))
     readers = set()
     for name, text in rules.items():
         inputs = re.search(r"input:(.*?)output:", text, re.DOTALL)[1]
