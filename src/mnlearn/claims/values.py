@@ -8,6 +8,7 @@ from mnlearn.claims.evidence import (
     Entry,
     Evidence,
     Kind,
+    claim_name,
     datasets_of,
     incomplete,
     need,
@@ -29,6 +30,7 @@ from mnlearn.claims.verdicts import (
     UNKNOWN,
     Outcome,
 )
+from mnlearn.errors import InputError
 from mnlearn.published import Number
 from mnlearn.tables.table import significant
 
@@ -65,7 +67,11 @@ def exceeds(entry: Entry, evidence: Evidence) -> Outcome:
     if found is None:
         return incomplete("", 0, [dataset])
     bound = published_number(entry, evidence)
-    limit = max(map(float, values_at(str(need(entry, evidence, "limit")), evidence) or ()))
+    path = str(need(entry, evidence, "limit"))
+    grid = values_at(path, evidence)
+    if grid is None:
+        raise InputError(f"{claim_name(entry, evidence)}, limit: the study does not set {path}.")
+    limit = max(float(tried) for tried in grid)
     ours = f"{found.value:,.0f}"
     if found.value > bound:
         return Outcome(REPRODUCED, ours, n_datasets=1)
