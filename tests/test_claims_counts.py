@@ -95,6 +95,16 @@ def test_chance_falls_with_the_number_of_methods(published):
     assert verdict(published, scores, b=[B, C], **entry) == SMALLER
 
 
+def test_best_of_few_methods_is_likelier_than_best_of_many(published):
+    """Best on 4 of 13 datasets is more than a fifth and less than a third of them."""
+    values = {"x": [1.0] * 4 + [-1.0] * 9, **{m: [0.0] * 13 for m in "yzvw"}}
+    columns = [{"name": m, **source(m)} for m in values]
+    entry = {"kind": "best_of", "published": 8, "best": ["x"], "datasets": ALL[:13]}
+    scores = scores_on(ALL[:13], **values)
+    assert verdict(published, scores, columns=columns, **entry) == SMALLER
+    assert verdict(published, scores, columns=columns[:3], **entry) == CONTRADICTED
+
+
 def test_best_of(published):
     scores = scores_on(x=[-1.0, -2.0, -3.0], y=[-1.0, -1.0, -4.0], z=[-9.0, -9.0, -9.0])
     columns = [{"name": m, **source(m)} for m in "xyz"]

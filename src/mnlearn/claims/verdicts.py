@@ -14,7 +14,7 @@ LEGEND = {
     REPRODUCED: "our number agrees with the published one within the tolerance of the rule",
     MORE: "our number differs from the published one in the direction of the statement",
     SMALLER: "the statement is true here, but with a smaller effect than published",
-    CONTRADICTED: "our number says otherwise",
+    CONTRADICTED: "our number is outside the tolerance and does not support the statement",
     FASTER: "the paper reports a long time, and we need less",
     SETUP: ("a setting, not a result; `deviates` tells that this study or the data depart from it"),
     UNKNOWN: "a method, a score or a measurement is missing",
