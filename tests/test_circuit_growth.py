@@ -346,7 +346,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
                 raise KilledError
 
     with pytest.raises(KilledError):
-        tune(method, train, grid, criterion, checkpoints=Dying(tmp_path, "x"))
+        tune(method, train, grid, criterion, checkpoints=Dying(tmp_path, code="x"))
     began = BayesGrowth if method_name == "acbn" else MarkovGrowth
     monkeypatch.setattr(began, "first", lambda self: pytest.fail("began again"))
     again = tune(method, train, grid, criterion, checkpoints=Checkpoints(tmp_path, code="x"))
