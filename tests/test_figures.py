@@ -15,11 +15,11 @@ from mnlearn.figures.canvas import NOTHING, Material, render
 from mnlearn.figures.critical_difference import joined
 from mnlearn.figures.pareto import _beaten
 from mnlearn.figures.query_curves import _limits
-from mnlearn.figures.structure import couplings
 from mnlearn.models.features import features_of
 from mnlearn.models.files import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.published import COLUMNS, tidy_scores
+from mnlearn.structures import couplings, write_structure
 from mnlearn.study import Study
 
 DATASETS = {f"d{n}": f"Dataset {n}" for n in range(8)}
@@ -115,29 +115,36 @@ def ring(n_vars=6, extra=()):
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models")
-    path = folder / "d0" / "dtsl" / "chosen.npz"
-    path.parent.mkdir(parents=True)
-    save_model(ring(extra=[(0, 3)]), path)
+def structures(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("structures")
+    record(ring(extra=[(0, 3)]), folder)
     return folder
 
 
-def material(models, frame=None, truths=None):
+def record(network, folder):
+    """Record the structure of a network as that of `dtsl` on `d0`."""
+    save_model(network, folder / "model.npz")
+    identity = {"study": "s", "dataset": "d0", "method": "dtsl"}
+    write_structure(folder / "model.npz", identity, folder / "d0" / "dtsl.json")
+
+
+def material(structures, frame=None, truths=None):
     study = Study("s", {"datasets": list(DATASETS), "figures": PRODUCTS, "title": ""})
     frame = scores() if frame is None else frame
-    return Material(study, tidy_scores(frame), NO_PUBLISHED, DATASETS, models, truths or {})
+    return Material(study, tidy_scores(frame), NO_PUBLISHED, DATASETS, structures, truths or {})
 
 
 def test_every_kind_is_tried_here():
     assert set(BY_KIND) == set(figures.KINDS)
 
 
-def test_equal_input_gives_equal_bytes_and_both_files(models, tmp_path):
-    study = material(models).study
+def test_equal_input_gives_equal_bytes_and_both_files(structures, tmp_path):
+    study = material(structures).study
     for folder in ("a", "b"):
         truths = {"d0": ring()}
-        write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path / folder, models, truths)
+        write_figures(
+            study, scores(), NO_PUBLISHED, DATASETS, tmp_path / folder, structures, truths
+        )
     names = {f"{p['name']}.{suffix}" for p in PRODUCTS for suffix in ("pdf", "png")}
     assert {path.name for path in (tmp_path / "a").iterdir()} == names
     for name in names:
@@ -147,12 +154,12 @@ def test_equal_input_gives_equal_bytes_and_both_files(models, tmp_path):
         assert b"CreationDate" not in content
 
 
-def test_only_the_named_figures_are_drawn(models, tmp_path):
-    study = material(models).study
-    write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, models, only=["f3"])
+def test_only_the_named_figures_are_drawn(structures, tmp_path):
+    study = material(structures).study
+    write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, structures, only=["f3"])
     assert {path.stem for path in tmp_path.iterdir()} == {"f3"}
     with pytest.raises(InputError, match="no 'f99'"):
-        write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, models, only=["f99"])
+        write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, structures, only=["f99"])
 
 
 @pytest.mark.parametrize("kind", list(BY_KIND))
@@ -161,8 +168,8 @@ def test_without_results_a_figure_says_so(kind, tmp_path):
     assert [text.get_text() for text in figure.axes[0].texts] == [NOTHING]
 
 
-def test_scatter_labels_keep_apart_and_inside(models):
-    figure = draw(material(models), BY_KIND["scatter"])
+def test_scatter_labels_keep_apart_and_inside(structures):
+    figure = draw(material(structures), BY_KIND["scatter"])
     figure.draw_without_rendering()
     ax = figure.axes[0]
     texts = ax.texts
@@ -178,9 +185,12 @@ def test_scatter_labels_keep_apart_and_inside(models):
         assert frame.y0 - 1 <= box.y0 < box.y1 <= frame.y1 + 1
 
 
-def test_scatter_per_variable_divides_by_the_size_of_the_model(models):
+def test_scatter_per_variable_divides_by_the_size_of_the_model(structures):
     product = {**BY_KIND["scatter"], "per_variable": True}
-    figure = draw(material(models), product)
+    frame = scores()
+    sized = frame[(frame.dataset == "d0") & (frame.quantity == "cmll")].head(1)
+    frame = pd.concat([frame, sized.assign(quantity="n_vars", value=6.0)])
+    figure = draw(material(structures, frame), product)
     (points,) = [c for c in figure.axes[0].collections if isinstance(c, PathCollection)]
     frame = scores()
     cmll = frame[(frame.dataset == "d0") & (frame.quantity == "cmll") & (frame.variant == "")]
@@ -189,39 +199,37 @@ def test_scatter_per_variable_divides_by_the_size_of_the_model(models):
     np.testing.assert_allclose(points.get_offsets(), expected)
 
 
-def test_sizes_in_inches(models):
-    widths = {p["name"]: draw(material(models), p).get_size_inches()[0] for p in PRODUCTS[:2]}
+def test_sizes_in_inches(structures):
+    widths = {p["name"]: draw(material(structures), p).get_size_inches()[0] for p in PRODUCTS[:2]}
     assert widths == {"f0": 3.4, "f1": 7.0}
     with pytest.raises(InputError, match="width: expected column or page"):
-        draw(material(models), {**BY_KIND["scatter"], "width": "wall"})
+        draw(material(structures), {**BY_KIND["scatter"], "width": "wall"})
 
 
-def test_a_point_far_off_is_an_arrow_and_the_axis_stays_short(models):
+def test_a_point_far_off_is_an_arrow_and_the_axis_stays_short(structures):
     frame = scores()
     far = (frame.dataset == "d1") & (frame.method == "dtsl") & (frame.quantity == "cmll")
     frame.loc[far, "value"] *= 3
-    figure = draw(material(models, frame), BY_KIND["reproduction"])
+    figure = draw(material(structures, frame), BY_KIND["reproduction"])
     ax = figure.axes[0]
     assert ax.get_xlim()[0] > -20
     assert [text.get_text() for text in ax.texts] == ["−194.1"]
 
 
-def test_structure_tells_found_missed_and_extra_edges(models):
+def test_structure_tells_found_missed_and_extra_edges(structures):
     product = {**BY_KIND["structure"], "max_edges": 3}
-    figure = draw(material(models, truths={"d0": ring()}), product)
+    figure = draw(material(structures, truths={"d0": ring()}), product)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     # The strongest three of the learned: the last pairs of the ring and the chord.
     assert labels == ["positive", "negative", "found, 2", "missed, 4", "extra, 1"]
     assert len(figure.axes[0].patches) == 3 + 4
 
 
-def test_structure_draws_the_names_of_the_variables(models, tmp_path):
+def test_structure_draws_the_names_of_the_variables(structures, tmp_path):
     network = ring()
     names = tuple(f"item_{v + 1}" for v in range(6))
     named = markov_network(6, network.features, network.weight, names)
-    path = tmp_path / "d0" / "dtsl" / "chosen.npz"
-    path.parent.mkdir(parents=True)
-    save_model(named, path)
+    record(named, tmp_path)
     figure = draw(material(tmp_path), BY_KIND["structure"])
     assert [text.get_text() for text in figure.axes[0].texts] == list("123456")
 
@@ -238,16 +246,16 @@ def test_couplings_are_those_of_the_energy_in_signs():
     assert couplings(network) == pytest.approx(expected)
 
 
-def test_unknown_kinds_and_missing_options_are_named(models):
+def test_unknown_kinds_and_missing_options_are_named(structures):
     with pytest.raises(InputError, match="study s, figures, x: kind 'pie' is none of scatter"):
-        draw(material(models), {"name": "x", "kind": "pie"})
+        draw(material(structures), {"name": "x", "kind": "pie"})
     with pytest.raises(InputError, match="study s, figure x: expected the key 'x'"):
-        draw(material(models), {"name": "x", "kind": "scatter"})
+        draw(material(structures), {"name": "x", "kind": "scatter"})
 
 
-def test_drawing_leaves_the_settings_of_matplotlib_alone(models):
+def test_drawing_leaves_the_settings_of_matplotlib_alone(structures):
     before = dict(mpl.rcParams)
-    render(draw(material(models), BY_KIND["variants"]))
+    render(draw(material(structures), BY_KIND["variants"]))
     assert dict(mpl.rcParams) == before
 
 
@@ -281,7 +289,7 @@ def conversions(losses, n_vars, base=-40.0):
     return pd.DataFrame(rows, columns=columns)
 
 
-def test_conversion_loss_draws_the_losses_over_the_largest_of_each_cluster(models):
+def test_conversion_loss_draws_the_losses_over_the_largest_of_each_cluster(structures):
     losses = {
         "d0": {"a": 0.0132, "b": 0.0042, "c": -0.0025},
         "d1": {"a": 0.0052, "b": 0.0171, "c": -0.0001},
@@ -301,7 +309,7 @@ def test_conversion_loss_draws_the_losses_over_the_largest_of_each_cluster(model
         "panels": [{"method": "mn", "reference": {"method": "dn", "quantity": "pll"}}],
         "variants": [{"name": v, "head": v} for v in "abc"],
     }
-    base = material(models, conversions(losses, n_vars))
+    base = material(structures, conversions(losses, n_vars))
     figure = draw(dataclasses.replace(base, published=printed), product)
     (ax,) = figure.axes
     scales = {"d0": 0.0132, "d1": 0.0171, "d2": 0.0040, "d3": 0.00041}
@@ -314,19 +322,19 @@ def test_conversion_loss_draws_the_losses_over_the_largest_of_each_cluster(model
     assert centres[-1] - 3 == pytest.approx(centres[2] - 0)
 
 
-def test_a_figure_shows_the_datasets_it_names(models):
+def test_a_figure_shows_the_datasets_it_names(structures):
     product = {**BY_KIND["scatter"], "datasets": ["d1", "d5"]}
-    texts = {text.get_text() for text in draw(material(models), product).axes[0].texts}
+    texts = {text.get_text() for text in draw(material(structures), product).axes[0].texts}
     assert {t for t in texts if t.startswith("Dataset")} == {"Dataset 1", "Dataset 5"}
     assert "DTSL better on 2" in texts
     with pytest.raises(InputError, match="study s, figure f0, datasets: no 'd99' in the study"):
-        draw(material(models), {**product, "datasets": ["d99"]})
+        draw(material(structures), {**product, "datasets": ["d99"]})
 
 
-def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(models):
+def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(structures):
     frame = scores()
     frame = frame[~((frame["dataset"] == "d1") & (frame["quantity"] == "cll_q10"))]
-    figure = draw(material(models, frame), BY_KIND["query_curves"])
+    figure = draw(material(structures, frame), BY_KIND["query_curves"])
     panels = [ax for ax in figure.axes if ax.get_visible()]
     # Dataset d1 lacks a point of every line.
     assert [ax.get_title("left") for ax in panels] == [f"Dataset {n}" for n in (0, *range(2, 8))]
@@ -337,14 +345,14 @@ def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(models):
     assert len(figure.legends) == 1
 
 
-def test_lines_of_a_panel_may_show_different_quantities(models):
+def test_lines_of_a_panel_may_show_different_quantities(structures):
     frame = scores()
     more = [("s", "d2", "dtsl", "", f"cll_sampled_q{p}", -1.0 / p, 0.1) for p in (10, 50)]
     more += [("s", d, "trees", "", f"cmll_q{p}", -2.0 / p, 0.1) for d in DATASETS for p in (10, 50)]
     frame = pd.concat([frame, pd.DataFrame(more, columns=frame.columns)])
     product = {key: value for key, value in BY_KIND["query_curves"].items() if key != "quantity"}
     product |= {
-        "datasets": ["d2", "d0", "gone"],
+        "datasets": ["d2", "d0"],
         "fraction": True,
         "series": [
             {"head": "A", "method": "dtsl", "quantity": "cll_sampled", "instead": "cll"},
@@ -352,7 +360,7 @@ def test_lines_of_a_panel_may_show_different_quantities(models):
             {"head": "C", "method": "atomic", "quantity": "seconds_single"},
         ],
     }
-    figure = draw(material(models, frame), product)
+    figure = draw(material(structures, frame), product)
     panels = [ax for ax in figure.axes if ax.get_visible()]
     # The second panel lacks the quantity asked for and shows the other; no panel has line C.
     assert [ax.get_title("left") for ax in panels] == ["Dataset 2", "Dataset 0*"]
@@ -366,7 +374,7 @@ def test_lines_of_a_panel_may_show_different_quantities(models):
         assert own[0].get_xdata().tolist() == [0.1, 0.5]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["A", "B"]
     with pytest.raises(InputError, match="expected the key 'quantity'"):
-        draw(material(models, frame), {**product, "series": BY_KIND["query_curves"]["series"]})
+        draw(material(structures, frame), {**product, "series": BY_KIND["query_curves"]["series"]})
 
 
 def test_a_line_that_may_leave_does_not_set_the_limits():

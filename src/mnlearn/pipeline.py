@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,19 @@ def configuration() -> dict[str, Any]:
     return content
 
 
-def plan_of(name: str, datasets: list[str], again: bool = False) -> Plan:
-    """Return what running a study on some datasets, all if none is named, would make."""
+def plan_of(
+    name: str,
+    datasets: list[str],
+    again: bool = False,
+    left_out: Mapping[str, str] | None = None,
+) -> Plan:
+    """Return what running a study on some datasets, all if none is named, would make.
+
+    left_out : datasets that cannot be had; those of the last attempt if not given.
+    """
     config, results = configuration(), checkout() / RESULTS
     studies = load_studies([name], checkout() / "workflow")
-    left_out = unavailable(results / "data")
+    left_out = unavailable(results / "data") if left_out is None else left_out
     return Plan(
         studies, [name], results, config["seed"], config["local"], datasets, left_out, again
     )
@@ -86,7 +94,7 @@ def run_study(
     unknown = [d for d in datasets if d not in study.datasets]
     if unknown:
         raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.datasets)}.")
-    wanted = datasets or plan_of(name, [], again).needed_datasets()
+    wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
     failed = _fetch_missing(wanted, mirror)
     if failed and set(datasets or study.datasets) <= set(failed):
         raise InputError(" ".join(failed.values()))
@@ -97,7 +105,7 @@ def run_study(
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
     forced = []
     if again:
-        command.append("again=true")
+        command.append("again=True")
         forced = ["--forcerun", *_model_folders(name, datasets)]
     _mark_run()
     status = _run([*command, "--quiet", "rules", "host", "reason", *forced])
@@ -139,8 +147,9 @@ def _model_folders(name: str, datasets: list[str]) -> list[str]:
 def _run(command: list[str], quiet: bool = False) -> int:
     """Run Snakemake in the checkout and return its exit status.
 
-    On an interrupt Snakemake, which gets it too, ends its jobs and removes its lock; this waits
-    for it. With `quiet` its messages are shown only if it fails.
+    A terminal sends an interrupt to Snakemake too, which ends its jobs and removes its lock; this
+    waits for it. A second interrupt is passed on. With `quiet` the messages of Snakemake are shown
+    only if it fails.
     """
     # The rules call `mnlearn`, which must be found also where the environment is not activated.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
@@ -149,13 +158,16 @@ def _run(command: list[str], quiet: bool = False) -> int:
         command, cwd=checkout(), env={**os.environ, "PATH": path}, text=True, stdout=pipe,
         stderr=subprocess.STDOUT if quiet else None,
     ) as process:  # fmt: skip
+        interrupted = False
         while True:
             try:
                 output, _ = process.communicate()
                 break
             except KeyboardInterrupt:
+                if interrupted:
+                    process.send_signal(signal.SIGINT)
+                interrupted = True
                 say("interrupted; waiting for the jobs that are under way to end")
-                process.send_signal(signal.SIGINT)
     if process.returncode and output:
         say(output)
     return process.returncode

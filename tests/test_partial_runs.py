@@ -1,0 +1,195 @@
+"""Runs of a part of a study: what is recorded is used, and nothing recorded is lost."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from workflow_tree import TINY, Tree
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+
+TWO = {
+    **TINY,
+    "datasets": ["triples", "grid"],
+    "methods": {**TINY["methods"], "dtsl": {**TINY["methods"]["dtsl"], "cmll": "chosen"}},
+    "timed": ["dtsl"],
+    "paired": [["dtsl", "atomic"]],
+    "figures": [
+        {"name": "drawn", "kind": "structure", "caption": "", "dataset": "grid", "method": "dtsl"}
+    ],
+}
+# What a clone does not have: git ignores it.
+NOT_RECORDED = ("models", "checkpoints", "per_example", "pages", "queries", "claims.html")
+
+
+def recorded(tree):
+    """Return the files of the study that are kept in git, by name."""
+    folder = tree.folder / "results/tiny"
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.relative_to(folder).parts[0] not in NOT_RECORDED
+    }
+
+
+def clone(tree, folder):
+    """Return a tree with the records of another one, all of them older than its sources."""
+    copy = Tree(folder)
+    copy.write_study(TWO)
+    shutil.copytree(
+        tree.folder / "results/tiny",
+        folder / "results/tiny",
+        ignore=shutil.ignore_patterns(*NOT_RECORDED),
+    )
+    for path in (folder / "results").rglob("*"):
+        os.utime(path, (1e9, 1e9))
+    return copy
+
+
+def study(tree, *arguments):
+    return tree.mnlearn("study", "tiny", "--no-report", *arguments)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A tree in which the whole study has run."""
+    tree = Tree(tmp_path_factory.mktemp("whole"))
+    tree.write_study(TWO)
+    result = study(tree)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return tree
+
+
+def test_a_clone_uses_the_records_and_changes_none(whole, tmp_path):
+    tree = clone(whole, tmp_path)
+    before = recorded(tree)
+    assert {"scores.csv", "cells/grid/dtsl.json", "times/triples/dtsl.json"} <= set(before)
+    result = study(tree, "--datasets", "triples")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert recorded(tree) == before
+    # Nothing was computed: that would have fetched the data and left models.
+    assert not (tree.folder / "results/data/triples/train.npz").exists()
+    assert not (tree.folder / "results/tiny/models").exists()
+    assert tree.mnlearn("study", "tiny", "--stale").stdout == ""
+
+
+def test_stale_records_are_made_again_where_asked_for_and_kept_elsewhere(whole, tmp_path):
+    tree = clone(whole, tmp_path)
+    before = recorded(tree)
+    source = tree.folder / "src/mnlearn/tree_learning.py"
+    text = source.read_text()
+    assert "+ 4" in text
+    source.write_text(text.replace("+ 4", "+ 5"))
+    listed = tree.mnlearn("study", "tiny", "--stale").stdout.splitlines()
+    assert "grid dtsl cells: learning, code" in listed
+    assert not any("atomic cells" in line for line in listed)
+    result = study(tree, "--datasets", "triples")
+    assert result.returncode == 0, result.stdout + result.stderr
+    after = recorded(tree)
+    assert set(after) == set(before)
+    changed = {name for name in before if after[name] != before[name]}
+    assert "cells/triples/dtsl.json" in changed
+    # That of `atomic` on the same dataset too: its scores by example are needed for the pair.
+    assert not any("/grid/" in name for name in changed)
+    table = after["tables/scores.csv"].decode().splitlines()
+    assert [line.split(",")[0] for line in table] == ["dataset", "triples", "grid"]
+    assert [line.rpartition(",")[2] for line in table] == ["stale", "", "yes"]
+
+
+def test_a_new_dataset_joins_the_recorded_ones(whole, tmp_path):
+    tree = clone(whole, tmp_path)
+    shutil.rmtree(tree.folder / "results/tiny")
+    assert study(tree, "--datasets", "grid").returncode == 0
+    rows = (tree.folder / "results/tiny/tables/scores.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ["dataset", "grid"]
+    assert study(tree, "--datasets", "triples").returncode == 0
+    rows = (tree.folder / "results/tiny/tables/scores.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ["dataset", "triples", "grid"]
+
+
+def test_again_makes_current_records_again(whole, tmp_path):
+    tree = clone(whole, tmp_path)
+    old = (tree.folder / "results/tiny/cells/triples/dtsl.json").stat().st_mtime
+    other = (tree.folder / "results/tiny/cells/grid/dtsl.json").stat().st_mtime
+    result = study(tree, "--datasets", "triples", "--again")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert (tree.folder / "results/tiny/cells/triples/dtsl.json").stat().st_mtime > old
+    assert (tree.folder / "results/tiny/cells/grid/dtsl.json").stat().st_mtime == other
+    assert tree.scores() == whole.scores()
+
+
+def test_a_dataset_that_cannot_be_had_ends_the_run_with_its_name(whole, tmp_path):
+    tree = clone(whole, tmp_path)
+    tree.write_study({**TWO, "datasets": ["triples", "grid", "nltcs"]})
+    nowhere = str(tmp_path / "nowhere")
+    before = recorded(tree)
+    for asked in (["--datasets", "nltcs"], ["--datasets", "triples,nltcs"], []):
+        result = study(tree, *asked, "--mirror", nowhere)
+        assert result.returncode == 2, result.stdout + result.stderr
+        assert "nltcs" in result.stderr.splitlines()[-1]
+        assert recorded(tree) == before
+
+
+def interrupt(tree, how):
+    """Start a run, end it by a signal once a job is under way, and return its messages."""
+    command = [sys.executable, "-m", "mnlearn.cli", "study", "tiny", "--no-report"]
+    process = subprocess.Popen(
+        command, cwd=tree.folder, env=tree.environment(), start_new_session=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not list((tree.folder / "results").glob("tiny/checkpoints/*")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    # As a terminal does, to the whole group.
+    os.killpg(process.pid, how)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode != 0
+    return output
+
+
+def test_an_interrupt_leaves_no_lock_and_a_kill_leaves_none_in_the_way(whole, tmp_path):
+    tree = Tree(tmp_path)
+    tree.write_study(TWO)
+    locks = tree.folder / ".snakemake/locks"
+    assert "Traceback" not in interrupt(tree, signal.SIGINT)
+    assert not list(locks.iterdir())
+    shutil.rmtree(tree.folder / "results")
+    interrupt(tree, signal.SIGKILL)
+    assert list(locks.iterdir())
+    result = study(tree)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "removed the lock" in result.stderr
+    assert tree.scores() == whole.scores()
+
+
+def test_a_run_beside_another_is_refused(whole, tmp_path):
+    tree = clone(whole, tmp_path)
+    locks = tree.folder / ".snakemake/locks"
+    locks.mkdir(parents=True)
+    (locks / "0.output.lock").write_text("x")
+    other = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(60)", "snakemake"], cwd=tree.folder
+    )
+    try:
+        result = study(tree)
+    finally:
+        other.kill()
+        other.wait()
+    assert result.returncode == 2
+    assert f"process {other.pid}" in result.stderr
+    assert list(locks.iterdir())
+    marker = tree.folder / ".snakemake/mnlearn-run.json"
+    marker.write_text(json.dumps({"host": "elsewhere"}))
+    result = study(tree)
+    assert result.returncode == 2
+    assert "elsewhere" in result.stderr
+    assert tree.mnlearn("study", "tiny", "--unlock").returncode == 0
+    assert not list(locks.iterdir())
