@@ -461,6 +461,7 @@ main.add_command(ising)
 @mirror_option
 @click.option("--stale", is_flag=True, help="List records that are not current, and why.")
 @click.option("--again", is_flag=True, help="Make records again that are current.")
+@click.option("--recorded", is_flag=True, help="Compute nothing; tables from what is recorded.")
 @click.option("--unlock", is_flag=True, help="Remove the lock of a run that was killed.")
 @click.option("--report/--no-report", default=True, help="Write results/<study>/report.html.")
 def study(
@@ -470,6 +471,7 @@ def study(
     mirror: str | None,
     stale: bool,
     again: bool,
+    recorded: bool,
     unlock: bool,
     report: bool,
 ) -> None:
@@ -488,8 +490,10 @@ def study(
     if unlock:
         pipeline.unlock(force=True)
         return
+    if again and recorded:
+        raise InputError("--again: not together with --recorded.")
     datasets = chosen.split(",") if chosen else []
-    sys.exit(pipeline.run_study(name, datasets, cores, mirror, report, again))
+    sys.exit(pipeline.run_study(name, datasets, cores, mirror, report, again, recorded))
 
 
 @main.command()

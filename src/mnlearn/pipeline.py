@@ -78,11 +78,13 @@ def run_study(
     mirror: str | None,
     report: bool,
     again: bool = False,
+    recorded: bool = False,
 ) -> int:
     """Fetch what is needed, run the study and write its report; return an exit status.
 
-    Records that are current are used as they are. A dataset that is named is fetched even if
-    nothing has to be computed on it.
+    Records that are current are used as they are; with `again` they are made again, with `recorded`
+    all are used, and nothing is computed. A dataset that is named is fetched even if nothing has to
+    be computed on it.
 
     Raises
     ------
@@ -94,8 +96,10 @@ def run_study(
     unknown = [d for d in datasets if d not in study.datasets]
     if unknown:
         raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.datasets)}.")
-    wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
-    failed = _fetch_missing(wanted, mirror)
+    failed = {}
+    if not recorded:
+        wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
+        failed = _fetch_missing(wanted, mirror)
     if failed and set(datasets or study.datasets) <= set(failed):
         raise InputError(" ".join(failed.values()))
     unlock()
@@ -103,6 +107,8 @@ def run_study(
     if mirror:
         config.append(f"mirror={mirror}")
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
+    if recorded:
+        command.append("recorded=True")
     forced = []
     if again:
         command.append("again=True")

@@ -57,6 +57,8 @@ class Plan:
         Datasets that cannot be had: their records are used as they are.
     again : bool
         Whether current records that are asked for are made again.
+    recorded : bool
+        Whether all records are used as they are and none is made.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Plan:
         datasets: list[str],
         left_out: Mapping[str, str],
         again: bool = False,
+        recorded: bool = False,
     ) -> None:
         self.studies = studies
         self.running = running
@@ -77,6 +80,7 @@ class Plan:
         self.local = local
         self.left_out = left_out
         self.again = again
+        self.recorded = recorded
         self._asked = list(datasets)
         self._recipes: dict[str, Recipes] = {}
         for name, study in studies.items():
@@ -85,6 +89,8 @@ class Plan:
 
     def datasets(self, study: str) -> list[str]:
         """Return the datasets of a study that are asked for and can be had."""
+        if self.recorded:
+            return []
         asked = self._asked or self.studies[study].datasets
         return [dataset for dataset in asked if dataset not in self.left_out]
 

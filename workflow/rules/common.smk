@@ -50,6 +50,7 @@ PLAN = Plan(
     config["datasets"],
     LEFT_OUT,
     config["again"],
+    config["recorded"],
 )
 
 
