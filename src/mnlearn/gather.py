@@ -158,10 +158,9 @@ def _seconds(
 
 def _mean_seconds(cell: Mapping[str, Any], trace_path: Path | None) -> list[Row]:
     """Return the mean seconds of weight learning over the grid points of each variant."""
-    names = load_method(cell["learner"]).variant
-    if trace_path is None or not names:
-        return []
-    trace = pd.read_csv(trace_path)
+    # The oldest records do not name their learner.
+    names = load_method(cell["learner"]).variant if "learner" in cell else ()
+    trace = pd.read_csv(trace_path) if trace_path is not None and names else pd.DataFrame()
     if "seconds_weights" not in trace:
         return []
     points = trace[trace["stage"] == trace["stage"].max()]

@@ -62,7 +62,7 @@ class Recipes:
         self.study = study
         self.seed = seed
         self.local = local
-        self.others = others or {}
+        self.others = {} if others is None else others
 
     def learning(self, dataset: str, method: str) -> Recipe:
         """Return the recipe of the models of a cell."""
