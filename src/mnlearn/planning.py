@@ -86,6 +86,7 @@ class Plan:
         for name, study in studies.items():
             self._recipes[name] = Recipes(study, seed, local, self._recipes)
         self._known: dict[Record, bool] = {}
+        self._changed: dict[Record, list[str]] = {}
 
     def datasets(self, study: str) -> list[str]:
         """Return the datasets of a study that are asked for and can be had."""
@@ -139,8 +140,14 @@ class Plan:
         return by_kind[record.kind](record.dataset, *record.names)
 
     def stale(self, record: Record) -> list[str]:
-        """Return what of a record's recipe has changed; nothing if the record is current."""
-        return differences(recorded_recipe(self.results / record.path), self.recipe(record))
+        """Return what of a record's recipe has changed; nothing if the record is current.
+
+        Each record is read once: a plan is of one moment.
+        """
+        if record not in self._changed:
+            recorded = recorded_recipe(self.results / record.path)
+            self._changed[record] = differences(recorded, self.recipe(record))
+        return self._changed[record]
 
     def is_settled(self, record: Record) -> bool:
         """Whether a record is used as it is."""
