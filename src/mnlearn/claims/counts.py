@@ -31,8 +31,9 @@ RELATIONS: dict[str, Callable[[float, float], bool]] = {
 COUNT_RULE = (
     f"`reproduced` if our count differs from the published one by at most {COUNT_TOLERANCE}, or "
     "not at all where the paper says all or none. A count further in the direction of the "
-    "statement `holds more strongly`. Another count has a `smaller effect` if it is still above "
-    "the share that equally good methods would have, and is `contradicted` if not. Where the "
+    "statement `holds more strongly`. A count further in the other direction has a `smaller "
+    "effect` while it is above what chance would give (10 of 20 for two equal methods), and is "
+    "`contradicted` otherwise. Where the "
     "paper gives a word instead of a count, the column `rule` says what the word stands for; "
     "a count for which it is untrue is `contradicted`, or has a `smaller effect` if the word is "
     "`all` and the count is a majority"

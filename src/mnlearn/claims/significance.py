@@ -87,7 +87,7 @@ def _brief(entry: Entry) -> str:
     text = str(entry["published"])
     if text == NOT_SIGNIFICANT:
         return f"p above {LEVEL}"
-    return f"p up to {LEVEL}" + ("" if "<" in text else f", ×÷{P_FACTOR}")
+    return f"p up to {LEVEL}" + ("" if "<" in text else f", within a factor of {P_FACTOR}")
 
 
 KINDS = {
