@@ -3,7 +3,8 @@
 A result's digest covers functions, classes and constants, not modules. Each definition is hashed as
 its syntax tree, together with the hashes of the definitions that its names resolve to. Where a
 definition stands plays no part: moving or renaming a module, or adding a function to it, leaves
-every digest as it was. So do comments, docstrings and layout.
+every digest as it was. So do comments, docstrings and layout. The text of a definition may name
+another one, for `provenance`; if the latter moves, `FORMER_NAMES` keeps the digest as it was.
 """
 
 import ast
@@ -32,6 +33,9 @@ LEFT_OUT = frozenset(
         "jit._use_cache",
     }
 )
+# Names of definitions in texts that digests cover, and the names they had before they moved.
+# A digest reads the former name, so that records made before the move stay current.
+FORMER_NAMES: dict[str, str] = {}
 # Statements of a module that define no name, on which all its definitions depend.
 _EFFECTS = "(effects)"
 
@@ -319,6 +323,8 @@ def _dump(node: object, modules: set[str]) -> str:
     """
     if isinstance(node, list):
         return "[" + ",".join(_dump(item, modules) for item in _stripped(node)) + "]"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        node = ast.Constant(FORMER_NAMES.get(node.value, node.value))
     if isinstance(node, ast.Name) and node.id in modules:
         return "module"
     if not isinstance(node, ast.AST):
