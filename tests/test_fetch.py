@@ -21,13 +21,13 @@ from mnlearn.data import fetch
 from mnlearn.data.fetch import blob_id, fetch_many, fetch_split, state
 from mnlearn.data.registry import (
     COLUMNS,
-    SPLITS,
     Benchmark,
     SplitFile,
     find_benchmark,
     load_registry,
     registry_path,
 )
+from mnlearn.data.split import SPLITS
 from mnlearn.data.text import load_dataset
 from mnlearn.errors import InputError
 

@@ -14,8 +14,7 @@ from mnlearn.data.embedded import (
     state_probabilities,
     truth,
 )
-from mnlearn.data.registry import SPLITS
-from mnlearn.data.split import split_examples
+from mnlearn.data.split import SPLITS, split_examples
 from mnlearn.errors import InputError
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network

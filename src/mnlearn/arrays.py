@@ -1,4 +1,4 @@
-"""Native files: named arrays in an `.npz` archive, without pickle."""
+"""Arrays: read-only views, and native files of named arrays (`.npz` archives without pickle)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,3 +31,10 @@ def read_arrays(path: Path | str) -> dict[str, NDArray]:
         raise InputError(f"{path}: no such file.") from error
     except Exception as error:  # numpy and zipfile raise a dozen types for a damaged archive
         raise InputError(f"{path}: is not a readable .npz file ({error}).") from error
+
+
+def read_only(array: NDArray) -> NDArray:
+    """Return a contiguous view of `array` that refuses writing."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from mnlearn.arrays import read_only
 from mnlearn.circuit_splits import SplitEdges, plan, split
-from mnlearn.data.dataset import Dataset, read_only
+from mnlearn.data.dataset import Dataset
 from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.models.circuit import (
     ArithmeticCircuit,

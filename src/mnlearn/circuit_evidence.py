@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_only
 from mnlearn.errors import InputError
 from mnlearn.inference.circuits import UNKNOWN
 from mnlearn.kernels.circuit_evidence import mark_below, rewrite, settle

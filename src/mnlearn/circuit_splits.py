@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_only
 from mnlearn.kernels.circuit_split import (
     ONE,
     PARAMETER,

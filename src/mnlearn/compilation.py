@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_only
 from mnlearn.elimination import min_fill_order
 from mnlearn.errors import InputError
 from mnlearn.models.bayesian_network import BayesianNetwork

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
-from mnlearn.data.dataset import Dataset, read_only
+from mnlearn.arrays import read_only
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels import conversion as kernels

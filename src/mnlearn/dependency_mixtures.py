@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_only
 from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal

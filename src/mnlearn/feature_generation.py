@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, read_only
+from mnlearn.arrays import read_only
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.kernels.generation import generalise, literal_keys
 from mnlearn.models.features import FeatureSet, atomic_features, canonical, concatenate, feature_set

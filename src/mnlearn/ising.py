@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, read_only
+from mnlearn.arrays import read_only
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.logistic_learning import LogisticPath, learn_logistic_path
 from mnlearn.models.markov_network import MarkovNetwork, markov_network

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mnlearn.data.dataset import Dataset, read_only
+from mnlearn.arrays import read_only
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.kernels.l1_logistic import l1_path
 from mnlearn.kernels.tree import cooccurrence

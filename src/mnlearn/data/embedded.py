@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.registry import SPLITS
-from mnlearn.data.split import split_examples
+from mnlearn.data.split import SPLITS, split_examples
 from mnlearn.errors import InputError
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network

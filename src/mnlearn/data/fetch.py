@@ -25,7 +25,8 @@ from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 from urllib3.util import Retry
 
-from mnlearn.data.registry import SPLITS, Benchmark, find_benchmark, load_registry
+from mnlearn.data.registry import Benchmark, find_benchmark, load_registry
+from mnlearn.data.split import SPLITS
 from mnlearn.errors import InputError
 from mnlearn.files import read_bytes, write_bytes
 

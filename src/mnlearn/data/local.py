@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.registry import SPLITS
-from mnlearn.data.split import split_examples
+from mnlearn.data.split import SPLITS, split_examples
 from mnlearn.data.text import load_dataset
 from mnlearn.errors import InputError
 from mnlearn.files import read_json, read_text

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mnlearn.data.split import SPLITS
 from mnlearn.errors import InputError
 from mnlearn.files import read_table
-
-SPLITS = ("train", "valid", "test")
 
 COLUMNS = (
     "name",

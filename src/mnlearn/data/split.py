@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.registry import SPLITS
 from mnlearn.errors import InputError
+
+SPLITS = ("train", "valid", "test")
 
 
 def split_examples(

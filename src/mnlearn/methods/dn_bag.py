@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mnlearn import network_scores
-from mnlearn.data.dataset import Dataset, read_only
+from mnlearn.arrays import read_only
+from mnlearn.data.dataset import Dataset
 from mnlearn.dependency_mixtures import mixture
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_tree import Parameters as TreeParameters

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_only
 from mnlearn.errors import InputError
 from mnlearn.kernels.circuit_check import find_fault, scopes
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_only
 from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.models.features import FeatureSet

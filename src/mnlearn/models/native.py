@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_arrays, write_arrays
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_arrays, read_only, write_arrays
 from mnlearn.errors import InputError
 from mnlearn.kernels.circuit_check import topological
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_only
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import features_of
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_only
 from mnlearn.errors import InputError
 from mnlearn.files import read_text, write_text
 from mnlearn.models.circuit import ArithmeticCircuit

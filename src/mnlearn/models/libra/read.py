@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mnlearn.data.dataset import read_only
+from mnlearn.arrays import read_only
 from mnlearn.errors import InputError
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble
