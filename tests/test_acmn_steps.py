@@ -10,10 +10,10 @@ import pytest
 from command import succeed
 from mnlearn.data.registry import registry_path
 from mnlearn.data.text import load_dataset
-from mnlearn.files import read_json
 from mnlearn.inference.circuits import log_partition, log_value
 from mnlearn.models.files import load_model
 from mnlearn.published import load_published
+from mnlearn.runtime.files import read_json
 from mnlearn.study import Study, load_study
 from mnlearn.tables import make_table
 from oracles import all_states

@@ -6,10 +6,10 @@ import pytest
 from command import numbers, refuse, succeed
 from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.errors import InputError
 from mnlearn.inference.annealing import Annealing, estimated_log_partition
 from mnlearn.inference.circuits import log_partition
 from mnlearn.models.files import save_model
+from mnlearn.runtime.errors import InputError
 from mnlearn.scores import annealed_ll, ll
 from test_compilation import grid_network, random_network
 

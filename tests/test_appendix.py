@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from mnlearn.appendix import write_appendix
-from mnlearn.errors import InputError
-from mnlearn.files import write_csv, write_text
 from mnlearn.gather import gather
 from mnlearn.paired_scores import compare_paired
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_csv, write_text
 from mnlearn.study import Study
 
 

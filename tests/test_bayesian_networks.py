@@ -7,7 +7,6 @@ import oracles
 from command import mean, refuse, succeed
 from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.errors import InputError
 from mnlearn.inference.circuits import log_partition, log_value
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
@@ -16,6 +15,7 @@ from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble
 from mnlearn.models.dependency_network import LEAF
 from mnlearn.models.files import describe, load_model, save_model
+from mnlearn.runtime.errors import InputError
 from mnlearn.scores import cll, cmll, ll, pll
 from mnlearn.tuning import tune
 from oracles import all_states, tree_log_prob

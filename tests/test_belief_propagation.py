@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from conftest import random_dependency_network, random_network
-from mnlearn.errors import InputError
 from mnlearn.inference.belief_propagation import beliefs
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
 from oracles import conditional_marginals
 
 

@@ -8,12 +8,12 @@ from command import refuse, succeed
 from mnlearn import bench, weight_paths
 from mnlearn.bench import generated, measure, weights
 from mnlearn.data.embedded import embedded
-from mnlearn.files import write_csv
 from mnlearn.models.tree_features import tree_features
 from mnlearn.optimise import minimise
 from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.rare_values import likelihood_of
+from mnlearn.runtime.files import write_csv
 from mnlearn.screened_weights import learn_screened_weights
 from mnlearn.tree_learning import learn_tree_path
 from mnlearn.weight_learning import MAX_ITERATIONS, learn_weights

@@ -5,10 +5,10 @@ import pytest
 
 from command import mean, refuse, succeed
 from mnlearn.data.dataset import merge_rows
-from mnlearn.errors import InputError
 from mnlearn.inference.circuits import log_value
 from mnlearn.models.files import describe, load_model, save_model
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.runtime.errors import InputError
 from mnlearn.scores import cll, cmll, ll, pll
 from oracles import all_states
 from test_circuits import N, grown

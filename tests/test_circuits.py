@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from mnlearn.circuit_splits import plan, split
-from mnlearn.errors import InputError
 from mnlearn.inference.circuit_evaluation import Evaluator, LogSpace
 from mnlearn.inference.circuits import (
     UNKNOWN,
@@ -21,6 +20,7 @@ from mnlearn.inference.circuits import (
 )
 from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals, with_weight
 from mnlearn.models.features import features_of
+from mnlearn.runtime.errors import InputError
 from oracles import all_states
 
 N = 6

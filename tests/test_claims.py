@@ -9,8 +9,8 @@ from claim_cases import THREE, claim, outcome, scores_of, scores_on, source, stu
 from mnlearn import claims
 from mnlearn.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
 from mnlearn.data.registry import load_registry
-from mnlearn.errors import InputError
 from mnlearn.published import load_published
+from mnlearn.runtime.errors import InputError
 
 A, B = source("a"), source("b")
 WINS = {"kind": "wins", "published": 1, "a": A, "b": B}

@@ -13,7 +13,6 @@ import oracles
 from conftest import random_data, random_dependency_network, random_network
 from mnlearn.conversion import Orders, cpd_features, to_markov_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.errors import InputError
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.models.dependency_network import (
     DependencyNetwork,
@@ -23,6 +22,7 @@ from mnlearn.models.dependency_network import (
 )
 from mnlearn.models.features import concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.errors import InputError
 
 N_VARS = 5
 

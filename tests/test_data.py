@@ -20,8 +20,8 @@ from mnlearn.data.local import (
     one_hot,
 )
 from mnlearn.data.text import load_dataset, save_text
-from mnlearn.errors import InputError
-from mnlearn.files import write_json
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
 
 PLAIN = "0,1,1\n1,0,0\n0,1,1\n"
 

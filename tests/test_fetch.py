@@ -29,7 +29,7 @@ from mnlearn.data.registry import (
 )
 from mnlearn.data.split import SPLITS
 from mnlearn.data.text import load_dataset
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 REGISTRY = Path(__file__).parents[1] / "workflow" / "datasets.tsv"
 

@@ -9,7 +9,6 @@ from matplotlib.collections import PathCollection
 from matplotlib.text import Text
 
 from mnlearn import figures
-from mnlearn.errors import InputError
 from mnlearn.figures import draw, write_figures
 from mnlearn.figures.canvas import NOTHING, Material, render
 from mnlearn.figures.critical_difference import joined
@@ -19,6 +18,7 @@ from mnlearn.models.features import features_of
 from mnlearn.models.files import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.published import COLUMNS, tidy_scores
+from mnlearn.runtime.errors import InputError
 from mnlearn.structures import couplings, write_structure
 from mnlearn.study import Study
 

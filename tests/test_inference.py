@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 from conftest import random_data, random_dependency_network, random_network
-from mnlearn.errors import InputError
 from mnlearn.inference import marginals
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.marginals import conditional_marginals
@@ -14,6 +13,7 @@ from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
 
 EXACT = Inference("exact")
 

@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracles
 from conftest import random_data
 from mnlearn.data.dataset import merge_rows
-from mnlearn.errors import InputError
 from mnlearn.ising import bootstrap, learn_ising
 from mnlearn.logistic_learning import learn_logistic_path
-from mnlearn.streams import stream
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
 
 
 def sampled(seed=1, n_examples=1500, n_vars=6, weight=1.6):

@@ -10,9 +10,17 @@ import mnlearn
 ROOT = Path(mnlearn.__file__).parent
 # A module may import from its own layer and from those above it in this list.
 LAYERS = [
-    ["errors", "jit", "streams", "threads", "progress", "code_digest"],
-    ["files", "provenance", "partitions"],
-    ["arrays"],
+    [
+        "runtime",
+        "runtime.errors",
+        "jit",
+        "runtime.random_streams",
+        "runtime.threads",
+        "runtime.progress",
+        "runtime.code_digest",
+    ],
+    ["runtime.files", "runtime.provenance", "partitions"],
+    ["runtime.arrays"],
     ["kernels"],
     ["data.dataset", "data.text", "data.split", "data.registry", "data.fetch"],
     ["models"],

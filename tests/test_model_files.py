@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import oracles
 from mnlearn.data.dataset import merge_rows
-from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import (
     LEAF,
     DependencyNetwork,
@@ -25,6 +24,7 @@ from mnlearn.models.files import load_model, save_model
 from mnlearn.models.graph_files import write_edges, write_graphml
 from mnlearn.models.libra import read_dn, read_mn, write_dn, write_mn
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
 
 modest = settings(
     deadline=None,

@@ -5,8 +5,8 @@ import pytest
 from made_tables import LABELS, bold, make, parsed, scores_of, texts
 from mnlearn import tables
 from mnlearn.data.registry import load_registry
-from mnlearn.errors import InputError
 from mnlearn.published import load_published
+from mnlearn.runtime.errors import InputError
 from mnlearn.study import Study
 
 

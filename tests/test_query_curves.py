@@ -8,11 +8,11 @@ import pytest
 from command import refuse, succeed
 from mnlearn import query_curves
 from mnlearn.data.dataset import merge_rows
-from mnlearn.files import read_json, write_json
 from mnlearn.gather import gather
 from mnlearn.inference.circuit_evaluation import UNKNOWN, RowEvaluator
 from mnlearn.inference.circuits import log_value
 from mnlearn.models.files import save_model
+from mnlearn.runtime.files import read_json, write_json
 from oracles import all_states
 from test_circuits import N, grown
 

@@ -7,13 +7,13 @@ from numpy.testing import assert_allclose
 import oracles
 from conftest import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.errors import InputError
 from mnlearn.inference.queries import answer, format_answers, read_evidence
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.partitions import partitions
+from mnlearn.runtime.errors import InputError
 from mnlearn.scores import cll, cmll, ll, pll
 
 GROUPS = [[0, 3], [1, 2], [4, 5]]

@@ -15,10 +15,10 @@ from mnlearn.data.embedded import (
     truth,
 )
 from mnlearn.data.split import SPLITS, split_examples
-from mnlearn.errors import InputError
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from mnlearn.streams import stream
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
 
 
 def examples(data: Dataset) -> np.ndarray:

@@ -10,9 +10,9 @@ from conftest import random_data, random_dependency_network
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.conversion import BASES, ORDERS, Orders, smoothed_marginals, to_markov_network
 from mnlearn.data.embedded import embedded, truth
-from mnlearn.errors import InputError
 from mnlearn.methods import load_method, method_names
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.errors import InputError
 from mnlearn.scores import pll
 from mnlearn.tuning import tune, validation_score
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.files import write_text
 from mnlearn.methods import load_method
 from mnlearn.pages import page
 from mnlearn.published import Source, numbers, tidy_scores
+from mnlearn.runtime.files import write_text
 from mnlearn.study import Study
 
 # What a reader looks for in a trace, where a method records it: heading and format.

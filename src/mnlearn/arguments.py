@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from mnlearn.errors import InputError
-from mnlearn.threads import available_threads
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.threads import available_threads
 
 F = TypeVar("F", bound=Callable[..., Any])
 DATA_FOLDER = Path("results/data")
@@ -137,7 +137,7 @@ def parse_local(text: str) -> dict[str, Any]:
 
 def read_groups(path: Path, n_vars: int) -> list[list[int]]:
     """Return the query groups in a JSON file."""
-    from mnlearn.files import read_json
+    from mnlearn.runtime.files import read_json
     from mnlearn.score import check_groups
 
     groups = read_json(path)
@@ -181,7 +181,7 @@ def read_grid(path: Path | None) -> dict[str, Any]:
         return {}
     import yaml
 
-    from mnlearn.files import read_text
+    from mnlearn.runtime.files import read_text
 
     try:
         grid = yaml.safe_load(read_text(path))

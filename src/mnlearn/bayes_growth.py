@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from mnlearn.arrays import read_only
 from mnlearn.circuit_splits import SplitEdges, plan, split
 from mnlearn.data.dataset import Dataset
 from mnlearn.extension_counts import ExtensionCounts
@@ -18,6 +17,7 @@ from mnlearn.models.circuit import (
     with_weight,
 )
 from mnlearn.models.features import feature_set, features_of
+from mnlearn.runtime.arrays import read_only
 from mnlearn.split_queue import Split
 
 

@@ -18,8 +18,8 @@ from mnlearn.models.features import (
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.packed_likelihood import packed_likelihood
 from mnlearn.penalty import Penalty
+from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.screened_weights import learn_screened_weights
-from mnlearn.streams import stream_seed
 from mnlearn.weight_learning import TOLERANCE
 
 

@@ -11,14 +11,14 @@ import numpy as np
 from mnlearn.cells import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.files import read_json, read_text, write_csv, write_json, write_text
 from mnlearn.inference.settings import Inference
 from mnlearn.methods import load_method
 from mnlearn.models.native import read_npz
-from mnlearn.progress import say
-from mnlearn.provenance import peak_memory_mib, provenance
+from mnlearn.runtime.files import read_json, read_text, write_csv, write_json, write_text
+from mnlearn.runtime.progress import say
+from mnlearn.runtime.provenance import peak_memory_mib, provenance
+from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.score import Groups, Score, Scorer
-from mnlearn.streams import stream_seed
 
 
 def score_cell(

@@ -9,11 +9,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_arrays, write_arrays
-from mnlearn.errors import InputError
-from mnlearn.files import read_json, write_json
 from mnlearn.method import Fitted
 from mnlearn.models.native import read_npz, write_npz
+from mnlearn.runtime.arrays import read_arrays, write_arrays
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json, write_json
 
 
 class Checkpoints:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
-from mnlearn.files import write_json
 from mnlearn.inference.circuits import draw, log_partition, log_value
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.files import load_model
-from mnlearn.provenance import provenance
-from mnlearn.streams import stream_seed
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
+from mnlearn.runtime.provenance import provenance
+from mnlearn.runtime.random_streams import stream_seed
 
 
 def log_ratios(

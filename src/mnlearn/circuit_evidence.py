@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_only
-from mnlearn.errors import InputError
 from mnlearn.inference.circuits import UNKNOWN
 from mnlearn.kernels.circuit_evidence import mark_below, rewrite, settle
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 
 
 def given(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> ArithmeticCircuit:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_only
 from mnlearn.kernels.circuit_split import (
     ONE,
     PARAMETER,
@@ -21,6 +20,7 @@ from mnlearn.kernels.split_edges import (
     parents_of,
 )
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.runtime.arrays import read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ from mnlearn.arguments import (
 )
 from mnlearn.cli_ising import ising
 from mnlearn.cli_steps import STEPS
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
@@ -154,9 +154,9 @@ def fit(
     that score the best log-pseudo-likelihood on the validation data are chosen.
     """
     from mnlearn.data.text import load_dataset
-    from mnlearn.files import write_csv
     from mnlearn.methods import load_method
     from mnlearn.models.files import check_writable, load_network, save_model
+    from mnlearn.runtime.files import write_csv
     from mnlearn.tuning import tune, validation_score
 
     learner = load_method(method)
@@ -247,12 +247,12 @@ def score(
     """
     from mnlearn import scores
     from mnlearn.data.text import load_dataset
-    from mnlearn.files import write_text
     from mnlearn.inference.annealing import Annealing
     from mnlearn.inference.settings import Inference
     from mnlearn.models.files import load_model
     from mnlearn.partitions import random_partition
-    from mnlearn.streams import stream, stream_seed
+    from mnlearn.runtime.files import write_text
+    from mnlearn.runtime.random_streams import stream, stream_seed
 
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
@@ -307,11 +307,11 @@ def query(
     seed: int,
 ) -> None:
     """Print P(variable = 1 | the values given) for every * of each evidence row."""
-    from mnlearn.files import write_text
     from mnlearn.inference.queries import answer, format_answers, read_evidence
     from mnlearn.inference.settings import Inference
     from mnlearn.models.files import load_model
-    from mnlearn.streams import stream_seed
+    from mnlearn.runtime.files import write_text
+    from mnlearn.runtime.random_streams import stream_seed
 
     model = load_model(model_path)
     rows, asked = read_evidence(evidence, model.n_vars, model.names)
@@ -343,7 +343,7 @@ def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, th
     from mnlearn.data.text import save_text
     from mnlearn.inference.sampling import sample_rows
     from mnlearn.models.files import load_model
-    from mnlearn.streams import stream_seed
+    from mnlearn.runtime.random_streams import stream_seed
 
     check_text_form(out)
     model = load_model(model_path)
@@ -419,7 +419,7 @@ def _given(model: "Model", path: Path) -> "Model":
 def _encoded(source: Path, categories: Path) -> "Dataset":
     """Return a CSV with categories as binary data, by a mapping that is kept as a file."""
     from mnlearn.data.local import encode, load_encoding, one_hot
-    from mnlearn.files import write_json
+    from mnlearn.runtime.files import write_json
 
     if categories.exists():
         return encode(source, load_encoding(categories))

@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from mnlearn.arguments import FILE, FOLDER, seed_option, threads_option
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
@@ -69,12 +69,12 @@ def ising(
     """
     from mnlearn.data.text import load_dataset
     from mnlearn.figures.canvas import render
-    from mnlearn.files import write_bytes, write_csv, write_json
     from mnlearn.ising import bootstrap, learn_ising
     from mnlearn.ising_figures import ising_figure, stability_figure
     from mnlearn.models.files import save_model
-    from mnlearn.progress import track
-    from mnlearn.provenance import provenance
+    from mnlearn.runtime.files import write_bytes, write_csv, write_json
+    from mnlearn.runtime.progress import track
+    from mnlearn.runtime.provenance import provenance
 
     data = load_dataset(data_path)
     try:

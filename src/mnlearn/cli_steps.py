@@ -18,7 +18,7 @@ from mnlearn.arguments import (
     seed_option,
     threads_option,
 )
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 
 @click.command()
@@ -45,8 +45,8 @@ def prepare(name: str, local: str, folder: Path, seed: int) -> None:
 def partition(train: Path, dataset: str, groups: int, number: int, out: Path, seed: int) -> None:
     """Pipeline: draw partitions of the variables into query groups."""
     from mnlearn.data.dataset import load_npz
-    from mnlearn.files import write_json
     from mnlearn.partitions import partitions
+    from mnlearn.runtime.files import write_json
 
     write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, number))
 
@@ -317,8 +317,8 @@ def gather(
     out: Path,
 ) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
-    from mnlearn.files import write_text
     from mnlearn.gather import gather as gather_cells
+    from mnlearn.runtime.files import write_text
 
     for path in cells:
         try:

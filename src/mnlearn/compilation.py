@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from mnlearn.arrays import read_only
 from mnlearn.elimination import min_fill_order
-from mnlearn.errors import InputError
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 
 MAX_EDGES = 5_000_000
 # A diagram: a node of the circuit, or (level, diagram if the variable is 0, diagram if 1).

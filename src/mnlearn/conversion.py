@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
-from mnlearn.arrays import read_only
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels import conversion as kernels
 from mnlearn.kernels.subfeatures import merge_subfeatures, write_subfeatures
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 
 # Most distinct rows that the consistency gap is averaged over.
 GAP_ROWS = 1000

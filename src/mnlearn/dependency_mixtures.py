@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_only
-from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 
 
 def mixture(parts: list[tuple[float, DependencyNetwork]]) -> DependencyNetwork:

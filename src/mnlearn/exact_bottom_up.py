@@ -14,7 +14,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
 from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood
-from mnlearn.streams import stream_seed
+from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.weight_learning import MAX_ITERATIONS, Stopping, learn_weights
 
 # Of the objective; candidates are compared by what is left of it.

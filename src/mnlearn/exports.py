@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.files import write_json
 from mnlearn.models.files import load_model, save_model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.native import Model
-from mnlearn.provenance import provenance
+from mnlearn.runtime.files import write_json
+from mnlearn.runtime.provenance import provenance
 from mnlearn.score import check_variables
 from mnlearn.scores import ll
 

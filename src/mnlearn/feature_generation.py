@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_only
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.kernels.generation import generalise, literal_keys
 from mnlearn.models.features import FeatureSet, atomic_features, canonical, concatenate, feature_set
-from mnlearn.streams import stream_seed
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream_seed
 
 # What an example becomes at first: a conjunction of all its values, or of its ones.
 INITIAL = ("full", "positive")

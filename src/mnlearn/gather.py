@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from mnlearn.cells import CHOSEN
-from mnlearn.files import read_json
 from mnlearn.methods import load_method
+from mnlearn.runtime.files import read_json
 
 Row = tuple[str, str, str, str, str, float, float | None]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_only
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.logistic_learning import LogisticPath, learn_logistic_path
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.neighbourhoods import MERGES, pair_features
-from mnlearn.streams import stream
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
 
 GAMMA = 0.25
 # The path: so many penalties, evenly on a log scale, down to this share of the largest.

@@ -12,7 +12,6 @@ from mnlearn.chow_liu_tree import (
     pair_probabilities,
 )
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.inference.circuits import expected_counts_given
 from mnlearn.latent_tree import (
     Edge,
@@ -24,8 +23,9 @@ from mnlearn.latent_tree import (
 )
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.neighbour_joining import joined
-from mnlearn.progress import track
 from mnlearn.recursive_grouping import grouped
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import track
 from mnlearn.tree_distances import Distances, information_distances
 from mnlearn.tree_messages import TreeMessages
 

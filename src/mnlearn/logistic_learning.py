@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mnlearn.arrays import read_only
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.kernels.l1_logistic import l1_path
 from mnlearn.kernels.tree import cooccurrence
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.features import concatenate, feature_set
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.threads import map_ranges
 
 # The greatest duality gap, as a share of the loss of the best constant.
 TOLERANCE = 1e-5

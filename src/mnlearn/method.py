@@ -10,9 +10,9 @@ from typing import Any, Literal, Protocol
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.native import Model
+from mnlearn.runtime.errors import InputError
 from mnlearn.score import Scorer
 
 

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.exact import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals, conditional_marginals
@@ -15,8 +14,9 @@ from mnlearn.kernels.tree import tree_log_odds
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.threads import map_ranges
 from mnlearn.score import Groups, Score, check_groups, check_variables, score_of
-from mnlearn.threads import map_ranges
 
 Network = MarkovNetwork | DependencyNetwork | BayesianNetwork
 # Rows that are walked down trees together.

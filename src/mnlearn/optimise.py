@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 Vector = NDArray[np.float64]
 

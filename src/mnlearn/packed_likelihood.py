@@ -9,7 +9,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels import conjunctions as kernels
 from mnlearn.models.features import FeatureSet
 from mnlearn.pseudo_likelihood import flipped_partners
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.threads import map_ranges
 
 # Columns that touch fewer than this share of the rows are lists: measured, the two forms then
 # cost the same.

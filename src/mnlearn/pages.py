@@ -5,7 +5,7 @@ from pathlib import Path
 
 import markdown
 
-from mnlearn.files import read_text, write_text
+from mnlearn.runtime.files import read_text, write_text
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; padding: 0 2em; color: #222;

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mnlearn.errors import InputError
-from mnlearn.files import write_json
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
 
 
 def compare_paired(

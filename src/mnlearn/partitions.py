@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mnlearn.streams import stream
+from mnlearn.runtime.random_streams import stream
 
 Groups = list[list[int]]
 

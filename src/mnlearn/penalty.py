@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ import yaml
 from mnlearn.data.fetch import fetch_many
 from mnlearn.data.registry import load_registry, registry_path
 from mnlearn.data.sources import record_outcomes, unavailable
-from mnlearn.errors import InputError
-from mnlearn.files import read_text, write_text
 from mnlearn.planning import KINDS, Plan, Record
-from mnlearn.progress import say
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text, write_text
+from mnlearn.runtime.progress import say
 from mnlearn.study import Study, load_studies, load_study, study_path
 
 RESULTS = "results"

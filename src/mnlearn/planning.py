@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.cells import TUNING_RECORD
-from mnlearn.files import write_text
 from mnlearn.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
+from mnlearn.runtime.files import write_text
 from mnlearn.study import Study
 
 

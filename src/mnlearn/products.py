@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 from mnlearn.study import Study
 
 Labels = Mapping[str, str]

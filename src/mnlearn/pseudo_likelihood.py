@@ -9,7 +9,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels import pseudo_likelihood as kernels
 from mnlearn.kernels import touched as kernels_touched
 from mnlearn.models.features import FeatureSet
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.threads import map_ranges
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from mnlearn.data.registry import registry_path
-from mnlearn.errors import InputError
-from mnlearn.files import read_table
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_table
 
 COLUMNS = ("study", "table", "dataset", "method", "quantity", "value", "note")
 _KEY = ["study", "table", "dataset", "method", "quantity"]

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_arrays, write_arrays
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.errors import InputError
-from mnlearn.files import write_json
 from mnlearn.inference.belief_propagation import beliefs
 from mnlearn.inference.circuits import UNKNOWN, conditionals, log_value, row_evaluator
 from mnlearn.inference.marginals import conditional_marginals
@@ -21,11 +18,14 @@ from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.files import load_model
 from mnlearn.models.native import Model
-from mnlearn.progress import track
-from mnlearn.provenance import provenance
+from mnlearn.runtime.arrays import read_arrays, write_arrays
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
+from mnlearn.runtime.progress import track
+from mnlearn.runtime.provenance import provenance
+from mnlearn.runtime.random_streams import stream, stream_seed
+from mnlearn.runtime.threads import map_ranges
 from mnlearn.score import check_variables
-from mnlearn.streams import stream, stream_seed
-from mnlearn.threads import map_ranges
 
 # Queries that a circuit answers one at a time, to time it: enough for a mean, seconds at most.
 _SINGLE = 100

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.cells import file_digest
-from mnlearn.code_digest import code_digest
 from mnlearn.data.embedded import EMBEDDED
 from mnlearn.data.registry import load_registry
 from mnlearn.data.split import SPLITS
-from mnlearn.errors import InputError
-from mnlearn.files import read_json
+from mnlearn.runtime.code_digest import code_digest
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json
 from mnlearn.study import Study
 
 Recipe = dict[str, Any]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import HARD_WEIGHT
 from mnlearn.models.native import Model
+from mnlearn.runtime.errors import InputError
 
 Groups = Sequence[Sequence[int]]
 

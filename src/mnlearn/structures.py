@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.errors import InputError
-from mnlearn.files import read_json, write_json
 from mnlearn.models.files import load_model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.provenance import provenance
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json, write_json
+from mnlearn.runtime.provenance import provenance
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 import jsonschema
 import yaml
 
-from mnlearn.errors import InputError
-from mnlearn.files import read_text
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import pandas as pd
 from mnlearn import claims, figures, tables
 from mnlearn.data.embedded import truth
 from mnlearn.data.sources import dataset_labels
-from mnlearn.errors import InputError
 from mnlearn.pipeline import RESULTS, checkout, configuration, find_study, stale_records
 from mnlearn.published import load_published
+from mnlearn.runtime.errors import InputError
 from mnlearn.study import Study
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_only
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels import tree as kernels
 from mnlearn.models.dependency_network import LEAF, Trees
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.threads import map_ranges
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.native import Model
-from mnlearn.progress import say
+from mnlearn.runtime.progress import say
 from mnlearn.score import Groups, Scorer
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from snakemake.utils import validate
 
-from mnlearn.code_digest import code_digest
+from mnlearn.runtime.code_digest import code_digest
 from mnlearn.data.sources import known_datasets, unavailable
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 from mnlearn.planning import KINDS, Plan, Record
 from mnlearn.study import load_studies
 

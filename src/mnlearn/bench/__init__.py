@@ -25,8 +25,6 @@ from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.embedded import embedded
 from mnlearn.data.registry import load_registry
 from mnlearn.data.sources import prepare_dataset
-from mnlearn.errors import InputError
-from mnlearn.files import write_csv
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
@@ -35,9 +33,11 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.native import Model
 from mnlearn.models.tree_features import tree_features
 from mnlearn.penalty import Penalty
-from mnlearn.progress import say
-from mnlearn.provenance import code_digest, machine
 from mnlearn.pseudo_likelihood import pseudo_likelihood
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_csv
+from mnlearn.runtime.progress import say
+from mnlearn.runtime.provenance import code_digest, machine
 from mnlearn.scores import pll
 from mnlearn.tree_learning import learn_tree_path
 

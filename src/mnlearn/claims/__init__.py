@@ -24,10 +24,10 @@ from mnlearn.claims.settings import KINDS as SETTING_KINDS
 from mnlearn.claims.significance import KINDS as SIGNIFICANCE_KINDS
 from mnlearn.claims.values import KINDS as VALUE_KINDS
 from mnlearn.claims.verdicts import UNKNOWN
-from mnlearn.errors import InputError
-from mnlearn.files import write_text
 from mnlearn.products import check_kind
 from mnlearn.published import tidy_scores
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_text
 from mnlearn.study import Study
 
 # Imported one by one, so that the digest of this module covers them (see `provenance`).

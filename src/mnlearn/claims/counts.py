@@ -17,8 +17,8 @@ from mnlearn.claims.evidence import (
 )
 from mnlearn.claims.verdicts import COUNT_TOLERANCE, WORDS, Outcome, count_verdict
 from mnlearn.data.registry import load_registry
-from mnlearn.errors import InputError
 from mnlearn.published import Number
+from mnlearn.runtime.errors import InputError
 
 DIRECTIONS = ("more", "fewer", "neither")
 # Whether a difference relates to its bound as the statement says.

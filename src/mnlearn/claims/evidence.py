@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from mnlearn.claims.verdicts import UNKNOWN, Outcome
-from mnlearn.errors import InputError
 from mnlearn.products import option
 from mnlearn.published import Number, numbers, source
+from mnlearn.runtime.errors import InputError
 from mnlearn.study import Study
 from mnlearn.tables.table import significant
 

@@ -7,10 +7,10 @@ import numpy as np
 from mnlearn.claims.evidence import Entry, Evidence, Kind, claim_name, need, published_list
 from mnlearn.claims.verdicts import CONTRADICTED, REPRODUCED, Outcome
 from mnlearn.conversion import Orders, to_markov_network
-from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.errors import InputError
 
 EXAMPLE_TOLERANCE = 1e-6
 # Number of variables in the example of rotations; the paper leaves it open.

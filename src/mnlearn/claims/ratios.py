@@ -30,7 +30,7 @@ from mnlearn.claims.verdicts import (
     Outcome,
     ratio_verdict,
 )
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 from mnlearn.statistics import geometric_mean
 from mnlearn.tables.table import significant
 

@@ -19,7 +19,7 @@ from mnlearn.claims.evidence import (
     values_at,
 )
 from mnlearn.claims.verdicts import SETUP, UNKNOWN, Outcome
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 
 def _outcome(ours: str, deviates: str = "") -> Outcome:

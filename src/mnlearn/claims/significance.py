@@ -16,7 +16,7 @@ from mnlearn.claims.evidence import (
     numbers_at,
 )
 from mnlearn.claims.verdicts import CONTRADICTED, MORE, REPRODUCED, SMALLER, Outcome
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 from mnlearn.statistics import wilcoxon
 from mnlearn.tables.table import significant
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_arrays, read_only, write_arrays
-from mnlearn.errors import InputError
+from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
+from mnlearn.runtime.errors import InputError
 
 VERSION = 1
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.split import SPLITS, split_examples
-from mnlearn.errors import InputError
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
-from mnlearn.streams import stream
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
 
 DIGIT_FRACTIONS = (0.7, 0.1, 0.2)
 # Half of the 16 grey levels.

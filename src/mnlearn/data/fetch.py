@@ -27,8 +27,8 @@ from urllib3.util import Retry
 
 from mnlearn.data.registry import Benchmark, find_benchmark, load_registry
 from mnlearn.data.split import SPLITS
-from mnlearn.errors import InputError
-from mnlearn.files import read_bytes, write_bytes
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_bytes, write_bytes
 
 State = Literal["verified", "absent", "altered"]
 Progress = Callable[[int], None]

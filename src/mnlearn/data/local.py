@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.split import SPLITS, split_examples
 from mnlearn.data.text import load_dataset
-from mnlearn.errors import InputError
-from mnlearn.files import read_json, read_text
-from mnlearn.streams import stream
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json, read_text
+from mnlearn.runtime.random_streams import stream
 
 DEFAULT_FRACTIONS = (0.7, 0.1, 0.2)
 MAX_CATEGORIES = 100

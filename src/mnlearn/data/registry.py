@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mnlearn.data.split import SPLITS
-from mnlearn.errors import InputError
-from mnlearn.files import read_table
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_table
 
 COLUMNS = (
     "name",

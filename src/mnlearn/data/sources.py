@@ -11,8 +11,8 @@ from mnlearn.data.local import DEFAULT_FRACTIONS, load_local
 from mnlearn.data.registry import load_registry
 from mnlearn.data.split import SPLITS
 from mnlearn.data.text import load_dataset
-from mnlearn.errors import InputError
-from mnlearn.files import read_text, write_text
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text, write_text
 
 _UNAVAILABLE = "unavailable.txt"
 

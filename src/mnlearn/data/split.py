@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 SPLITS = ("train", "valid", "test")
 

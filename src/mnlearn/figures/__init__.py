@@ -22,10 +22,10 @@ from mnlearn.figures.reproduction import reproduction
 from mnlearn.figures.scatter import scatter
 from mnlearn.figures.structure import structure
 from mnlearn.figures.variants import variants
-from mnlearn.files import write_bytes
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.products import Options, check_kind, chosen_products, shown_labels
 from mnlearn.published import tidy_scores
+from mnlearn.runtime.files import write_bytes
 from mnlearn.study import Study
 
 # Imported one by one, so that the digest of this module covers them (see `provenance`).

@@ -12,10 +12,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mnlearn.errors import InputError
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.products import Labels, Options, scored
 from mnlearn.published import Number, numbers, source
+from mnlearn.runtime.errors import InputError
 from mnlearn.structures import Structure, read_structure
 from mnlearn.study import Study
 

@@ -8,7 +8,7 @@ from mnlearn.inference.circuit_evaluation import UNKNOWN, Batch, LogSpace, RowEv
 from mnlearn.kernels.circuit import LANES, LOG_ZERO, add_expected
 from mnlearn.kernels.circuit_states import draw_state, most_probable_state
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.threads import map_ranges
 
 _PIECES = 16
 

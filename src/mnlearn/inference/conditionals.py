@@ -13,7 +13,7 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.native import Model
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.threads import map_ranges
 
 
 def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArray[np.float64]:

@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.terms import Terms, query_of
 from mnlearn.kernels.enumeration import enumerate_log_likelihood
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.threads import map_ranges
 
 
 def conditional_log_likelihood(

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Query, Terms, query_of
 from mnlearn.kernels.enumeration import enumerate_marginals
 from mnlearn.kernels.gibbs import sample_marginals
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.threads import map_ranges
 
 N_BATCHES = 20
 MAX_ENUMERATED = 20

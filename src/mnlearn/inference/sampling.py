@@ -13,7 +13,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.native import Model
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.threads import map_ranges
 
 
 def sample_rows(

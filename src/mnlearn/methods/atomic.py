@@ -7,10 +7,10 @@ import numpy as np
 
 from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.method import Fitted, Method, Stage, Task, parameter
 from mnlearn.models.features import atomic_features
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
 
 
 @dataclass(frozen=True)

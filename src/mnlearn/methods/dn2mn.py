@@ -13,13 +13,13 @@ from mnlearn.conversion import (
     orders_named,
     to_markov_network,
 )
-from mnlearn.errors import InputError
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.methods.dn_tree import TreeWorkspace
 from mnlearn.methods.dn_tree import learn as learn_trees
 from mnlearn.methods.dn_tree import prepare as prepare_trees
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.runtime.errors import InputError
 
 KAPPA_BY = ("source", "converted")
 

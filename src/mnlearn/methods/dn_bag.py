@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mnlearn import network_scores
-from mnlearn.arrays import read_only
 from mnlearn.data.dataset import Dataset
 from mnlearn.dependency_mixtures import mixture
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.models.dependency_network import tree_network
-from mnlearn.streams import stream
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.random_streams import stream
 from mnlearn.tree_learning import TreePath, learn_tree_path
 
 

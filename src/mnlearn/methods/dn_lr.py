@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
 from mnlearn.logistic_learning import TOLERANCE, LogisticPath, learn_logistic_path
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.runtime.errors import InputError
 
 INTERCEPTS = ("free", "penalised")
 

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import network_scores
-from mnlearn.errors import InputError
 from mnlearn.feature_generation import INITIAL, NestedFeatures, generate_features
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.penalty import Penalty
 from mnlearn.rare_values import Likelihood, likelihood_of
+from mnlearn.runtime.errors import InputError
 from mnlearn.screened_weights import ScreenedWeights
 from mnlearn.weight_learning import MAX_ITERATIONS
 from mnlearn.weight_paths import WeightPaths

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mnlearn import network_scores
-from mnlearn.errors import InputError
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_lr import LogisticWorkspace
 from mnlearn.methods.dn_lr import Parameters as LogisticParameters
@@ -14,6 +13,7 @@ from mnlearn.methods.dn_lr import prepare as prepare_logistic
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.neighbourhoods import MERGES, merged_pairs, pair_features
 from mnlearn.penalty import Penalty
+from mnlearn.runtime.errors import InputError
 from mnlearn.weight_learning import MAX_ITERATIONS
 from mnlearn.weight_paths import WeightPaths, weight_paths
 

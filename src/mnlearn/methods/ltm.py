@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass
 
 from mnlearn import circuit_scores
-from mnlearn.errors import InputError
 from mnlearn.latent_tree_search import GROUPINGS, learn_latent_tree
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.runtime.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from mnlearn import network_scores
 from mnlearn.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
-from mnlearn.errors import InputError
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.models.features import FeatureSet, canonical, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
+from mnlearn.runtime.errors import InputError
 from mnlearn.weight_learning import MAX_ITERATIONS, REFERENCE, STANDARD, learn_weights
 
 FEATURES = ("cpds", "converted")

@@ -13,10 +13,10 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
-from mnlearn.files import read_text
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble, table_tree
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
 
 MAX_PARENTS = 20
 # The probabilities of a variable must add up to 1 as closely as printed digits can.

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from mnlearn.errors import InputError
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.bif import read_bif
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -28,6 +27,7 @@ from mnlearn.models.native import (
     words_for,
     write_npz,
 )
+from mnlearn.runtime.errors import InputError
 
 __all__ = [
     "FORMS",

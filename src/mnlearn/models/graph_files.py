@@ -4,10 +4,10 @@ import csv
 import io
 from pathlib import Path
 
-from mnlearn.files import atomic_path, write_text
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.files import atomic_path, write_text
 
 Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
 

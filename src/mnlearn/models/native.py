@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_arrays, read_only, write_arrays
-from mnlearn.errors import InputError
 from mnlearn.kernels.circuit_check import topological
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
+from mnlearn.runtime.errors import InputError
 
 Model = MarkovNetwork | DependencyNetwork | BayesianNetwork | ArithmeticCircuit
 

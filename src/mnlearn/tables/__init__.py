@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.files import write_text
 from mnlearn.products import Labels, Options, check_kind, chosen_products, shown_labels
 from mnlearn.published import tidy_scores
+from mnlearn.runtime.files import write_text
 from mnlearn.study import Study
 from mnlearn.tables.averages import averages
 from mnlearn.tables.choices import choices

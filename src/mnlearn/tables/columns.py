@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mnlearn.errors import InputError
 from mnlearn.products import Labels, Options
 from mnlearn.published import Number, Source, numbers, paired, source
+from mnlearn.runtime.errors import InputError
 from mnlearn.statistics import Comparison, geometric_mean, wilcoxon
 from mnlearn.tables.table import Cell, Row, number_cell, significant, value_cell
 

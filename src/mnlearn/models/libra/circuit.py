@@ -13,11 +13,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from mnlearn.arrays import read_only
-from mnlearn.errors import InputError
-from mnlearn.files import read_text, write_text
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import FeatureSet, features_of
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text, write_text
 
 _LITERAL = re.compile(r"([+-])v([0-9]+)_([01])")
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from mnlearn.errors import InputError
-from mnlearn.files import read_text
 from mnlearn.models.dependency_network import LEAF
 from mnlearn.models.libra.factors import Factor, Row, Table, Tree
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
 
 _NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|inf)"
 # Bounded, because int() refuses numbers of thousands of digits.

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from mnlearn.arrays import read_only
-from mnlearn.errors import InputError
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -17,6 +15,8 @@ from mnlearn.models.libra.factors import Factor, Row, Table, Tree, rows_of
 from mnlearn.models.libra.parse import Reader
 from mnlearn.models.libra.target_trees import MAX_TABLE_PARENTS, becomes_tree, target_tree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 
 
 class _Collector:

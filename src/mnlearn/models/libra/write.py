@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
-from mnlearn.files import write_text
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_text
 
 
 def write_mn(network: MarkovNetwork, path: Path | str) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
-from mnlearn.files import atomic_path
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import atomic_path
 
 
 def write_arrays(path: Path | str, arrays: Mapping[str, NDArray]) -> None:

@@ -17,18 +17,18 @@ from pathlib import Path
 
 import networkx as nx
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parent.parent
 _NAME = PACKAGE.name
 
 # Modules and definitions that cannot touch a number: messages, progress, records of where a result
 # comes from, where compiled kernels are kept, and how a finished file takes its place on disk.
 LEFT_OUT = frozenset(
     {
-        "errors",
-        "progress",
-        "provenance",
-        "code_digest",
-        "files.atomic_path",
+        "runtime.errors",
+        "runtime.progress",
+        "runtime.provenance",
+        "runtime.code_digest",
+        "runtime.files.atomic_path",
         "jit.kernel_sources_digest",
         "jit._use_cache",
     }

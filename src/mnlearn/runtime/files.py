@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 # Read once: a process cannot ask for its mask without changing it, which threads would see.
 _UMASK = os.umask(0)

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mnlearn.code_digest import clear_caches, code_digest
+from mnlearn.runtime.code_digest import clear_caches, code_digest
 
 _LIBRARIES = ("numba", "numpy", "scipy", "mnlearn")
 
