@@ -11,8 +11,8 @@ from conftest import random_data
 from mnlearn import bottom_up
 from mnlearn.bottom_up import search_bottom_up
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels import bottom_up as kernels
-from mnlearn.kernels import near_rows
+from mnlearn.kernels.search import generalisation as kernels
+from mnlearn.kernels.search import near_rows
 from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.features import atomic_features, concatenate, features_of

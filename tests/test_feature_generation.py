@@ -12,7 +12,7 @@ from scipy import stats
 from conftest import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.feature_generation import generate_features
-from mnlearn.kernels.generation import generalise, literal_keys
+from mnlearn.kernels.search.generation import generalise, literal_keys
 from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.runtime.errors import InputError

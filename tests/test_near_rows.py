@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mnlearn.bottom_up import _packed_rows
-from mnlearn.kernels import near_rows
+from mnlearn.kernels.search import near_rows
 
 
 def packed(literals):

@@ -51,16 +51,21 @@ def changed(package: Path, name: str, old: str, new: str) -> set[str]:
 
 
 def test_comments_docstrings_and_layout_change_nothing(package):
-    name = "kernels/touched.py"
+    name = "kernels/likelihood/touched_rows.py"
     assert changed(package, name, '"""Which rows a feature', '"""(Reworded.) Which') == set()
     assert changed(package, name, "import numpy as np", "\n# Reason.\nimport numpy  as np") == set()
 
 
 def test_an_edited_kernel_changes_what_uses_it_and_nothing_else(package):
-    assert changed(package, "kernels/logistic.py", "1.0 / 21.0", "1.0 / 21.5") >= {"dtsl", "scores"}
+    assert changed(package, "kernels/arithmetic/logistic.py", "1.0 / 21.0", "1.0 / 21.5") >= {
+        "dtsl",
+        "scores",
+    }
     assert changed(package, "methods/dtsl.py", 'variant=("feature_mode",),', "") == {"dtsl"}
-    assert "scores" in changed(package, "kernels/gibbs.py", "n_samples", "number")
-    circuits = changed(package, "kernels/circuit.py", "LOG_ZERO = -1e30", "LOG_ZERO = -1e31")
+    assert "scores" in changed(package, "kernels/sampling/gibbs.py", "n_samples", "number")
+    circuits = changed(
+        package, "kernels/circuits/evaluation.py", "LOG_ZERO = -1e30", "LOG_ZERO = -1e31"
+    )
     assert circuits == {"acmn", "circuit scores"}
     assert changed(package, "tables/formats.py", "EMPTY_NOTE = ", "EMPTY_NOTE = 1 or ") == {
         "tables"
@@ -74,7 +79,12 @@ def test_an_edited_constant_changes_what_uses_it(package):
 
 
 def test_a_new_definition_in_a_shared_file_changes_nothing(package):
-    for name in ("kernels/bits.py", "weight_learning.py", "models/features.py", "tuning.py"):
+    for name in (
+        "kernels/arithmetic/bits.py",
+        "weight_learning.py",
+        "models/features.py",
+        "tuning.py",
+    ):
         text = (package / name).read_text()
         assert changed(package, name, text, text + "\n\ndef added(x):\n    return x + EXTRA\n") == (
             set()

@@ -10,7 +10,7 @@ import oracles
 from conftest import random_data, random_features
 from mnlearn import packed_likelihood as packed_module
 from mnlearn.data.dataset import merge_rows
-from mnlearn.kernels import logistic32
+from mnlearn.kernels.arithmetic import logistic32
 from mnlearn.method import Task
 from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
@@ -83,7 +83,7 @@ def test_restricted_is_the_likelihood_of_the_rest():
 
 
 def test_single_precision_functions():
-    from mnlearn.jit import kernel
+    from mnlearn.kernels.jit import kernel
 
     @kernel
     def tabulate(x, exp, log1p):

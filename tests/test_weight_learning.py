@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime, minimize
 
 import oracles
 from conftest import random_data, random_features, random_network
-from mnlearn.kernels import logistic
+from mnlearn.kernels.arithmetic import logistic
 from mnlearn.models.features import atomic_features, canonical, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.penalty import Penalty

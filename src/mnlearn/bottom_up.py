@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels.bottom_up import generalise_pass, remember_all
+from mnlearn.kernels.search.generalisation import generalise_pass, remember_all
 from mnlearn.models.features import (
     FeatureSet,
     atomic_features,

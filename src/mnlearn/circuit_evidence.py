@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.circuits import UNKNOWN
-from mnlearn.kernels.circuit_evidence import mark_below, rewrite, settle
+from mnlearn.kernels.circuits.conditioning import mark_below, rewrite, settle
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.circuit_split import (
+from mnlearn.kernels.circuits.split_costs import (
+    edges_of_copies,
+    edges_of_split,
+    literals_below,
+    parents_of,
+)
+from mnlearn.kernels.circuits.splitting import (
     ONE,
     PARAMETER,
     ZERO,
     mark_below,
     plan_split,
     write_split,
-)
-from mnlearn.kernels.split_edges import (
-    edges_of_copies,
-    edges_of_split,
-    literals_below,
-    parents_of,
 )
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.arrays import read_only

@@ -8,8 +8,8 @@ from scipy.special import expit, log_expit
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels import conversion as kernels
-from mnlearn.kernels.subfeatures import merge_subfeatures, write_subfeatures
+from mnlearn.kernels.conversion import shares as kernels
+from mnlearn.kernels.conversion.subfeatures import merge_subfeatures, write_subfeatures
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal
 from mnlearn.models.markov_network import MarkovNetwork

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.generation import generalise, literal_keys
+from mnlearn.kernels.search.generation import generalise, literal_keys
 from mnlearn.models.features import FeatureSet, atomic_features, canonical, concatenate, feature_set
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError

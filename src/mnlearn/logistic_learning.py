@@ -16,7 +16,7 @@ from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.l1_logistic import l1_path
-from mnlearn.kernels.tree import cooccurrence
+from mnlearn.kernels.trees import cooccurrence
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.features import concatenate, feature_set
 from mnlearn.runtime.arrays import read_only

@@ -10,8 +10,8 @@ from mnlearn.circuit_splits import SplitEdges, plan, split
 from mnlearn.data.dataset import Dataset
 from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.inference.circuit_evaluation import UNKNOWN, Evaluator
-from mnlearn.kernels.circuit import LANES
-from mnlearn.kernels.extensions import extension_bounds, extension_gain
+from mnlearn.kernels.circuits.evaluation import LANES
+from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
     circuit_arrays,

@@ -9,8 +9,8 @@ from mnlearn.inference.exact import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals, conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
-from mnlearn.kernels.pseudo_likelihood import sum_log_probabilities
-from mnlearn.kernels.tree import tree_log_odds
+from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
+from mnlearn.kernels.trees import tree_log_odds
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels import conjunctions as kernels
+from mnlearn.kernels.likelihood import packed_columns as kernels
 from mnlearn.models.features import FeatureSet
 from mnlearn.pseudo_likelihood import flipped_partners
 from mnlearn.runtime.threads import map_ranges
@@ -18,7 +18,9 @@ FEW = 1 / 24
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Columns in order of their variable; see `kernels.conjunctions.value_and_gradient`.
+    """Columns in order of their variable.
+
+    See `kernels.likelihood.packed_columns.value_and_gradient`.
 
     var, own, shape : int64, (n_columns,). Variable; literal and feature that define the rows.
     positive, negative : int64, (n_columns,). Feature asking for 1, for 0, in the numbering of

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels import pseudo_likelihood as kernels
-from mnlearn.kernels import touched as kernels_touched
+from mnlearn.kernels.likelihood import stored_columns as kernels
+from mnlearn.kernels.likelihood import touched_rows as kernels_touched
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.threads import map_ranges
 
@@ -23,7 +23,7 @@ class PseudoLikelihood:
     v's columns are one row of v.
 
     positive, negative : int64, shape (n_columns,). Feature asking for v = 1, v = 0; or -1.
-    design : see `kernels.pseudo_likelihood.value_and_gradient`.
+    design : see `kernels.likelihood.stored_columns.value_and_gradient`.
     """
 
     n_vars: int

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels import tree as kernels
+from mnlearn.kernels import trees as kernels
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.threads import map_ranges

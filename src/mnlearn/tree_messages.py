@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.circuit import LOG_ZERO
+from mnlearn.kernels.circuits.evaluation import LOG_ZERO
 from mnlearn.models.tree_circuit import NO_PARENT
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from mnlearn.bench.peer_circuits import peers
 from mnlearn.circuit_growth import CircuitGrowth, Growing
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuit_evaluation import UNKNOWN, Batch, Evaluator, LogSpace
-from mnlearn.kernels.circuit import LANES
+from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.penalty import Penalty

@@ -13,9 +13,9 @@ import numpy as np
 from mnlearn.bench.measure import Bench, Figure, seconds_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.feature_generation import INITIAL, generate_features
-from mnlearn.jit import kernel
-from mnlearn.kernels.conjunctions import BLOCK
-from mnlearn.kernels.masked import add_where, sum_where
+from mnlearn.kernels.arithmetic.masked_sums import add_where, sum_where
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.likelihood.packed_columns import BLOCK
 from mnlearn.method import Fitted, Method, Task
 from mnlearn.methods import load_method
 from mnlearn.models.features import FeatureSet

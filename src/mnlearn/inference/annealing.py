@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.terms import finite, query_of, terms_of
-from mnlearn.kernels.annealing import anneal
+from mnlearn.kernels.sampling.annealing import anneal
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed

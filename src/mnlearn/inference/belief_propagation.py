@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.terms import Terms, query_of
-from mnlearn.kernels.belief_propagation import propagate_beliefs
+from mnlearn.kernels.sampling.belief_propagation import propagate_beliefs
 from mnlearn.runtime.errors import InputError
 
 MAX_ITERATIONS = 100

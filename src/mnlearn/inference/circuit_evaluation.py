@@ -7,7 +7,7 @@ the root, and the probabilities of the values that the evidence allows, are well
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.circuit import (
+from mnlearn.kernels.circuits.evaluation import (
     LANES,
     LOG_ZERO,
     log_space_flows,

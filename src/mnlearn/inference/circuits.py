@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuit_evaluation import UNKNOWN, Batch, LogSpace, RowEvaluator
-from mnlearn.kernels.circuit import LANES, LOG_ZERO, add_expected
-from mnlearn.kernels.circuit_states import draw_state, most_probable_state
+from mnlearn.kernels.circuits.evaluation import LANES, LOG_ZERO, add_expected
+from mnlearn.kernels.circuits.states import draw_state, most_probable_state
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.threads import map_ranges
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.terms import Terms, query_of
-from mnlearn.kernels.enumeration import enumerate_log_likelihood
+from mnlearn.kernels.sampling.enumeration import enumerate_log_likelihood
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 

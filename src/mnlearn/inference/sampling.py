@@ -7,8 +7,8 @@ from mnlearn.inference.circuits import draw
 from mnlearn.inference.exact import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.terms import query_of, terms_of
-from mnlearn.kernels.ancestral import draw_ancestral
-from mnlearn.kernels.gibbs import draw_states
+from mnlearn.kernels.sampling.ancestral import draw_ancestral
+from mnlearn.kernels.sampling.gibbs import draw_states
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.markov_network import MarkovNetwork

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.conditioning import SYMMETRIC
+from mnlearn.kernels.sampling.conditioning import SYMMETRIC
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -20,7 +20,9 @@ HARD_WEIGHT = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """A model as conjunctions; see `kernels.conditioning` for what owned and symmetric mean.
+    """A model as conjunctions.
+
+    For what owned and symmetric terms are see `kernels.sampling.conditioning`.
 
     conjunctions : symmetric terms have all their literals; an owned term lacks its owner's.
     weight : float64, finite. owner : int64, the variable whose log-odds a term adds to, or

@@ -29,8 +29,8 @@ LEFT_OUT = frozenset(
         "runtime.provenance",
         "runtime.code_digest",
         "runtime.files.atomic_path",
-        "jit.kernel_sources_digest",
-        "jit._use_cache",
+        "kernels.jit.kernel_sources_digest",
+        "kernels.jit._use_cache",
     }
 )
 # Names of definitions in texts that digests cover, and the names they had before they moved.
