@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
-from mnlearn.data.local import (
-    encode,
-    find_encoding,
-    load_encoding,
-    load_local,
-    one_hot,
-)
+from mnlearn.data.own_files import encode, find_encoding, load_encoding, load_local, one_hot
 from mnlearn.data.text import load_dataset, save_text
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json

@@ -27,7 +27,7 @@ from mnlearn.data.registry import (
     load_registry,
     registry_path,
 )
-from mnlearn.data.split import SPLITS
+from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
 

@@ -22,7 +22,7 @@ LAYERS = [
     ["runtime.files", "runtime.provenance", "partitions"],
     ["runtime.arrays"],
     ["kernels"],
-    ["data.dataset", "data.text", "data.split", "data.registry", "data.fetch"],
+    ["data.dataset", "data.text", "data.splits", "data.registry", "data.fetch"],
     ["models"],
     ["data", "statistics", "study"],
     [

@@ -14,7 +14,7 @@ from mnlearn.data.embedded import (
     state_probabilities,
     truth,
 )
-from mnlearn.data.split import SPLITS, split_examples
+from mnlearn.data.splits import SPLITS, split_examples
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError

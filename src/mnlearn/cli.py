@@ -418,7 +418,7 @@ def _given(model: "Model", path: Path) -> "Model":
 
 def _encoded(source: Path, categories: Path) -> "Dataset":
     """Return a CSV with categories as binary data, by a mapping that is kept as a file."""
-    from mnlearn.data.local import encode, load_encoding, one_hot
+    from mnlearn.data.own_files import encode, load_encoding, one_hot
     from mnlearn.runtime.files import write_json
 
     if categories.exists():

@@ -14,7 +14,7 @@ from typing import Any
 from mnlearn.cells import file_digest
 from mnlearn.data.embedded import EMBEDDED
 from mnlearn.data.registry import load_registry
-from mnlearn.data.split import SPLITS
+from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
@@ -37,7 +37,7 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
         entry = dict(local[dataset])
         paths = [Path(entry[split]) for split in SPLITS if split in entry]
         files = [file_digest(path) if path.exists() else None for path in paths]
-        code = code_digest("data.local.load_local")
+        code = code_digest("data.own_files.load_local")
         return {"given": entry, "files": files, "seed": seed, "code": code}
     if dataset in EMBEDDED:
         return {"name": dataset, "seed": seed, "code": code_digest("data.embedded.embedded")}

@@ -26,7 +26,7 @@ from tqdm import tqdm
 from urllib3.util import Retry
 
 from mnlearn.data.registry import Benchmark, find_benchmark, load_registry
-from mnlearn.data.split import SPLITS
+from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_bytes, write_bytes
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mnlearn.data.split import SPLITS
+from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.split import SPLITS, split_examples
+from mnlearn.data.splits import SPLITS, split_examples
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, read_text
