@@ -11,7 +11,7 @@ from command import succeed
 from mnlearn.data.registry import registry_path
 from mnlearn.data.text import load_dataset
 from mnlearn.inference.circuits import log_partition, log_value
-from mnlearn.models.files import load_model
+from mnlearn.models.io.formats import load_model
 from mnlearn.published import load_published
 from mnlearn.runtime.files import read_json
 from mnlearn.study import Study, load_study

@@ -8,7 +8,7 @@ from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.annealing import Annealing, estimated_log_partition
 from mnlearn.inference.circuits import log_partition
-from mnlearn.models.files import save_model
+from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scores import annealed_ll, ll
 from test_compilation import grid_network, random_network

@@ -14,7 +14,7 @@ from mnlearn.methods import load_method
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble
 from mnlearn.models.dependency_network import LEAF
-from mnlearn.models.files import describe, load_model, save_model
+from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scores import cll, cmll, ll, pll
 from mnlearn.tuning import tune

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mnlearn.data.dataset import merge_rows
-from mnlearn.models.files import load_model, save_model
+from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scores import ll
 from oracles import all_states

@@ -10,7 +10,7 @@ from mnlearn.circuit_divergence import log_ratios
 from mnlearn.gather import gather
 from mnlearn.inference.circuits import log_partition, log_value
 from mnlearn.models.circuit import product_of_marginals, with_weight
-from mnlearn.models.files import save_model
+from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json
 from oracles import all_states
 from test_circuits import N, grown

@@ -9,7 +9,7 @@ from command import mean, refuse, succeed
 from mnlearn.circuit_evidence import given
 from mnlearn.inference.circuits import UNKNOWN, log_partition, log_value, marginals
 from mnlearn.models.circuit import product_of_marginals, with_weight
-from mnlearn.models.files import save_model
+from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
 from test_circuits import N, grown

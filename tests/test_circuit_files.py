@@ -6,7 +6,7 @@ import pytest
 from command import mean, refuse, succeed
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits import log_value
-from mnlearn.models.files import describe, load_model, save_model
+from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
 from mnlearn.scores import cll, cmll, ll, pll

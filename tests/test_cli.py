@@ -21,7 +21,7 @@ from mnlearn.data.registry import load_registry
 from mnlearn.data.text import load_dataset, save_text
 from mnlearn.methods import load_method, method_names
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.files import load_model, save_model
+from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.planning import KINDS
 
 ROOT = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.elimination import min_fill_order
 from mnlearn.inference.circuits import log_partition, log_value
 from mnlearn.models.features import features_of
-from mnlearn.models.files import save_model
+from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 from oracles import all_states

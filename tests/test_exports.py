@@ -10,7 +10,7 @@ from mnlearn import exports
 from mnlearn.data.dataset import merge_rows
 from mnlearn.gather import gather
 from mnlearn.inference.circuits import log_value
-from mnlearn.models.files import save_model
+from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json
 from oracles import all_states
 from test_circuits import N, grown, with_weight

@@ -15,7 +15,7 @@ from mnlearn.figures.critical_difference import joined
 from mnlearn.figures.pareto import _beaten
 from mnlearn.figures.query_curves import _limits
 from mnlearn.models.features import features_of
-from mnlearn.models.files import save_model
+from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.published import COLUMNS, tidy_scores
 from mnlearn.runtime.errors import InputError

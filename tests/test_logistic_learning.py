@@ -13,7 +13,7 @@ from mnlearn.dependency_mixtures import mixture
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.l1_logistic import _cholesky_solve
 from mnlearn.logistic_learning import learn_logistic_path
-from mnlearn.models.files import load_model, save_model
+from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.neighbourhoods import merged_pairs, pair_features
 from mnlearn.runtime.errors import InputError
 

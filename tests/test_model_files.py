@@ -20,9 +20,9 @@ from mnlearn.models.dependency_network import (
     tree_network,
 )
 from mnlearn.models.features import features_of
-from mnlearn.models.files import load_model, save_model
-from mnlearn.models.graph_files import write_edges, write_graphml
-from mnlearn.models.libra import read_dn, read_mn, write_dn, write_mn
+from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.models.io.graphs import write_edges, write_graphml
+from mnlearn.models.io.libra import read_dn, read_mn, write_dn, write_mn
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 

@@ -11,7 +11,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.gather import gather
 from mnlearn.inference.circuit_evaluation import UNKNOWN, RowEvaluator
 from mnlearn.inference.circuits import log_value
-from mnlearn.models.files import save_model
+from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json, write_json
 from oracles import all_states
 from test_circuits import N, grown

@@ -17,8 +17,8 @@ from mnlearn.method import Method
 from mnlearn.methods import load_method
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import flat_trees, tree_network
+from mnlearn.models.io.native import Model, as_dependency_network, read_npz, write_npz
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import Model, as_dependency_network, read_npz, write_npz
 from mnlearn.partitions import partitions
 from mnlearn.runtime.files import write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance

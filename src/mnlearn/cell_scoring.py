@@ -13,7 +13,7 @@ from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.settings import Inference
 from mnlearn.methods import load_method
-from mnlearn.models.native import read_npz
+from mnlearn.models.io.native import read_npz
 from mnlearn.runtime.files import read_json, read_text, write_csv, write_json, write_text
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.provenance import peak_memory_mib, provenance

@@ -12,7 +12,7 @@ from mnlearn.data.dataset import load_npz
 from mnlearn.method import Fitted
 from mnlearn.methods import load_method
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.native import as_dependency_network, read_npz, write_npz
+from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
 from mnlearn.runtime.files import read_json, write_json
 from mnlearn.runtime.provenance import provenance
 from mnlearn.tuning import tune

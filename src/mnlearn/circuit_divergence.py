@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.circuits import draw, log_partition, log_value
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.files import load_model
+from mnlearn.models.io.formats import load_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance

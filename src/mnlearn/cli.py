@@ -35,7 +35,7 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
-    from mnlearn.models.native import Model
+    from mnlearn.models.io.native import Model
 
 
 class Commands(click.Group):
@@ -155,7 +155,7 @@ def fit(
     """
     from mnlearn.data.text import load_dataset
     from mnlearn.methods import load_method
-    from mnlearn.models.files import check_writable, load_network, save_model
+    from mnlearn.models.io.formats import check_writable, load_network, save_model
     from mnlearn.runtime.files import write_csv
     from mnlearn.tuning import tune, validation_score
 
@@ -249,7 +249,7 @@ def score(
     from mnlearn.data.text import load_dataset
     from mnlearn.inference.annealing import Annealing
     from mnlearn.inference.settings import Inference
-    from mnlearn.models.files import load_model
+    from mnlearn.models.io.formats import load_model
     from mnlearn.partitions import random_partition
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream, stream_seed
@@ -309,7 +309,7 @@ def query(
     """Print P(variable = 1 | the values given) for every * of each evidence row."""
     from mnlearn.inference.queries import answer, format_answers, read_evidence
     from mnlearn.inference.settings import Inference
-    from mnlearn.models.files import load_model
+    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream_seed
 
@@ -342,7 +342,7 @@ def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, th
     from mnlearn.data.dataset import merge_rows
     from mnlearn.data.text import save_text
     from mnlearn.inference.sampling import sample_rows
-    from mnlearn.models.files import load_model
+    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.random_streams import stream_seed
 
     check_text_form(out)
@@ -376,7 +376,7 @@ def convert(source: Path, target: Path, categories: Path | None, given: Path | N
     """
     from mnlearn.compilation import compile_network
     from mnlearn.models.bayesian_network import BayesianNetwork
-    from mnlearn.models.files import FORMS, load_model, save_model
+    from mnlearn.models.io.formats import FORMS, load_model, save_model
     from mnlearn.models.markov_network import MarkovNetwork
 
     is_model = source.suffix.lower() in FORMS and _kind(source) != "dataset"
@@ -446,7 +446,7 @@ def _kind(path: Path) -> str | None:
 @json_option
 def info(model_path: Path, as_json: bool) -> None:
     """Say what a model is: kind, variables, features by length, edges, size."""
-    from mnlearn.models.files import describe, load_model
+    from mnlearn.models.io.formats import describe, load_model
 
     show({**describe(load_model(model_path)), "bytes": model_path.stat().st_size}, as_json)
 

@@ -71,7 +71,7 @@ def ising(
     from mnlearn.figures.canvas import render
     from mnlearn.ising import bootstrap, learn_ising
     from mnlearn.ising_figures import ising_figure, stability_figure
-    from mnlearn.models.files import save_model
+    from mnlearn.models.io.formats import save_model
     from mnlearn.runtime.files import write_bytes, write_csv, write_json
     from mnlearn.runtime.progress import track
     from mnlearn.runtime.provenance import provenance

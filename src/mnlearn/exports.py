@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.models.files import load_model, save_model
+from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import Model
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
 from mnlearn.score import check_variables

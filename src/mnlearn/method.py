@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.native import Model
+from mnlearn.models.io.native import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.score import Scorer
 

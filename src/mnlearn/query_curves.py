@@ -16,8 +16,8 @@ from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.files import load_model
-from mnlearn.models.native import Model
+from mnlearn.models.io.formats import load_model
+from mnlearn.models.io.native import Model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json

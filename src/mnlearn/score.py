@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import HARD_WEIGHT
-from mnlearn.models.native import Model
+from mnlearn.models.io.native import Model
 from mnlearn.runtime.errors import InputError
 
 Groups = Sequence[Sequence[int]]

@@ -13,8 +13,8 @@ from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import finite
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import Model
 from mnlearn.network_scores import with_joint
 from mnlearn.score import Groups, Score, check_variables, score_of
 

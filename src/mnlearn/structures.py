@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.models.files import load_model
+from mnlearn.models.io.formats import load_model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, write_json

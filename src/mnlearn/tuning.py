@@ -16,7 +16,7 @@ from mnlearn.method import Fitted, Method, Stage, Task
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.native import Model
+from mnlearn.models.io.native import Model
 from mnlearn.runtime.progress import say
 from mnlearn.score import Groups, Scorer
 

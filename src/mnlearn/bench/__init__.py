@@ -29,8 +29,8 @@ from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
+from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import Model
 from mnlearn.models.tree_features import tree_features
 from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood

@@ -12,7 +12,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.native import Model
+from mnlearn.models.io.native import Model
 from mnlearn.runtime.threads import map_ranges
 
 

@@ -13,7 +13,7 @@ from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.native import Model
+from mnlearn.models.io.native import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 

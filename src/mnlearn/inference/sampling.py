@@ -11,8 +11,8 @@ from mnlearn.kernels.sampling.ancestral import draw_ancestral
 from mnlearn.kernels.sampling.gibbs import draw_states
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import Model
 from mnlearn.runtime.threads import map_ranges
 
 

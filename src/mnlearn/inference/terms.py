@@ -10,8 +10,8 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
+from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import Model
 
 # Stands in for an infinite weight in sums, where infinities of both signs would give NaN. A
 # log-probability below minus half of it is reported as minus infinity.

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.bif import read_bif
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.graph_files import write_edges, write_graphml
-from mnlearn.models.libra import (
+from mnlearn.models.io.bif import read_bif
+from mnlearn.models.io.graphs import write_edges, write_graphml
+from mnlearn.models.io.libra import (
     read_ac,
     read_bn,
     read_dn,
@@ -19,14 +19,8 @@ from mnlearn.models.libra import (
     write_dn,
     write_mn,
 )
+from mnlearn.models.io.native import Model, as_dependency_network, read_npz, words_for, write_npz
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import (
-    Model,
-    as_dependency_network,
-    read_npz,
-    words_for,
-    write_npz,
-)
 from mnlearn.runtime.errors import InputError
 
 __all__ = [

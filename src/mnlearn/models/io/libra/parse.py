@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from mnlearn.models.dependency_network import LEAF
-from mnlearn.models.libra.factors import Factor, Row, Table, Tree
+from mnlearn.models.io.libra.factors import Factor, Row, Table, Tree
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from mnlearn.models.cpd_trees import CpdTree, table_tree
 from mnlearn.models.dependency_network import LEAF
-from mnlearn.models.libra.factors import Factor, Row, Table, Tree
-from mnlearn.models.libra.parse import Reader
+from mnlearn.models.io.libra.factors import Factor, Row, Table, Tree
+from mnlearn.models.io.libra.parse import Reader
 
 MAX_TABLE_PARENTS = 20
 

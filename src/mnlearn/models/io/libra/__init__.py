@@ -7,9 +7,9 @@ CPDs or none for a variable, values other than 0 and 1, and text after the closi
 have no names of variables.
 """
 
-from mnlearn.models.libra.circuit import read_ac, write_ac
-from mnlearn.models.libra.read import read_bn, read_dn, read_mn
-from mnlearn.models.libra.write import write_bn, write_dn, write_mn
+from mnlearn.models.io.libra.ac import read_ac, write_ac
+from mnlearn.models.io.libra.read import read_bn, read_dn, read_mn
+from mnlearn.models.io.libra.write import write_bn, write_dn, write_mn
 
 __all__ = [
     "read_ac",

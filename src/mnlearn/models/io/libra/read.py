@@ -11,9 +11,9 @@ from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, feature_set
-from mnlearn.models.libra.factors import Factor, Row, Table, Tree, rows_of
-from mnlearn.models.libra.parse import Reader
-from mnlearn.models.libra.target_trees import MAX_TABLE_PARENTS, becomes_tree, target_tree
+from mnlearn.models.io.libra.factors import Factor, Row, Table, Tree, rows_of
+from mnlearn.models.io.libra.parse import Reader
+from mnlearn.models.io.libra.target_trees import MAX_TABLE_PARENTS, becomes_tree, target_tree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
