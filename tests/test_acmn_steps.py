@@ -10,7 +10,7 @@ import pytest
 from command import succeed
 from mnlearn.data.registry import registry_path
 from mnlearn.data.text import load_dataset
-from mnlearn.inference.circuits import log_partition, log_value
+from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.io.formats import load_model
 from mnlearn.published import load_published
 from mnlearn.runtime.files import read_json

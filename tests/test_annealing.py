@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from command import numbers, refuse, succeed
-from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.annealing import Annealing, estimated_log_partition
-from mnlearn.inference.circuits import log_partition
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.exact import log_partition
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scores import annealed_ll, ll

@@ -5,9 +5,9 @@ import pytest
 
 import oracles
 from command import mean, refuse, succeed
-from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits import log_partition, log_value
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.methods import load_method

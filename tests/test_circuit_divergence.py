@@ -8,7 +8,7 @@ import pytest
 from command import refuse, succeed
 from mnlearn.circuit_divergence import log_ratios
 from mnlearn.gather import gather
-from mnlearn.inference.circuits import log_partition, log_value
+from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.circuit import product_of_marginals, with_weight
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json

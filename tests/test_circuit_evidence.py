@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from command import mean, refuse, succeed
-from mnlearn.circuit_evidence import given
-from mnlearn.inference.circuits import UNKNOWN, log_partition, log_value, marginals
+from mnlearn.inference.circuits.conditioning import given
+from mnlearn.inference.circuits.exact import UNKNOWN, log_partition, log_value, marginals
 from mnlearn.models.circuit import product_of_marginals, with_weight
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError

@@ -5,7 +5,7 @@ import pytest
 
 from command import mean, refuse, succeed
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits import log_value
+from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError

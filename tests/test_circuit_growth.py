@@ -12,7 +12,7 @@ from mnlearn.circuit_growth import CircuitGrowth
 from mnlearn.circuit_splits import plan
 from mnlearn.data.dataset import merge_rows
 from mnlearn.extension_counts import ExtensionCounts
-from mnlearn.inference.circuits import log_partition, log_value
+from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.methods import load_method

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mnlearn.circuit_splits import plan, split
-from mnlearn.inference.circuit_evaluation import Evaluator, LogSpace
-from mnlearn.inference.circuits import (
+from mnlearn.inference.circuits.evaluation import Evaluator, LogSpace
+from mnlearn.inference.circuits.exact import (
     UNKNOWN,
     conditionals,
     draw,
@@ -141,7 +141,7 @@ def test_many_variables_stay_in_the_range_of_plain_numbers(monkeypatch):
     circuit = product_of_marginals(np.full(n, 0.5))
     weight = np.tile([2.0 + np.log(0.25), 2.0 + np.log(0.75)], n)
     monkeypatch.setattr(
-        "mnlearn.inference.circuit_evaluation.LogSpace", None
+        "mnlearn.inference.circuits.evaluation.LogSpace", None
     )  # no way to log space
     evaluator = Evaluator(circuit, atomic=True)
     log_z, expected = evaluator.expectations(weight)

@@ -9,7 +9,7 @@ from command import refuse, succeed
 from mnlearn import exports
 from mnlearn.data.dataset import merge_rows
 from mnlearn.gather import gather
-from mnlearn.inference.circuits import log_value
+from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json
 from oracles import all_states

@@ -7,7 +7,7 @@ import pytest
 from mnlearn import latent_tree_search
 from mnlearn.chow_liu_tree import pair_probabilities
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.inference.circuits import (
+from mnlearn.inference.circuits.exact import (
     draw,
     expected_counts,
     expected_counts_given,

@@ -132,7 +132,15 @@ def moved(monkeypatch):
 
 def test_the_names_of_definitions_in_records_change_nothing(package, moved):
     """A move changes what `provenance` is given."""
-    assert changed(package, "cell_scoring.py", '"partitions.partitions"', '"new.place"') == set()
+    assert (
+        changed(package, "cell_scoring.py", '"inference.query_groups.partitions"', '"new.place"')
+        == set()
+    )
+
+
+def test_former_names_are_of_definitions_that_are_there():
+    for name in digests.FORMER_NAMES:
+        assert digests.reached(name)
 
 
 def test_an_import_of_another_function_of_the_same_name_changes_it(package):

@@ -9,8 +9,8 @@ from command import refuse, succeed
 from mnlearn import query_curves
 from mnlearn.data.dataset import merge_rows
 from mnlearn.gather import gather
-from mnlearn.inference.circuit_evaluation import UNKNOWN, RowEvaluator
-from mnlearn.inference.circuits import log_value
+from mnlearn.inference.circuits.evaluation import UNKNOWN, RowEvaluator
+from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json, write_json
 from oracles import all_states

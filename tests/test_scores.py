@@ -8,11 +8,11 @@ import oracles
 from conftest import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.queries import answer, format_answers, read_evidence
+from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from mnlearn.partitions import partitions
 from mnlearn.runtime.errors import InputError
 from mnlearn.scores import cll, cmll, ll, pll
 

@@ -11,7 +11,7 @@ from mnlearn.chow_liu_tree import (
     pair_probabilities,
 )
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits import log_partition, log_value
+from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit

@@ -137,8 +137,8 @@ def parse_local(text: str) -> dict[str, Any]:
 
 def read_groups(path: Path, n_vars: int) -> list[list[int]]:
     """Return the query groups in a JSON file."""
+    from mnlearn.inference.score import check_groups
     from mnlearn.runtime.files import read_json
-    from mnlearn.score import check_groups
 
     groups = read_json(path)
     if (
@@ -157,7 +157,7 @@ def read_groups(path: Path, n_vars: int) -> list[list[int]]:
 
 def check_data(path: Path, model: Any, data: Any) -> None:
     """Refuse data with other variables than the model's, or than other data's, by its file."""
-    from mnlearn.score import check_variables
+    from mnlearn.inference.score import check_variables
 
     try:
         check_variables(model, data)

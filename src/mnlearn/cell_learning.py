@@ -12,6 +12,7 @@ import numpy as np
 from mnlearn.cells import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.settings import Inference
 from mnlearn.method import Method
 from mnlearn.methods import load_method
@@ -19,7 +20,6 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import flat_trees, tree_network
 from mnlearn.models.io.native import Model, as_dependency_network, read_npz, write_npz
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.partitions import partitions
 from mnlearn.runtime.files import write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed

@@ -11,6 +11,7 @@ import numpy as np
 from mnlearn.cells import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.inference.score import Groups, Score, Scorer
 from mnlearn.inference.settings import Inference
 from mnlearn.methods import load_method
 from mnlearn.models.io.native import read_npz
@@ -18,7 +19,6 @@ from mnlearn.runtime.files import read_json, read_text, write_csv, write_json, w
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
-from mnlearn.score import Groups, Score, Scorer
 
 
 def score_cell(
@@ -49,7 +49,9 @@ def score_cell(
     inference = Inference(**settings)
     scorer = load_method(record["learner"]).scorer
     scored_by = provenance(
-        f"methods.{record['learner']}.METHOD", "cell_scoring.score_cell", "partitions.partitions"
+        f"methods.{record['learner']}.METHOD",
+        "cell_scoring.score_cell",
+        "inference.query_groups.partitions",
     )
     kept = Checkpoints(
         checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)

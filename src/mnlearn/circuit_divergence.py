@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.circuits import draw, log_partition, log_value
+from mnlearn.inference.circuits.exact import draw, log_partition, log_value
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.formats import load_model
 from mnlearn.runtime.errors import InputError

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits import UNKNOWN, conditionals, log_partition, log_value
+from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_partition, log_value
 from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.score import Groups, Score, check_groups, check_variables, score_of
 
 
 def pll(circuit: ArithmeticCircuit, data: Dataset, threads: int = 1) -> Score:

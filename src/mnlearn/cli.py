@@ -248,9 +248,9 @@ def score(
     from mnlearn import scores
     from mnlearn.data.text import load_dataset
     from mnlearn.inference.annealing import Annealing
+    from mnlearn.inference.query_groups import random_partition
     from mnlearn.inference.settings import Inference
     from mnlearn.models.io.formats import load_model
-    from mnlearn.partitions import random_partition
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream, stream_seed
 
@@ -374,7 +374,7 @@ def convert(source: Path, target: Path, categories: Path | None, given: Path | N
             is compiled into an .ac, which gives exact answers
     data      .npz  .data  .csv, and .gz or .xz of the text forms
     """
-    from mnlearn.compilation import compile_network
+    from mnlearn.inference.circuits.compilation import compile_network
     from mnlearn.models.bayesian_network import BayesianNetwork
     from mnlearn.models.io.formats import FORMS, load_model, save_model
     from mnlearn.models.markov_network import MarkovNetwork
@@ -403,8 +403,8 @@ def _given(model: "Model", path: Path) -> "Model":
     """Return what is left of a circuit given the one row of evidence in a file."""
     import numpy as np
 
-    from mnlearn.circuit_evidence import given
-    from mnlearn.inference.circuits import UNKNOWN
+    from mnlearn.inference.circuits.conditioning import given
+    from mnlearn.inference.circuits.exact import UNKNOWN
     from mnlearn.inference.queries import read_evidence
     from mnlearn.models.circuit import ArithmeticCircuit
 

@@ -45,7 +45,7 @@ def prepare(name: str, local: str, folder: Path, seed: int) -> None:
 def partition(train: Path, dataset: str, groups: int, number: int, out: Path, seed: int) -> None:
     """Pipeline: draw partitions of the variables into query groups."""
     from mnlearn.data.dataset import load_npz
-    from mnlearn.partitions import partitions
+    from mnlearn.inference.query_groups import partitions
     from mnlearn.runtime.files import write_json
 
     write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, number))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits import expected_counts
+from mnlearn.inference.circuits.exact import expected_counts
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 

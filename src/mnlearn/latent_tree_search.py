@@ -12,7 +12,7 @@ from mnlearn.chow_liu_tree import (
     pair_probabilities,
 )
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits import expected_counts_given
+from mnlearn.inference.circuits.exact import expected_counts_given
 from mnlearn.latent_tree import (
     Edge,
     LatentTree,

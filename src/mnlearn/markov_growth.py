@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.circuit_splits import SplitEdges, plan, split
 from mnlearn.data.dataset import Dataset
 from mnlearn.extension_counts import ExtensionCounts
-from mnlearn.inference.circuit_evaluation import UNKNOWN, Evaluator
+from mnlearn.inference.circuits.evaluation import UNKNOWN, Evaluator
 from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
 from mnlearn.models.circuit import (

@@ -10,10 +10,10 @@ from typing import Any, Literal, Protocol
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.inference.score import Scorer
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.native import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.score import Scorer
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,9 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.inference.exact import conditional_log_likelihood
+from mnlearn.inference.enumeration import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals, conditional_marginals
+from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
@@ -16,7 +17,6 @@ from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
-from mnlearn.score import Groups, Score, check_groups, check_variables, score_of
 
 Network = MarkovNetwork | DependencyNetwork | BayesianNetwork
 # Rows that are walked down trees together.

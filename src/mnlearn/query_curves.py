@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.belief_propagation import beliefs
-from mnlearn.inference.circuits import UNKNOWN, conditionals, log_value, row_evaluator
+from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_value, row_evaluator
 from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -25,7 +26,6 @@ from mnlearn.runtime.progress import track
 from mnlearn.runtime.provenance import provenance
 from mnlearn.runtime.random_streams import stream, stream_seed
 from mnlearn.runtime.threads import map_ranges
-from mnlearn.score import check_variables
 
 # Queries that a circuit answers one at a time, to time it: enough for a mean, seconds at most.
 _SINGLE = 100

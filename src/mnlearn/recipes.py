@@ -88,7 +88,7 @@ class Recipes:
             "code": code_digest(
                 f"methods.{study.learner(method)}.METHOD",
                 "cell_scoring.score_cell",
-                "partitions.partitions",
+                "inference.query_groups.partitions",
             ),
             "inference": study.inference(dataset),
             "groups": [study.content["cmll"]["groups"], study.n_partitions(dataset)],

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from mnlearn import circuit_scores, network_scores
-from mnlearn.compilation import compile_network
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.annealing import Annealing, estimated_log_partition
+from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED
+from mnlearn.inference.score import Groups, Score, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import finite
 from mnlearn.models.bayesian_network import BayesianNetwork
@@ -16,7 +17,6 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.network_scores import with_joint
-from mnlearn.score import Groups, Score, check_variables, score_of
 
 # Rows of which all features are looked at together.
 _ROWS = 1000

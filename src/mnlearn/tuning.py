@@ -11,6 +11,7 @@ import numpy as np
 
 from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset
+from mnlearn.inference.score import Groups, Scorer
 from mnlearn.inference.settings import Inference
 from mnlearn.method import Fitted, Method, Stage, Task
 from mnlearn.models.bayesian_network import BayesianNetwork
@@ -18,7 +19,6 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.native import Model
 from mnlearn.runtime.progress import say
-from mnlearn.score import Groups, Scorer
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from mnlearn.bench.measure import Bench, Figure, against, seconds_of
 from mnlearn.bench.peer_circuits import peers
 from mnlearn.circuit_growth import CircuitGrowth, Growing
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuit_evaluation import UNKNOWN, Batch, Evaluator, LogSpace
+from mnlearn.inference.circuits.evaluation import UNKNOWN, Batch, Evaluator, LogSpace
 from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.models.circuit import ArithmeticCircuit

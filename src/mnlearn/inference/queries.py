@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.circuits import UNKNOWN
-from mnlearn.inference.circuits import marginals as circuit_marginals
+from mnlearn.inference.circuits.exact import UNKNOWN
+from mnlearn.inference.circuits.exact import marginals as circuit_marginals
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of

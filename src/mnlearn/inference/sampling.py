@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.circuits import draw
-from mnlearn.inference.exact import conditional_log_likelihood
+from mnlearn.inference.circuits.exact import draw
+from mnlearn.inference.enumeration import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.terms import query_of, terms_of
 from mnlearn.kernels.sampling.ancestral import draw_ancestral

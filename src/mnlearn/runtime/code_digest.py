@@ -35,7 +35,9 @@ LEFT_OUT = frozenset(
 )
 # Names of definitions in texts that digests cover, and the names they had before they moved.
 # A digest reads the former name, so that records made before the move stay current.
-FORMER_NAMES: dict[str, str] = {}
+FORMER_NAMES: dict[str, str] = {
+    "inference.query_groups.partitions": "partitions.partitions",
+}
 # Statements of a module that define no name, on which all its definitions depend.
 _EFFECTS = "(effects)"
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuit_evaluation import UNKNOWN, Batch, LogSpace, RowEvaluator
+from mnlearn.inference.circuits.evaluation import UNKNOWN, Batch, LogSpace, RowEvaluator
 from mnlearn.kernels.circuits.evaluation import LANES, LOG_ZERO, add_expected
 from mnlearn.kernels.circuits.states import draw_state, most_probable_state
 from mnlearn.models.circuit import ArithmeticCircuit

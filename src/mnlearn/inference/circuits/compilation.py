@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mnlearn.elimination import min_fill_order
+from mnlearn.inference.circuits.elimination import min_fill_order
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.markov_network import MarkovNetwork
