@@ -10,7 +10,7 @@ from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
-from mnlearn.scores import annealed_ll, ll
+from mnlearn.scoring.any_model import annealed_ll, ll
 from test_compilation import grid_network, random_network
 
 

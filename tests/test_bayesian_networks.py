@@ -16,7 +16,7 @@ from mnlearn.models.cpd_trees import CpdTree, assemble
 from mnlearn.models.dependency_network import LEAF
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.errors import InputError
-from mnlearn.scores import cll, cmll, ll, pll
+from mnlearn.scoring.any_model import cll, cmll, ll, pll
 from mnlearn.tuning import tune
 from oracles import all_states, tree_log_prob
 

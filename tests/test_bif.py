@@ -6,7 +6,7 @@ import pytest
 from mnlearn.data.dataset import merge_rows
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError
-from mnlearn.scores import ll
+from mnlearn.scoring.any_model import ll
 from oracles import all_states
 
 # The wet grass: rain depends on clouds, the sprinkler too, the grass on both.

@@ -18,7 +18,7 @@ from mnlearn.methods import load_method
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.penalty import Penalty
-from mnlearn.scores import pll
+from mnlearn.scoring.any_model import pll
 from mnlearn.tuning import tune, validation_score
 
 

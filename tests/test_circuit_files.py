@@ -9,7 +9,7 @@ from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
-from mnlearn.scores import cll, cmll, ll, pll
+from mnlearn.scoring.any_model import cll, cmll, ll, pll
 from oracles import all_states
 from test_circuits import N, grown
 

@@ -15,7 +15,7 @@ from mnlearn.models.tree_features import tree_features
 from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.published import load_published
-from mnlearn.scores import ll, pll
+from mnlearn.scoring.any_model import ll, pll
 from mnlearn.tree_learning import learn_tree_path
 from mnlearn.weight_learning import learn_weights
 

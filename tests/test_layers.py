@@ -51,8 +51,8 @@ LAYERS = [
     ["inference.circuits.compilation", "latent_tree_search"],
     ["rare_values", "conversion", "dependency_mixtures", "neighbourhoods", "ising"],
     ["inference.score"],
-    ["circuit_scores", "network_scores"],
-    ["scores", "weight_learning", "method"],
+    ["scoring.circuits", "scoring.networks"],
+    ["scoring.any_model", "weight_learning", "method"],
     ["bayes_growth", "markov_growth", "circuit_growth"],
     ["screened_weights", "weight_paths"],
     ["bottom_up", "exact_bottom_up"],
@@ -130,8 +130,8 @@ def test_kernels_know_nothing_of_the_rest(path):
 
 
 # A method names the module of its scores, for the code that scores its models; it scores nothing.
-SCORERS = ("network_scores", "circuit_scores")
-FORBIDDEN = ("scores", "score", "tuning", "inference", "cell_scoring", "paired_scores", *SCORERS)
+SCORERS = ("networks", "circuits")
+FORBIDDEN = ("scoring", "tuning", "inference", "cell_scoring", "paired_scores", *SCORERS)
 
 
 def scoring_in(source):
@@ -145,12 +145,13 @@ def scoring_in(source):
         if keyword.arg == "scorer"
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "mnlearn":
+        if isinstance(node, ast.ImportFrom):
+            module = node.module or ""
             names = [
-                alias.name for alias in node.names if alias.asname or alias.name not in SCORERS
+                f"{module}.{alias.name}".removeprefix("mnlearn.")
+                for alias in node.names
+                if module != "mnlearn.scoring" or alias.asname or alias.name not in SCORERS
             ]
-        elif isinstance(node, ast.ImportFrom):
-            names = [(node.module or "").removeprefix("mnlearn.")]
         elif isinstance(node, ast.Import):
             names = [alias.name.removeprefix("mnlearn.") for alias in node.names]
         elif isinstance(node, ast.Name) and node.id in SCORERS and id(node) not in named:
@@ -169,15 +170,16 @@ def test_methods_do_not_score_or_tune(path):
 @pytest.mark.parametrize(
     "line",
     [
-        "from mnlearn.scores import pll",
-        "from mnlearn.network_scores import pll",
-        "from mnlearn import scores",
-        "from mnlearn import network_scores as own",
-        "import mnlearn.circuit_scores",
+        "from mnlearn.scoring.any_model import pll",
+        "from mnlearn.scoring.networks import pll",
+        "from mnlearn import scoring",
+        "from mnlearn.scoring import any_model",
+        "from mnlearn.scoring import networks as own",
+        "import mnlearn.scoring.circuits",
         "from mnlearn.tuning import validation_score",
         "from mnlearn.inference.enumeration import conditional_log_likelihood",
-        "score = network_scores.pll(network, data)",
-        "score = Method(scorer=network_scores).scorer or network_scores.pll",
+        "score = networks.pll(network, data)",
+        "score = Method(scorer=networks).scorer or networks.pll",
     ],
 )
 def test_a_method_that_scores_or_tunes_is_found(line):

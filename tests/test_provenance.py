@@ -202,7 +202,7 @@ def test_what_is_left_out_cannot_touch_a_number():
 
 
 def test_a_record_names_code_versions_and_machine():
-    record = provenance.provenance("scores")
+    record = provenance.provenance("scoring.any_model")
     assert set(record) == {"code_digest", "versions", "machine"}
     assert re.fullmatch("[0-9a-f]{16}", record["code_digest"])
     assert {"python", "numpy", "numba"} <= set(record["versions"])

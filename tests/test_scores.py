@@ -14,7 +14,7 @@ from mnlearn.inference.settings import Inference
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
-from mnlearn.scores import cll, cmll, ll, pll
+from mnlearn.scoring.any_model import cll, cmll, ll, pll
 
 GROUPS = [[0, 3], [1, 2], [4, 5]]
 EXACT = Inference("exact")

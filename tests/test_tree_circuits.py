@@ -15,7 +15,7 @@ from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.scores import ll, pll
+from mnlearn.scoring.any_model import ll, pll
 from oracles import all_states
 
 

@@ -13,7 +13,7 @@ from mnlearn.data.embedded import embedded, truth
 from mnlearn.methods import load_method, method_names
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
-from mnlearn.scores import pll
+from mnlearn.scoring.any_model import pll
 from mnlearn.tuning import tune, validation_score
 
 GRID = {"kappa": [0.001, 0.1, 1.0], "feature_mode": ["default", "prune"], "sd": [0.1, 1.0]}

@@ -245,7 +245,6 @@ def score(
     cll   conditional log-likelihood of each query group given the others (exact)
     ll    log-likelihood (exact: circuits, and networks that one can be compiled of)
     """
-    from mnlearn import scores
     from mnlearn.data.text import load_dataset
     from mnlearn.inference.annealing import Annealing
     from mnlearn.inference.query_groups import random_partition
@@ -253,6 +252,7 @@ def score(
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream, stream_seed
+    from mnlearn.scoring import any_model
 
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
@@ -264,17 +264,17 @@ def score(
         else random_partition(model.n_vars, folds, stream(seed, "query groups"))
     )
     if metric == "pll":
-        result = scores.pll(model, data, threads)
+        result = any_model.pll(model, data, threads)
     elif metric == "ll" and chains is not None:
         annealing = Annealing(chains, samples)
-        result = scores.annealed_ll(model, data, annealing, stream_seed(seed, "ais"), threads)
+        result = any_model.annealed_ll(model, data, annealing, stream_seed(seed, "ais"), threads)
     elif metric == "ll":
-        result = scores.ll(model, data, threads)
+        result = any_model.ll(model, data, threads)
     elif metric == "cll":
-        result = scores.cll(model, data, query, threads)
+        result = any_model.cll(model, data, query, threads)
     else:
         settings = Inference(inference, burn_in, samples)
-        result = scores.cmll(model, data, query, settings, stream_seed(seed, "gibbs"), threads)
+        result = any_model.cmll(model, data, query, settings, stream_seed(seed, "gibbs"), threads)
     if per_example is not None:
         values = result.per_row[data.row_of]
         write_text(per_example, f"{metric}\n" + "".join(f"{v!r}\n" for v in values.tolist()))

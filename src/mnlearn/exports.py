@@ -15,7 +15,7 @@ from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
-from mnlearn.scores import ll
+from mnlearn.scoring.any_model import ll
 
 # Rows of which all features are looked at together.
 _ROWS = 200

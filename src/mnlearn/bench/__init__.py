@@ -38,7 +38,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.provenance import code_digest, machine
-from mnlearn.scores import pll
+from mnlearn.scoring.any_model import pll
 from mnlearn.tree_learning import learn_tree_path
 
 DATA_FOLDER = Path("results/data")

@@ -20,7 +20,7 @@ from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.markov_growth import MarkovGrowth
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.penalty import Penalty
-from mnlearn.scores import ll
+from mnlearn.scoring.any_model import ll
 
 PENALTY = Penalty(0.5, 1.0)
 EDGE_COST = 0.1

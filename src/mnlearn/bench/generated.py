@@ -24,7 +24,7 @@ from mnlearn.packed_likelihood import packed_likelihood
 from mnlearn.penalty import Penalty
 from mnlearn.published import Source, load_published, lookup
 from mnlearn.rare_values import RewrittenLikelihood, likelihood_of
-from mnlearn.scores import pll
+from mnlearn.scoring.any_model import pll
 from mnlearn.screened_weights import learn_screened_weights
 from mnlearn.tuning import validation_score
 from mnlearn.weight_learning import MAX_ITERATIONS

@@ -13,7 +13,7 @@ from mnlearn.conversion import Orders, smoothed_marginals, to_markov_network
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.registry import load_registry
 from mnlearn.logistic_learning import TOLERANCE, LogisticPath, learn_logistic_path
-from mnlearn.scores import pll
+from mnlearn.scoring.any_model import pll
 
 PENALTY = 2.0
 # The grid of the DN2MN paper.

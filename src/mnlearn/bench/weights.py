@@ -20,7 +20,7 @@ from mnlearn.optimise import MEMORY, Progress, minimise
 from mnlearn.penalty import Penalty
 from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
 from mnlearn.rare_values import RewrittenLikelihood
-from mnlearn.scores import pll
+from mnlearn.scoring.any_model import pll
 from mnlearn.screened_weights import ScreenedWeights
 from mnlearn.weight_learning import MAX_ITERATIONS, learn_weights, preconditioner
 from mnlearn.weight_paths import WeightPaths, weight_paths

@@ -35,7 +35,7 @@ class Scorer(Protocol):
     """Scores models of one kind; a module with these functions, which a method names.
 
     So what a learned model is scored with is imported by the file of its method, and a result
-    depends on no code for other kinds of models. See `scores` for what the scores are.
+    depends on no code for other kinds of models. See `scoring.any_model` for what the scores are.
     """
 
     def pll(self, model: Any, data: Dataset, threads: int = 1) -> Score:

@@ -3,13 +3,13 @@
 import time
 from dataclasses import dataclass, field, replace
 
-from mnlearn import network_scores
 from mnlearn.bottom_up import BottomUpSearch, search_bottom_up
 from mnlearn.exact_bottom_up import search_exactly
 from mnlearn.feature_generation import INITIAL
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.penalty import Penalty
 from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 from mnlearn.weight_learning import MAX_ITERATIONS
 from mnlearn.weight_paths import WeightPaths, weight_paths
 
@@ -106,6 +106,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("initial", "price", "l1", "sd"), learn),),
-    scorer=network_scores,
+    scorer=networks,
     variant=("initial",),
 )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnlearn import circuit_scores
 from mnlearn.chow_liu_tree import (
     maximum_spanning_tree,
     mutual_information,
@@ -13,6 +12,7 @@ from mnlearn.chow_liu_tree import (
 )
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.scoring import circuits
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=lambda task: task,
     stages=(Stage(("pseudocount",), learn),),
-    scorer=circuit_scores,
+    scorer=circuits,
     criterion="ll",
 )

@@ -3,7 +3,6 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn import network_scores
 from mnlearn.conversion import (
     BASES,
     ORDERS,
@@ -20,6 +19,7 @@ from mnlearn.methods.dn_tree import learn as learn_trees
 from mnlearn.methods.dn_tree import prepare as prepare_trees
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 
 KAPPA_BY = ("source", "converted")
 
@@ -96,7 +96,7 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("kappa",), learn_source), Stage(("base", "orders"), learn)),
-    scorer=network_scores,
+    scorer=networks,
     variant=("base", "orders"),
     network="optional",
 )

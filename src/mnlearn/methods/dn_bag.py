@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset
 from mnlearn.dependency_mixtures import mixture
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
@@ -13,6 +12,7 @@ from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.random_streams import stream
+from mnlearn.scoring import networks
 from mnlearn.tree_learning import TreePath, learn_tree_path
 
 
@@ -81,5 +81,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("kappa",), learn),),
-    scorer=network_scores,
+    scorer=networks,
 )

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mnlearn import network_scores
 from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_lr import LogisticWorkspace
 from mnlearn.methods.dn_lr import Parameters as LogisticParameters
@@ -14,6 +13,7 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.neighbourhoods import MERGES, merged_pairs, pair_features
 from mnlearn.penalty import Penalty
 from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 from mnlearn.weight_learning import MAX_ITERATIONS
 from mnlearn.weight_paths import WeightPaths, weight_paths
 
@@ -83,6 +83,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("merge", "lambda", "l1", "sd"), learn),),
-    scorer=network_scores,
+    scorer=networks,
     variant=("merge",),
 )

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn import circuit_scores, network_scores
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.annealing import Annealing, estimated_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
@@ -16,14 +15,15 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.network_scores import with_joint
+from mnlearn.scoring import circuits, networks
+from mnlearn.scoring.networks import with_joint
 
 # Rows of which all features are looked at together.
 _ROWS = 1000
 
 
 def _scores_of(model: Model) -> Any:
-    return circuit_scores if isinstance(model, ArithmeticCircuit) else network_scores
+    return circuits if isinstance(model, ArithmeticCircuit) else networks
 
 
 def pll(model: Model, data: Dataset, threads: int = 1) -> Score:
@@ -68,7 +68,7 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
     """
     if isinstance(model, MarkovNetwork) and model.n_vars > MAX_ENUMERATED:
         check_variables(model, data)
-        return circuit_scores.ll(compile_network(model), data, threads)
+        return circuits.ll(compile_network(model), data, threads)
     score: Score = _scores_of(model).ll(model, data, threads)
     return score
 
