@@ -10,6 +10,7 @@ from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
+from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_method
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble
@@ -17,7 +18,6 @@ from mnlearn.models.dependency_network import LEAF
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
-from mnlearn.tuning import tune
 from oracles import all_states, tree_log_prob
 
 N = 6

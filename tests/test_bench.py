@@ -5,18 +5,19 @@ import pandas as pd
 import pytest
 
 from command import refuse, succeed
-from mnlearn import bench, weight_paths
+from mnlearn import bench
 from mnlearn.bench import generated, measure, weights
 from mnlearn.data.embedded import embedded
+from mnlearn.learning.owlqn import minimise
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.trees import learn_tree_path
+from mnlearn.learning.weights import paths
+from mnlearn.learning.weights.descent import MAX_ITERATIONS, learn_weights
+from mnlearn.learning.weights.rewritten_likelihood import likelihood_of
+from mnlearn.learning.weights.screening import learn_screened_weights
+from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
 from mnlearn.models.tree_features import tree_features
-from mnlearn.optimise import minimise
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import pseudo_likelihood
-from mnlearn.rare_values import likelihood_of
 from mnlearn.runtime.files import write_csv
-from mnlearn.screened_weights import learn_screened_weights
-from mnlearn.tree_learning import learn_tree_path
-from mnlearn.weight_learning import MAX_ITERATIONS, learn_weights
 
 
 def test_reference_stops_when_five_iterations_gain_too_little():
@@ -60,8 +61,8 @@ def test_screened_weights_are_timed_to_the_objective_of_the_reference(monkeypatc
         limits.append(arguments[3])
         return learn_screened_weights(*arguments)
 
-    monkeypatch.setattr(weight_paths, "likelihood_of", arrange)
-    monkeypatch.setattr(weight_paths, "learn_screened_weights", learn)
+    monkeypatch.setattr(paths, "likelihood_of", arrange)
+    monkeypatch.setattr(paths, "learn_screened_weights", learn)
     quiet = bench.Bench(quiet=True)
     weights.measure_weights(quiet, "digits", features, arranged, penalty, None, (train, test))
     assert called == {"likelihood_of", "learn_screened_weights"}

@@ -8,18 +8,18 @@ from scipy.special import expit
 
 import oracles
 from conftest import random_data
-from mnlearn import bottom_up
-from mnlearn.bottom_up import search_bottom_up
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search import near_rows
-from mnlearn.method import Task
+from mnlearn.learning.features import bottom_up
+from mnlearn.learning.features.bottom_up import search_bottom_up
+from mnlearn.learning.method import Task
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.tuning import tune, validation_score
 from mnlearn.methods import load_method
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.penalty import Penalty
 from mnlearn.scoring.any_model import pll
-from mnlearn.tuning import tune, validation_score
 
 
 def total_pll(features, weight, data):

@@ -7,7 +7,7 @@ import pytest
 from mnlearn import cell_learning
 from mnlearn.cells import TRACE
 from mnlearn.data.embedded import embedded
-from mnlearn.tuning import validation_score
+from mnlearn.learning.tuning import validation_score
 
 WEIGHTS = {"sd": [0.1, 1.0, 100.0], "feature_mode": ["default", "prune-5", "nonzero"]}
 TREES = {"kappa": [0.001, 0.1, 1.0], **WEIGHTS}

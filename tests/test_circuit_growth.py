@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from mnlearn.bayes_growth import BayesGrowth
-from mnlearn.checkpoints import Checkpoints
-from mnlearn.circuit_growth import CircuitGrowth
-from mnlearn.circuit_splits import plan
 from mnlearn.data.dataset import merge_rows
-from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
-from mnlearn.markov_growth import MarkovGrowth
+from mnlearn.learning.checkpoints import Checkpoints
+from mnlearn.learning.circuits.bayes import BayesGrowth
+from mnlearn.learning.circuits.counts import ExtensionCounts
+from mnlearn.learning.circuits.growth import CircuitGrowth
+from mnlearn.learning.circuits.markov import MarkovGrowth
+from mnlearn.learning.circuits.splitting import plan
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.tuning import tune, validation_score
 from mnlearn.methods import load_method
-from mnlearn.penalty import Penalty
-from mnlearn.tuning import tune, validation_score
 from oracles import all_states
 
 N = 7
@@ -329,7 +329,7 @@ class KilledError(Exception):
 def test_a_killed_run_goes_on_to_the_same_bytes(
     train, tmp_path, monkeypatch, method_name, n_states
 ):
-    monkeypatch.setattr("mnlearn.circuit_growth._SECONDS_BETWEEN_STATES", -1.0)
+    monkeypatch.setattr("mnlearn.learning.circuits.growth._SECONDS_BETWEEN_STATES", -1.0)
     method = load_method(method_name)
     grid = method.grid({"max_edges": [80, 150, 300, 600], "split_cost": 0.5})
     criterion = validation_score(method, train)

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mnlearn.circuit_splits import plan, split
 from mnlearn.inference.circuits.evaluation import Evaluator, LogSpace
 from mnlearn.inference.circuits.exact import (
     UNKNOWN,
@@ -18,6 +17,7 @@ from mnlearn.inference.circuits.exact import (
     most_probable,
     row_evaluator,
 )
+from mnlearn.learning.circuits.splitting import plan, split
 from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals, with_weight
 from mnlearn.models.features import features_of
 from mnlearn.runtime.errors import InputError

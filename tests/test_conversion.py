@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose
 
 import oracles
 from conftest import random_data, random_dependency_network, random_network
-from mnlearn.conversion import Orders, cpd_features, to_markov_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.learning.conversion import Orders, cpd_features, to_markov_network
 from mnlearn.models.dependency_network import (
     DependencyNetwork,
     Trees,

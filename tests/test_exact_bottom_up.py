@@ -5,15 +5,15 @@ import pytest
 from scipy.optimize import minimize
 
 from conftest import random_data
-from mnlearn.bottom_up import search_bottom_up
-from mnlearn.exact_bottom_up import search_exactly
-from mnlearn.method import Task
+from mnlearn.learning.features.bottom_up import search_bottom_up
+from mnlearn.learning.features.bottom_up_exact import search_exactly
+from mnlearn.learning.method import Task
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import Stopping, learn_weights
+from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
 from mnlearn.methods import load_method
 from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.runtime.errors import InputError
-from mnlearn.weight_learning import Stopping, learn_weights
 
 PENALTY = Penalty(1.0, 1.0)
 

@@ -11,12 +11,12 @@ from scipy import stats
 
 from conftest import random_data
 from mnlearn.data.dataset import merge_rows
-from mnlearn.feature_generation import generate_features
 from mnlearn.kernels.search.generation import generalise, literal_keys
-from mnlearn.method import Task
+from mnlearn.learning.features.generation import generate_features
+from mnlearn.learning.method import Task
+from mnlearn.learning.tuning import tune, validation_score
 from mnlearn.methods import load_method
 from mnlearn.runtime.errors import InputError
-from mnlearn.tuning import tune, validation_score
 
 
 def literals(run, f):

@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 from conftest import random_data, random_dependency_network, random_features, random_network
+from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.models.tree_features import FEATURE_MODES, tree_features
 from mnlearn.runtime.errors import InputError
-from mnlearn.tree_learning import learn_tree_path
 
 conjunctions = st.lists(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), max_size=5), max_size=20

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracles
 from conftest import random_data
 from mnlearn.data.dataset import merge_rows
-from mnlearn.ising import bootstrap, learn_ising
-from mnlearn.logistic_learning import learn_logistic_path
+from mnlearn.learning.ising import bootstrap, learn_ising
+from mnlearn.learning.logistic import learn_logistic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 

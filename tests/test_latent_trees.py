@@ -4,8 +4,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from mnlearn import latent_tree_search
-from mnlearn.chow_liu_tree import pair_probabilities
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.inference.circuits.exact import (
     draw,
@@ -14,15 +12,17 @@ from mnlearn.inference.circuits.exact import (
     log_partition,
     log_value,
 )
-from mnlearn.latent_tree import LatentTree, expectation_maximisation
-from mnlearn.latent_tree_search import learn_latent_tree
-from mnlearn.method import Task
+from mnlearn.learning.latent_trees import search
+from mnlearn.learning.latent_trees.chow_liu import pair_probabilities
+from mnlearn.learning.latent_trees.distances import Distances, information_distances
+from mnlearn.learning.latent_trees.messages import TreeMessages
+from mnlearn.learning.latent_trees.neighbour_joining import joined
+from mnlearn.learning.latent_trees.recursive_grouping import grouped
+from mnlearn.learning.latent_trees.search import learn_latent_tree
+from mnlearn.learning.latent_trees.tree import LatentTree, expectation_maximisation
+from mnlearn.learning.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.neighbour_joining import joined
-from mnlearn.recursive_grouping import grouped
-from mnlearn.tree_distances import Distances, information_distances
-from mnlearn.tree_messages import TreeMessages
 
 
 def random_latent_tree(n_observed, rng):
@@ -148,9 +148,9 @@ def test_an_exact_hidden_copy_changes_nothing(sample, monkeypatch):
     edges = [(0, 1), (1, 2), (1, 3), (3, 4), (3, 5)]
     tables = {(u, v): pairs[:, :, u, v] for u, v in edges}
     tree = LatentTree(6, tables, -np.inf)
-    monkeypatch.setattr(latent_tree_search, "_NOISE", 1e-13)
+    monkeypatch.setattr(search, "_NOISE", 1e-13)
     for v in (1, 3, 4):
-        trial, _ = latent_tree_search._Grouping(pairs, joined).shadowed(tree, v)
+        trial, _ = search._Grouping(pairs, joined).shadowed(tree, v)
         assert set(trial.neighbours()[6]) == {v, *tree.neighbours()[v]}
         np.testing.assert_allclose(
             log_value(trial.circuit(), data.rows), log_value(tree.circuit(), data.rows), atol=1e-9

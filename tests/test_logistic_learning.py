@@ -9,12 +9,12 @@ from sklearn.linear_model import LogisticRegression
 import oracles
 from conftest import random_data, random_dependency_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.dependency_mixtures import mixture
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.l1_logistic import _cholesky_solve
-from mnlearn.logistic_learning import learn_logistic_path
+from mnlearn.learning.logistic import learn_logistic_path
+from mnlearn.learning.mixtures import mixture
+from mnlearn.learning.neighbourhoods import merged_pairs, pair_features
 from mnlearn.models.io.formats import load_model, save_model
-from mnlearn.neighbourhoods import merged_pairs, pair_features
 from mnlearn.runtime.errors import InputError
 
 PENALTIES = [0.1, 1.0, 3.0, 10.0, 30.0, 100.0]

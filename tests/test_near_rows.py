@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mnlearn.bottom_up import _packed_rows
 from mnlearn.kernels.search import near_rows
+from mnlearn.learning.features.bottom_up import _packed_rows
 
 
 def packed(literals):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from mnlearn.optimise import minimise
+from mnlearn.learning.owlqn import minimise
 
 N_VARS = 7
 

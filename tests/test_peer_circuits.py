@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose
 
 from conftest import random_data
 from mnlearn.bench.peer_circuits import klay_work, peers, sparc_work
-from mnlearn.circuit_growth import CircuitGrowth
 from mnlearn.inference.circuits.evaluation import Batch
-from mnlearn.markov_growth import MarkovGrowth
-from mnlearn.penalty import Penalty
+from mnlearn.learning.circuits.growth import CircuitGrowth
+from mnlearn.learning.circuits.markov import MarkovGrowth
+from mnlearn.learning.penalty import Penalty
 
 
 @pytest.fixture(scope="module")

@@ -73,17 +73,17 @@ def test_an_edited_kernel_changes_what_uses_it_and_nothing_else(package):
 
 
 def test_an_edited_constant_changes_what_uses_it(package):
-    assert changed(package, "weight_learning.py", "TOLERANCE = 1e-4", "TOLERANCE = 1e-5") == {
-        "dtsl"
-    }
+    assert changed(
+        package, "learning/weights/descent.py", "TOLERANCE = 1e-4", "TOLERANCE = 1e-5"
+    ) == {"dtsl"}
 
 
 def test_a_new_definition_in_a_shared_file_changes_nothing(package):
     for name in (
         "kernels/arithmetic/bits.py",
-        "weight_learning.py",
+        "learning/weights/descent.py",
         "models/features.py",
-        "tuning.py",
+        "learning/tuning.py",
     ):
         text = (package / name).read_text()
         assert changed(package, name, text, text + "\n\ndef added(x):\n    return x + EXTRA\n") == (
@@ -93,33 +93,36 @@ def test_a_new_definition_in_a_shared_file_changes_nothing(package):
 
 def test_the_order_of_definitions_changes_nothing(package):
     """The functions of a module are put in reverse order, its constants left in front."""
-    path = package / "weight_learning.py"
+    path = package / "learning/weights/descent.py"
     text = path.read_text()
     tree = ast.parse(text)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert len(functions) >= 3
     others = [node for node in tree.body if node not in functions]
     swapped = ast.unparse(ast.Module([*others, *reversed(functions)], []))
-    assert changed(package, "weight_learning.py", text, swapped) == set()
+    assert changed(package, "learning/weights/descent.py", text, swapped) == set()
 
 
 def test_a_moved_and_renamed_module_changes_nothing(package):
     """The move takes a module of functions and one that is used as an object."""
     before = taken()
-    folder = package / "learning"
+    folder = package / "elsewhere"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
-    for old, new in (("weight_learning", "descent"), ("network_scores", "networks")):
-        (package / f"{old}.py").rename(folder / f"{new}.py")
+    for place, old, new in (("learning.weights", "descent", "a"), ("scoring", "networks", "b")):
+        (package / place.replace(".", "/") / f"{old}.py").rename(folder / f"{new}.py")
         for path in package.rglob("*.py"):
             text = path.read_text()
-            text = text.replace(f"mnlearn.{old} import", f"mnlearn.learning.{new} import")
-            text = text.replace(
-                f"from mnlearn import {old}\n", f"from mnlearn.learning import {new}\n"
-            )
-            text = re.sub(r"from mnlearn import (.*), network_scores", r"from mnlearn import \1\n"
-                          "from mnlearn.learning import networks", text)  # fmt: skip
-            text = re.sub(rf"\b{old}(?=[.,)\n])", new, text)
+            text = text.replace(f"mnlearn.{place}.{old} import", f"mnlearn.elsewhere.{new} import")
+            imported = re.search(rf"from mnlearn\.{place} import (.*, )?{old}\n", text)
+            if imported:
+                beside = imported[0].replace(old, "").rstrip(", \n")
+                text = text.replace(
+                    imported[0],
+                    f"from mnlearn.elsewhere import {new}\n"
+                    + (f"{beside}\n" if imported[1] else ""),
+                )
+                text = re.sub(rf"\b{old}(?=[.,)\n])", new, text)
             path.write_text(text)
     assert taken() == before
 
@@ -145,10 +148,10 @@ def test_former_names_are_of_definitions_that_are_there():
 
 def test_an_import_of_another_function_of_the_same_name_changes_it(package):
     (package / "other_penalty.py").write_text(
-        (package / "penalty.py").read_text().replace("0.0", "0.5")
+        (package / "learning/penalty.py").read_text().replace("0.0", "0.5")
     )
-    old, new = "from mnlearn.penalty import", "from mnlearn.other_penalty import"
-    assert "dtsl" in changed(package, "weight_paths.py", old, new)
+    old, new = "from mnlearn.learning.penalty import", "from mnlearn.other_penalty import"
+    assert "dtsl" in changed(package, "learning/weights/paths.py", old, new)
 
 
 def test_definitions_that_call_each_other_are_hashed_together(package):
@@ -175,7 +178,7 @@ def test_a_local_name_is_not_the_module_s(package):
 
 def test_an_unknown_definition_is_named(package):
     with pytest.raises(LookupError, match=r"tuning\.tone"):
-        digests.code_digest("tuning.tone")
+        digests.code_digest("learning.tuning.tone")
 
 
 @pytest.mark.parametrize("name", method_names())

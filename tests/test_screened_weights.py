@@ -8,19 +8,24 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 from conftest import random_data, random_features
-from mnlearn import packed_likelihood as packed_module
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.arithmetic import logistic32
-from mnlearn.method import Task
+from mnlearn.learning.method import Task
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights import packed_likelihood as packed_module
+from mnlearn.learning.weights.descent import Stopping, learn_weights
+from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, packed_likelihood
+from mnlearn.learning.weights.paths import WeightPaths, stronger, strongest_first, weight_paths
+from mnlearn.learning.weights.rewritten_likelihood import (
+    MAX_COMMON,
+    RewrittenLikelihood,
+    likelihood_of,
+    rewrite,
+)
+from mnlearn.learning.weights.screening import Verdict, gap_terms, learn_screened_weights
+from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
 from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.packed_likelihood import PackedLikelihood, packed_likelihood
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import pseudo_likelihood
-from mnlearn.rare_values import MAX_COMMON, RewrittenLikelihood, likelihood_of, rewrite
-from mnlearn.screened_weights import Verdict, gap_terms, learn_screened_weights
-from mnlearn.weight_learning import Stopping, learn_weights
-from mnlearn.weight_paths import WeightPaths, stronger, strongest_first, weight_paths
 
 
 def features_and_data(seed, n_vars=8, n_features=60, longest=7):

@@ -5,14 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from mnlearn.chow_liu_tree import (
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.learning.latent_trees.chow_liu import (
     maximum_spanning_tree,
     mutual_information,
     pair_probabilities,
 )
-from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.method import Task
+from mnlearn.learning.method import Task
 from mnlearn.methods import load_method
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.scoring.any_model import ll, pll

@@ -10,12 +10,12 @@ from scipy.optimize import approx_fprime, minimize
 import oracles
 from conftest import random_data, random_features, random_network
 from mnlearn.kernels.arithmetic import logistic
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import Stopping, learn_weights
+from mnlearn.learning.weights.stored_likelihood import flipped_partners, pseudo_likelihood
 from mnlearn.models.features import atomic_features, canonical, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import flipped_partners, pseudo_likelihood
 from mnlearn.runtime.errors import InputError
-from mnlearn.weight_learning import Stopping, learn_weights
 
 
 def problem(seed, n_vars=6, n_features=25):

@@ -81,7 +81,7 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
         return planned
 
     assert edited("kernels/trees.py", "LEAF = -1", "LEAF = -1  # no test here") == {}
-    learn = edited("tree_learning.py", "+ 4", "+ 5")
+    learn = edited("learning/trees.py", "+ 4", "+ 5")
     assert learn["tune"] == 1
     assert learn["score"] == 1
     assert "prepare" not in learn

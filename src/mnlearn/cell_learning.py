@@ -10,20 +10,12 @@ from typing import Any
 import numpy as np
 
 from mnlearn.cells import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
-from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.settings import Inference
-from mnlearn.method import Method
-from mnlearn.methods import load_method
-from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.dependency_network import flat_trees, tree_network
-from mnlearn.models.io.native import Model, as_dependency_network, read_npz, write_npz
-from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.files import write_csv, write_json
-from mnlearn.runtime.provenance import peak_memory_mib, provenance
-from mnlearn.runtime.random_streams import stream_seed
-from mnlearn.tuning import (
+from mnlearn.learning.checkpoints import Checkpoints
+from mnlearn.learning.method import Method
+from mnlearn.learning.tuning import (
     Candidate,
     Criterion,
     Tuned,
@@ -32,6 +24,14 @@ from mnlearn.tuning import (
     validation_cmll,
     validation_score,
 )
+from mnlearn.methods import load_method
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.dependency_network import flat_trees, tree_network
+from mnlearn.models.io.native import Model, as_dependency_network, read_npz, write_npz
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.files import write_csv, write_json
+from mnlearn.runtime.provenance import peak_memory_mib, provenance
+from mnlearn.runtime.random_streams import stream_seed
 
 
 def learn_cell(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from mnlearn.cells import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
-from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.score import Groups, Score, Scorer
 from mnlearn.inference.settings import Inference
+from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.methods import load_method
 from mnlearn.models.io.native import read_npz
 from mnlearn.runtime.files import read_json, read_text, write_csv, write_json, write_text

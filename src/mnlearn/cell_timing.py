@@ -9,13 +9,13 @@ from typing import Any
 from mnlearn.cell_learning import warm_up
 from mnlearn.cells import CHOSEN
 from mnlearn.data.dataset import load_npz
-from mnlearn.method import Fitted
+from mnlearn.learning.method import Fitted
+from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_method
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
 from mnlearn.runtime.files import read_json, write_json
 from mnlearn.runtime.provenance import provenance
-from mnlearn.tuning import tune
 
 # A model that is learned in less than a third of this is learned up to three times.
 _ENOUGH_SECONDS = 30.0

@@ -154,10 +154,10 @@ def fit(
     that score the best log-pseudo-likelihood on the validation data are chosen.
     """
     from mnlearn.data.text import load_dataset
+    from mnlearn.learning.tuning import tune, validation_score
     from mnlearn.methods import load_method
     from mnlearn.models.io.formats import check_writable, load_network, save_model
     from mnlearn.runtime.files import write_csv
-    from mnlearn.tuning import tune, validation_score
 
     learner = load_method(method)
     grid = learner.grid({**read_grid(grid_path), **parse_settings(settings)})

@@ -11,7 +11,7 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
-    from mnlearn.ising import EdgeStability, IsingNetwork
+    from mnlearn.learning.ising import EdgeStability, IsingNetwork
 
 # A value seen less often says little about the rest.
 _RARE = 10
@@ -69,8 +69,8 @@ def ising(
     """
     from mnlearn.data.text import load_dataset
     from mnlearn.figures.canvas import render
-    from mnlearn.ising import bootstrap, learn_ising
     from mnlearn.ising_figures import ising_figure, stability_figure
+    from mnlearn.learning.ising import bootstrap, learn_ising
     from mnlearn.models.io.formats import save_model
     from mnlearn.runtime.files import write_bytes, write_csv, write_json
     from mnlearn.runtime.progress import track
@@ -114,7 +114,7 @@ def ising(
             "gamma": gamma, "merge": merge, "bootstraps": bootstraps, "coding": coding,
             "seed": seed,
         },
-        "provenance": provenance("ising"),
+        "provenance": provenance("learning.ising"),
     }  # fmt: skip
     write_json(out / "summary.json", summary)
     _show(edges, out)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from mnlearn.figures.canvas import BLUE, DPI, GREY, WIDTHS, style
 from mnlearn.figures.networks import draw_edges, draw_nodes, layout, short_names, sign_handles
-from mnlearn.ising import EdgeStability, IsingNetwork
+from mnlearn.learning.ising import EdgeStability, IsingNetwork
 
 # More edges than these cannot be told apart in one column of names.
 MAX_EDGES = 60

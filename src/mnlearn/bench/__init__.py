@@ -20,7 +20,6 @@ from mnlearn.bench.generated import measure_generated
 from mnlearn.bench.logistic import measure_logistic
 from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
 from mnlearn.bench.weights import measure_gradient, measure_weights
-from mnlearn.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.embedded import embedded
 from mnlearn.data.registry import load_registry
@@ -28,18 +27,19 @@ from mnlearn.data.sources import prepare_dataset
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
+from mnlearn.learning.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.trees import learn_tree_path
+from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import tree_features
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.provenance import code_digest, machine
 from mnlearn.scoring.any_model import pll
-from mnlearn.tree_learning import learn_tree_path
 
 DATA_FOLDER = Path("results/data")
 # Libra's trees: examples on each side of a split, and count added per value.

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.bayes_growth import BayesGrowth
 from mnlearn.bench.measure import Bench, Figure, against, seconds_of
 from mnlearn.bench.peer_circuits import peers
-from mnlearn.circuit_growth import CircuitGrowth, Growing
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN, Batch, Evaluator, LogSpace
 from mnlearn.kernels.circuits.evaluation import LANES
-from mnlearn.markov_growth import MarkovGrowth
+from mnlearn.learning.circuits.bayes import BayesGrowth
+from mnlearn.learning.circuits.growth import CircuitGrowth, Growing
+from mnlearn.learning.circuits.markov import MarkovGrowth
+from mnlearn.learning.penalty import Penalty
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.penalty import Penalty
 from mnlearn.scoring.any_model import ll
 
 PENALTY = Penalty(0.5, 1.0)

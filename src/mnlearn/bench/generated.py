@@ -12,22 +12,22 @@ import numpy as np
 
 from mnlearn.bench.measure import Bench, Figure, seconds_of
 from mnlearn.data.dataset import Dataset
-from mnlearn.feature_generation import INITIAL, generate_features
 from mnlearn.kernels.arithmetic.masked_sums import add_where, sum_where
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.likelihood.packed_columns import BLOCK
-from mnlearn.method import Fitted, Method, Task
+from mnlearn.learning.features.generation import INITIAL, generate_features
+from mnlearn.learning.method import Fitted, Method, Task
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.tuning import validation_score
+from mnlearn.learning.weights.descent import MAX_ITERATIONS
+from mnlearn.learning.weights.packed_likelihood import packed_likelihood
+from mnlearn.learning.weights.rewritten_likelihood import RewrittenLikelihood, likelihood_of
+from mnlearn.learning.weights.screening import learn_screened_weights
 from mnlearn.methods import load_method
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.packed_likelihood import packed_likelihood
-from mnlearn.penalty import Penalty
 from mnlearn.published import Source, load_published, lookup
-from mnlearn.rare_values import RewrittenLikelihood, likelihood_of
 from mnlearn.scoring.any_model import pll
-from mnlearn.screened_weights import learn_screened_weights
-from mnlearn.tuning import validation_score
-from mnlearn.weight_learning import MAX_ITERATIONS
 
 PENALTY = Penalty(0.5, 5.0)
 # Whose examples become all their values in the paper, to judge by its numbers of unique features.

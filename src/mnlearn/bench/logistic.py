@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
-from mnlearn.conversion import Orders, smoothed_marginals, to_markov_network
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.registry import load_registry
-from mnlearn.logistic_learning import TOLERANCE, LogisticPath, learn_logistic_path
+from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
+from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
 from mnlearn.scoring.any_model import pll
 
 PENALTY = 2.0

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 
 from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
 from mnlearn.data.dataset import Dataset
-from mnlearn.method import Task
+from mnlearn.learning.method import Task
+from mnlearn.learning.owlqn import MEMORY, Progress, minimise
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import MAX_ITERATIONS, learn_weights, preconditioner
+from mnlearn.learning.weights.paths import WeightPaths, weight_paths
+from mnlearn.learning.weights.rewritten_likelihood import RewrittenLikelihood
+from mnlearn.learning.weights.screening import ScreenedWeights
+from mnlearn.learning.weights.stored_likelihood import PseudoLikelihood, pseudo_likelihood
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.optimise import MEMORY, Progress, minimise
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
-from mnlearn.rare_values import RewrittenLikelihood
 from mnlearn.scoring.any_model import pll
-from mnlearn.screened_weights import ScreenedWeights
-from mnlearn.weight_learning import MAX_ITERATIONS, learn_weights, preconditioner
-from mnlearn.weight_paths import WeightPaths, weight_paths
 
 # Libra's weight learner: L-BFGS of this memory from 0 on the weights as they are. It stops when
 # so many iterations have lowered the objective by less than this share, or after 100.

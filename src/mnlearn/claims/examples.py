@@ -6,7 +6,7 @@ import numpy as np
 
 from mnlearn.claims.evidence import Entry, Evidence, Kind, claim_name, need, published_list
 from mnlearn.claims.verdicts import CONTRADICTED, REPRODUCED, Outcome
-from mnlearn.conversion import Orders, to_markov_network
+from mnlearn.learning.conversion import Orders, to_markov_network
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork

@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 
-from mnlearn.method import Method
+from mnlearn.learning.method import Method
 from mnlearn.runtime.errors import InputError
 
 

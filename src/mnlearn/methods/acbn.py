@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from mnlearn.bayes_growth import BayesGrowth
-from mnlearn.circuit_growth import EdgeBudgets, Prices
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.circuits.bayes import BayesGrowth
+from mnlearn.learning.circuits.growth import EdgeBudgets, Prices
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.scoring import circuits
 
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from mnlearn.circuit_growth import EdgeBudgets, Prices
-from mnlearn.markov_growth import MarkovGrowth
-from mnlearn.method import Fitted, Method, Stage, Task, parameter
-from mnlearn.penalty import Penalty
+from mnlearn.learning.circuits.growth import EdgeBudgets, Prices
+from mnlearn.learning.circuits.markov import MarkovGrowth
+from mnlearn.learning.method import Fitted, Method, Stage, Task, parameter
+from mnlearn.learning.penalty import Penalty
 from mnlearn.scoring import circuits
 
 

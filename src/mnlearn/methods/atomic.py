@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.method import Fitted, Method, Stage, Task, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, parameter
 from mnlearn.models.features import atomic_features
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError

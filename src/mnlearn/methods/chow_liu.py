@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnlearn.chow_liu_tree import (
+from mnlearn.learning.latent_trees.chow_liu import (
     maximum_spanning_tree,
     mutual_information,
     pair_probabilities,
 )
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.scoring import circuits
 

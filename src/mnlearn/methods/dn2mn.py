@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn.conversion import (
+from mnlearn.learning.conversion import (
     BASES,
     ORDERS,
     base_named,
@@ -12,7 +12,7 @@ from mnlearn.conversion import (
     orders_named,
     to_markov_network,
 )
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.methods.dn_tree import TreeWorkspace
 from mnlearn.methods.dn_tree import learn as learn_trees

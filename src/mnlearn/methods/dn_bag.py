@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.dependency_mixtures import mixture
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.mixtures import mixture
+from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.random_streams import stream
 from mnlearn.scoring import networks
-from mnlearn.tree_learning import TreePath, learn_tree_path
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass, field
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.logistic_learning import TOLERANCE, LogisticPath, learn_logistic_path
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import networks
 

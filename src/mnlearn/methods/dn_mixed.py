@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from mnlearn.dependency_mixtures import mixture
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.mixtures import mixture
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.methods.dn_tree import TreeWorkspace
 from mnlearn.methods.dn_tree import learn as learn_trees

@@ -4,10 +4,10 @@ import time
 from dataclasses import dataclass, field
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.scoring import networks
-from mnlearn.tree_learning import TreePath, learn_tree_path
 
 
 @dataclass(frozen=True)

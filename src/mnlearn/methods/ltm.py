@@ -3,8 +3,8 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn.latent_tree_search import GROUPINGS, learn_latent_tree
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.latent_trees.search import GROUPINGS, learn_latent_tree
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import circuits
 

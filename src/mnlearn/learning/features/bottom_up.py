@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.search.generalisation import generalise_pass, remember_all
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import TOLERANCE
+from mnlearn.learning.weights.packed_likelihood import packed_likelihood
+from mnlearn.learning.weights.screening import learn_screened_weights
 from mnlearn.models.features import (
     FeatureSet,
     atomic_features,
@@ -16,11 +20,7 @@ from mnlearn.models.features import (
     feature_set,
 )
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.packed_likelihood import packed_likelihood
-from mnlearn.penalty import Penalty
 from mnlearn.runtime.random_streams import stream_seed
-from mnlearn.screened_weights import learn_screened_weights
-from mnlearn.weight_learning import TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,14 +6,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.chow_liu_tree import (
+from mnlearn.data.dataset import Dataset
+from mnlearn.inference.circuits.exact import expected_counts_given
+from mnlearn.learning.latent_trees.chow_liu import (
     maximum_spanning_tree,
     mutual_information,
     pair_probabilities,
 )
-from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits.exact import expected_counts_given
-from mnlearn.latent_tree import (
+from mnlearn.learning.latent_trees.distances import Distances, information_distances
+from mnlearn.learning.latent_trees.messages import TreeMessages
+from mnlearn.learning.latent_trees.neighbour_joining import joined
+from mnlearn.learning.latent_trees.recursive_grouping import grouped
+from mnlearn.learning.latent_trees.tree import (
     Edge,
     LatentTree,
     expectation_maximisation,
@@ -22,12 +26,8 @@ from mnlearn.latent_tree import (
     table_of,
 )
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.neighbour_joining import joined
-from mnlearn.recursive_grouping import grouped
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import track
-from mnlearn.tree_distances import Distances, information_distances
-from mnlearn.tree_messages import TreeMessages
 
 # Neighbour joining (CLNJ of the paper) and recursive grouping (CLRG).
 GROUPINGS = {"joining": joined, "recursive": grouped}

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.likelihood import packed_columns as kernels
+from mnlearn.learning.weights.stored_likelihood import flipped_partners
 from mnlearn.models.features import FeatureSet
-from mnlearn.pseudo_likelihood import flipped_partners
 from mnlearn.runtime.threads import map_ranges
 
 # Columns that touch fewer than this share of the rows are lists: measured, the two forms then

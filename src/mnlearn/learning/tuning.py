@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.checkpoints import Checkpoints
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Groups, Scorer
 from mnlearn.inference.settings import Inference
-from mnlearn.method import Fitted, Method, Stage, Task
+from mnlearn.learning.checkpoints import Checkpoints
+from mnlearn.learning.method import Fitted, Method, Stage, Task
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.bottom_up import BottomUpSearch
 from mnlearn.data.dataset import Dataset
+from mnlearn.learning.features.bottom_up import BottomUpSearch
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import MAX_ITERATIONS, Stopping, learn_weights
+from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
 from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import pseudo_likelihood
 from mnlearn.runtime.random_streams import stream_seed
-from mnlearn.weight_learning import MAX_ITERATIONS, Stopping, learn_weights
 
 # Of the objective; candidates are compared by what is left of it.
 _TOLERANCE = 1e-7

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.optimise import Progress, minimise
-from mnlearn.penalty import Penalty
-from mnlearn.rare_values import Likelihood
-from mnlearn.weight_learning import MAX_ITERATIONS, TOLERANCE, WINDOW
+from mnlearn.learning.owlqn import Progress, minimise
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import MAX_ITERATIONS, TOLERANCE, WINDOW
+from mnlearn.learning.weights.rewritten_likelihood import Likelihood
 
 Vector = NDArray[np.float64]
 Judge = Callable[[Vector], float]
@@ -179,7 +179,7 @@ def _search(
     at_start : the loss at `start` and its gradient.
     """
     precision = penalty.precision
-    # As `weight_learning.preconditioner`.
+    # As `learning.weights.descent.preconditioner`.
     scale = np.maximum(likelihood.curvature + precision, 1e-12) ** -0.25
 
     known = [at_start]  # of the first evaluation

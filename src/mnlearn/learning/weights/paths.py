@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.method import Fitted, Task
+from mnlearn.learning.method import Fitted, Task
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.rewritten_likelihood import Likelihood, likelihood_of
+from mnlearn.learning.weights.screening import Judge, ScreenedWeights, learn_screened_weights
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.penalty import Penalty
-from mnlearn.rare_values import Likelihood, likelihood_of
-from mnlearn.screened_weights import Judge, ScreenedWeights, learn_screened_weights
 
 
 @dataclass(frozen=True, eq=False)

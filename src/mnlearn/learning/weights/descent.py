@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.optimise import Progress, minimise
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import PseudoLikelihood
+from mnlearn.learning.owlqn import Progress, minimise
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.stored_likelihood import PseudoLikelihood
 
 # The reference ends after 100; Plants needs 190 from 0 under the default priors of GSSL.
 MAX_ITERATIONS = 200

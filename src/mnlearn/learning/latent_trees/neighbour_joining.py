@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.tree_distances import SAME, Distances
+from mnlearn.learning.latent_trees.distances import SAME, Distances
 
 Edge = tuple[int, int]
 

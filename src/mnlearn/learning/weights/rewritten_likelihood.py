@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.learning.weights.packed_likelihood import FEW, PackedLikelihood, packed_likelihood
 from mnlearn.models.features import FeatureSet, canonical, concatenate, feature_set
-from mnlearn.packed_likelihood import FEW, PackedLikelihood, packed_likelihood
 
 # A feature with n common values becomes 2^n conjunctions; with more it stays as it is.
 MAX_COMMON = 4

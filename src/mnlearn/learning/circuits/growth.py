@@ -8,11 +8,11 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.method import Fitted, Task, check_range, parameter
+from mnlearn.learning.circuits.queue import Candidates, Split, SplitQueue
+from mnlearn.learning.method import Fitted, Task, check_range, parameter
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
-from mnlearn.split_queue import Candidates, Split, SplitQueue
 
 # An edge price at which a whole budget costs less than this many nats is as good as none.
 _NO_PRICE = 1e-3

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.circuit_splits import SplitEdges, plan, split
 from mnlearn.data.dataset import Dataset
-from mnlearn.extension_counts import ExtensionCounts
 from mnlearn.inference.circuits.evaluation import UNKNOWN, Evaluator
 from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
+from mnlearn.learning.circuits.counts import ExtensionCounts
+from mnlearn.learning.circuits.queue import Split
+from mnlearn.learning.circuits.splitting import SplitEdges, plan, split
+from mnlearn.learning.owlqn import Progress, minimise
+from mnlearn.learning.penalty import Penalty
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
     circuit_arrays,
@@ -20,9 +23,6 @@ from mnlearn.models.circuit import (
     with_weight,
 )
 from mnlearn.models.features import feature_set, features_of
-from mnlearn.optimise import Progress, minimise
-from mnlearn.penalty import Penalty
-from mnlearn.split_queue import Split
 
 # After a split weights are learned until an iteration gains less than this share of the split's
 # gain: weights that are less exact make the gains of other splits wrong.

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.logistic_learning import LogisticPath, learn_logistic_path
+from mnlearn.learning.logistic import LogisticPath, learn_logistic_path
+from mnlearn.learning.neighbourhoods import MERGES, pair_features
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
-from mnlearn.neighbourhoods import MERGES, pair_features
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream

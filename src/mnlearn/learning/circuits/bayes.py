@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from mnlearn.circuit_splits import SplitEdges, plan, split
 from mnlearn.data.dataset import Dataset
-from mnlearn.extension_counts import ExtensionCounts
+from mnlearn.learning.circuits.counts import ExtensionCounts
+from mnlearn.learning.circuits.queue import Split
+from mnlearn.learning.circuits.splitting import SplitEdges, plan, split
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
     circuit_arrays,
@@ -18,7 +19,6 @@ from mnlearn.models.circuit import (
 )
 from mnlearn.models.features import feature_set, features_of
 from mnlearn.runtime.arrays import read_only
-from mnlearn.split_queue import Split
 
 
 class BayesGrowth:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from mnlearn.tree_distances import SAME, Distances
+from mnlearn.learning.latent_trees.distances import SAME, Distances
 
 Edge = tuple[int, int]
 # Two nodes are of one family if the differences of their distances to others spread no more.
