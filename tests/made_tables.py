@@ -6,7 +6,7 @@ import io
 import pandas as pd
 
 from mnlearn import tables
-from mnlearn.study import Study
+from mnlearn.study.definition import Study
 from mnlearn.tables.formats import to_csv
 
 LABELS = {"nltcs": "NLTCS", "msnbc": "MSNBC", "msweb": "MSWeb"}

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from mnlearn.appendix import write_appendix
-from mnlearn.gather import gather
-from mnlearn.paired_scores import compare_paired
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv, write_text
-from mnlearn.study import Study
+from mnlearn.study.cells.pair import compare_paired
+from mnlearn.study.definition import Study
+from mnlearn.study.gather import gather
 
 
 def cell(path, initial):

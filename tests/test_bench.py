@@ -5,9 +5,6 @@ import pandas as pd
 import pytest
 
 from command import refuse, succeed
-from mnlearn import bench
-from mnlearn.bench import generated, measure, weights
-from mnlearn.data.embedded import embedded
 from mnlearn.learning.owlqn import minimise
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
@@ -18,6 +15,9 @@ from mnlearn.learning.weights.screening import learn_screened_weights
 from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
 from mnlearn.models.tree_features import tree_features
 from mnlearn.runtime.files import write_csv
+from mnlearn.study import bench
+from mnlearn.study.bench import gssl, measure, weights
+from mnlearn.study.datasets.embedded import embedded
 
 
 def test_reference_stops_when_five_iterations_gain_too_little():
@@ -137,11 +137,11 @@ def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
 
 
 def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):
-    monkeypatch.setattr(generated, "SMALL", ("grid",))
-    monkeypatch.setattr(generated, "GRID_GENERATED", 1000)
+    monkeypatch.setattr(gssl, "SMALL", ("grid",))
+    monkeypatch.setattr(gssl, "GRID_GENERATED", 1000)
     quiet = bench.Bench(quiet=True)
     bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
     figure = next(f for f in quiet.figures if f.task == "GSSL grid on paths")
     assert figure.rate == "54 points"
     assert "all from zero" in figure.note
-    assert generated.peak_rate() > 1e8
+    assert gssl.peak_rate() > 1e8

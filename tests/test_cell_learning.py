@@ -4,10 +4,10 @@ import csv
 
 import pytest
 
-from mnlearn import cell_learning
-from mnlearn.cells import TRACE
-from mnlearn.data.embedded import embedded
 from mnlearn.learning.tuning import validation_score
+from mnlearn.study.cells import learn as cell_learning
+from mnlearn.study.cells.files import TRACE
+from mnlearn.study.datasets.embedded import embedded
 
 WEIGHTS = {"sd": [0.1, 1.0, 100.0], "feature_mode": ["default", "prune-5", "nonzero"]}
 TREES = {"kappa": [0.001, 0.1, 1.0], **WEIGHTS}

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from command import refuse, succeed
-from mnlearn.circuit_divergence import log_ratios
-from mnlearn.gather import gather
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.circuit import product_of_marginals, with_weight
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json
+from mnlearn.study.cells.divergence import log_ratios
+from mnlearn.study.gather import gather
 from oracles import all_states
 from test_circuits import N, grown
 

@@ -8,9 +8,9 @@ import pytest
 from claim_cases import THREE, claim, outcome, scores_of, scores_on, source, study_of
 from mnlearn import claims
 from mnlearn.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
-from mnlearn.data.registry import load_registry
-from mnlearn.published import load_published
 from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.published import load_published
 
 A, B = source("a"), source("b")
 WINS = {"kind": "wins", "published": 1, "a": A, "b": B}

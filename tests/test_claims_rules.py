@@ -13,8 +13,8 @@ from mnlearn.claims.verdicts import (
     UNKNOWN,
     ratio_verdict,
 )
-from mnlearn.data.registry import load_registry
-from mnlearn.published import load_published
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.published import load_published
 
 A, B, C = source("a"), source("b"), source("c")
 ALL = list(load_registry())

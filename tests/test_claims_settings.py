@@ -10,7 +10,7 @@ from mnlearn.claims.verdicts import (
     SETUP,
     UNKNOWN,
 )
-from mnlearn.published import load_published
+from mnlearn.study.published import load_published
 
 A = source("a")
 

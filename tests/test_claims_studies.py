@@ -19,9 +19,9 @@ from mnlearn.claims.verdicts import (
     SETUP,
     UNKNOWN,
 )
-from mnlearn.data.registry import load_registry, registry_path
-from mnlearn.published import load_published
-from mnlearn.study import Study, load_study
+from mnlearn.study.datasets.registry import load_registry, registry_path
+from mnlearn.study.definition import Study, load_study
+from mnlearn.study.published import load_published
 
 WORKFLOW = registry_path().parent
 RESULTS = WORKFLOW.parent / "results"

@@ -16,13 +16,13 @@ from command import mean, numbers, refuse, run, succeed
 from conftest import random_data, random_dependency_network, random_network
 from mnlearn.cli import main
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.embedded import EMBEDDED, embedded
-from mnlearn.data.registry import load_registry
 from mnlearn.data.text import load_dataset, save_text
 from mnlearn.methods import load_method, method_names
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.formats import load_model, save_model
-from mnlearn.planning import KINDS
+from mnlearn.study.datasets.embedded import EMBEDDED, embedded
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.planning import KINDS
 
 ROOT = Path(__file__).parent.parent
 N_EXAMPLES = 300

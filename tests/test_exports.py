@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from command import refuse, succeed
-from mnlearn import exports
 from mnlearn.data.dataset import merge_rows
-from mnlearn.gather import gather
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json
+from mnlearn.study.cells import round_trip
+from mnlearn.study.gather import gather
 from oracles import all_states
 from test_circuits import N, grown, with_weight
 
@@ -45,7 +45,7 @@ def test_circuits_and_networks_come_back_with_the_same_scores(circuit):
 @pytest.mark.parametrize("form", ["ac", "mn"])
 def test_a_form_that_loses_something_is_found_out(circuit, monkeypatch, form):
     other = with_weight(circuit, np.round(circuit.weight, 1))
-    monkeypatch.setattr(exports, "save_model", lambda model, path: save_model(other, path))
+    monkeypatch.setattr(round_trip, "save_model", lambda model, path: save_model(other, path))
     succeed(f"{CHECK} --form {form}")
     states = all_states(N)
     p, q = log_value(circuit, states), log_value(other, states)

@@ -17,9 +17,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mnlearn.data import fetch
-from mnlearn.data.fetch import blob_id, fetch_many, fetch_split, state
-from mnlearn.data.registry import (
+from mnlearn.data.splits import SPLITS
+from mnlearn.data.text import load_dataset
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets import fetch
+from mnlearn.study.datasets.fetch import blob_id, fetch_many, fetch_split, state
+from mnlearn.study.datasets.registry import (
     COLUMNS,
     Benchmark,
     SplitFile,
@@ -27,9 +30,6 @@ from mnlearn.data.registry import (
     load_registry,
     registry_path,
 )
-from mnlearn.data.splits import SPLITS
-from mnlearn.data.text import load_dataset
-from mnlearn.runtime.errors import InputError
 
 REGISTRY = Path(__file__).parents[1] / "workflow" / "datasets.tsv"
 
@@ -89,7 +89,9 @@ def test_registry_is_found_from_below_and_from_elsewhere(tmp_path, monkeypatch):
 
 def test_registry_that_is_nowhere_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mnlearn.data.registry.__file__", str(tmp_path / "a/b/c/registry.py"))
+    monkeypatch.setattr(
+        "mnlearn.study.datasets.registry.__file__", str(tmp_path / "a/b/c/d/registry.py")
+    )
     with pytest.raises(InputError, match="run mnlearn inside its checkout"):
         registry_path()
     with pytest.raises(InputError, match="no such file"):
@@ -531,8 +533,8 @@ def test_threads_that_want_one_file_fetch_it_once(server, toy, tmp_path):
 
 PROCESS = """
 import sys
-from mnlearn.data.fetch import fetch_many
-from mnlearn.data.registry import load_registry
+from mnlearn.study.datasets.fetch import fetch_many
+from mnlearn.study.datasets.registry import load_registry
 results = fetch_many(["toy"], sys.argv[2], registry=load_registry(sys.argv[1]))
 assert results["toy"].ok, results
 print(results["toy"].n_fetched)

@@ -17,10 +17,10 @@ from mnlearn.figures.query_curves import _limits
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
-from mnlearn.published import COLUMNS, tidy_scores
 from mnlearn.runtime.errors import InputError
-from mnlearn.structures import couplings, write_structure
-from mnlearn.study import Study
+from mnlearn.study.cells.structure import couplings, write_structure
+from mnlearn.study.definition import Study
+from mnlearn.study.published import COLUMNS, tidy_scores
 
 DATASETS = {f"d{n}": f"Dataset {n}" for n in range(8)}
 NO_PUBLISHED = pd.DataFrame(columns=[*COLUMNS, "printed", "decimals"])

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mnlearn.data.registry import registry_path
 from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
 from mnlearn.learning.features.generation import generate_features
 from mnlearn.learning.logistic import learn_logistic_path
@@ -16,8 +15,9 @@ from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
 from mnlearn.methods import load_method
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.tree_features import tree_features
-from mnlearn.published import load_published
 from mnlearn.scoring.any_model import ll, pll
+from mnlearn.study.datasets.registry import registry_path
+from mnlearn.study.published import load_published
 
 pytestmark = pytest.mark.slow
 

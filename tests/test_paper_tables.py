@@ -4,10 +4,10 @@ import pytest
 
 from made_tables import LABELS, bold, make, parsed, scores_of, texts
 from mnlearn import tables
-from mnlearn.data.registry import load_registry
-from mnlearn.published import load_published
 from mnlearn.runtime.errors import InputError
-from mnlearn.study import Study
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.definition import Study
+from mnlearn.study.published import load_published
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from conftest import random_data
-from mnlearn.bench.peer_circuits import klay_work, peers, sparc_work
 from mnlearn.inference.circuits.evaluation import Batch
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.penalty import Penalty
+from mnlearn.study.bench.peer_circuits import klay_work, peers, sparc_work
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +20,11 @@ def circuit():
 
 
 def test_only_what_is_installed_is_compared_with(monkeypatch):
-    monkeypatch.setattr("mnlearn.bench.peer_circuits.find_spec", lambda name: None)
+    monkeypatch.setattr("mnlearn.study.bench.peer_circuits.find_spec", lambda name: None)
     assert peers() == {}
     monkeypatch.setattr(
-        "mnlearn.bench.peer_circuits.find_spec", lambda name: True if name == "sparc" else None
+        "mnlearn.study.bench.peer_circuits.find_spec",
+        lambda name: True if name == "sparc" else None,
     )
     assert peers() == {"SparC": sparc_work}
 

@@ -12,11 +12,11 @@ from mnlearn.runtime import code_digest as digests
 from mnlearn.runtime import provenance
 
 ROOTS = {
-    "dtsl": ("methods.dtsl.METHOD", "cell_learning.learn_cell"),
-    "atomic": ("methods.atomic.METHOD", "cell_learning.learn_cell"),
-    "acmn": ("methods.acmn.METHOD", "cell_learning.learn_cell"),
-    "scores": ("methods.atomic.METHOD", "cell_scoring.score_cell"),
-    "circuit scores": ("methods.acmn.METHOD", "cell_scoring.score_cell"),
+    "dtsl": ("methods.dtsl.METHOD", "study.cells.learn.learn_cell"),
+    "atomic": ("methods.atomic.METHOD", "study.cells.learn.learn_cell"),
+    "acmn": ("methods.acmn.METHOD", "study.cells.learn.learn_cell"),
+    "scores": ("methods.atomic.METHOD", "study.cells.score.score_cell"),
+    "circuit scores": ("methods.acmn.METHOD", "study.cells.score.score_cell"),
     "tables": ("tables.write_tables",),
     "figures": ("figures.write_figures",),
 }
@@ -136,7 +136,9 @@ def moved(monkeypatch):
 def test_the_names_of_definitions_in_records_change_nothing(package, moved):
     """A move changes what `provenance` is given."""
     assert (
-        changed(package, "cell_scoring.py", '"inference.query_groups.partitions"', '"new.place"')
+        changed(
+            package, "study/cells/score.py", '"inference.query_groups.partitions"', '"new.place"'
+        )
         == set()
     )
 
@@ -183,7 +185,9 @@ def test_an_unknown_definition_is_named(package):
 
 @pytest.mark.parametrize("name", method_names())
 def test_a_learner_reaches_kernels_and_models(name):
-    reached = {m for m, _ in digests.reached(f"methods.{name}.METHOD", "cell_learning.learn_cell")}
+    reached = {
+        m for m, _ in digests.reached(f"methods.{name}.METHOD", "study.cells.learn.learn_cell")
+    }
     assert any(module.startswith("kernels.") for module in reached)
     assert any(module.startswith("models.") for module in reached)
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from command import refuse, succeed
-from mnlearn import query_curves
 from mnlearn.data.dataset import merge_rows
-from mnlearn.gather import gather
 from mnlearn.inference.circuits.evaluation import UNKNOWN, RowEvaluator
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json, write_json
+from mnlearn.study.cells import query_curve
+from mnlearn.study.gather import gather
 from oracles import all_states
 from test_circuits import N, grown
 
@@ -146,7 +146,7 @@ def test_curves_are_gathered(folder):
 
 def test_single_queries_are_timed_one_at_a_time_on_the_first_of_them(folder, monkeypatch):
     asked = []
-    monkeypatch.setattr(query_curves, "_SINGLE", 10)
+    monkeypatch.setattr(query_curve, "_SINGLE", 10)
     monkeypatch.setattr(
         RowEvaluator, "conditionals", lambda self, row: asked.append(row.copy()) or (0.0, None)
     )

@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.embedded import (
+from mnlearn.data.splits import SPLITS, split_examples
+from mnlearn.models.features import features_of
+from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
+from mnlearn.study.datasets.embedded import (
     EMBEDDED,
     all_states,
     embedded,
@@ -14,11 +19,6 @@ from mnlearn.data.embedded import (
     state_probabilities,
     truth,
 )
-from mnlearn.data.splits import SPLITS, split_examples
-from mnlearn.models.features import features_of
-from mnlearn.models.markov_network import markov_network
-from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.random_streams import stream
 
 
 def examples(data: Dataset) -> np.ndarray:

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mnlearn.published import Source, load_published, lookup, paired
 from mnlearn.statistics import friedman, geometric_mean, holm, wilcoxon
+from mnlearn.study.published import Source, load_published, lookup, paired
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import pytest
 from made_tables import LABELS, bold, make, parsed, scores_of, texts
 from mnlearn import figures, tables
 from mnlearn.claims import KINDS as CLAIM_KINDS
-from mnlearn.data.registry import load_registry, registry_path
-from mnlearn.published import COLUMNS, Number, Source, load_published, lookup, paired
 from mnlearn.runtime.errors import InputError
-from mnlearn.study import Study, load_study
+from mnlearn.study.datasets.registry import load_registry, registry_path
+from mnlearn.study.definition import Study, load_study
+from mnlearn.study.published import COLUMNS, Number, Source, load_published, lookup, paired
 from mnlearn.tables.formats import EMPTY_NOTE, latex_text, to_latex, to_markdown
 from mnlearn.tables.table import STALE_NOTE, Cell, Row, Table, mark_stale
 

@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import random_data, random_dependency_network
-from mnlearn.data.embedded import embedded, truth
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.conversion import BASES, ORDERS, Orders, smoothed_marginals, to_markov_network
 from mnlearn.learning.tuning import tune, validation_score
@@ -15,6 +14,7 @@ from mnlearn.methods import load_method, method_names
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import pll
+from mnlearn.study.datasets.embedded import embedded, truth
 
 GRID = {"kappa": [0.001, 0.1, 1.0], "feature_mode": ["default", "prune"], "sd": [0.1, 1.0]}
 

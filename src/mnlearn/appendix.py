@@ -8,9 +8,9 @@ import pandas as pd
 
 from mnlearn.methods import load_method
 from mnlearn.pages import page
-from mnlearn.published import Source, numbers, tidy_scores
 from mnlearn.runtime.files import write_text
-from mnlearn.study import Study
+from mnlearn.study.definition import Study
+from mnlearn.study.published import Source, numbers, tidy_scores
 
 # What a reader looks for in a trace, where a method records it: heading and format.
 _POINTS = {

@@ -100,7 +100,7 @@ def show(value: dict[str, Any], as_json: bool) -> None:
 @click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where the data are kept.")
 def datasets(as_json: bool, folder: Path) -> None:
     """Show which datasets exist, which are here, and what each method will need."""
-    from mnlearn.estimates import dataset_rows, print_datasets
+    from mnlearn.study.datasets.costs import dataset_rows, print_datasets
 
     rows = dataset_rows(folder)
     if as_json:
@@ -116,9 +116,9 @@ def datasets(as_json: bool, folder: Path) -> None:
 @click.option("--jobs", default=4, show_default=True, help="Downloads at a time.")
 def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -> None:
     """Fetch and verify benchmark datasets; all of them if none is named."""
-    from mnlearn.data.fetch import fetch_many
-    from mnlearn.data.registry import load_registry
-    from mnlearn.data.sources import record_outcomes
+    from mnlearn.study.datasets.fetch import fetch_many
+    from mnlearn.study.datasets.registry import load_registry
+    from mnlearn.study.datasets.sources import record_outcomes
 
     record_outcomes(fetch_many(names or tuple(load_registry()), folder, mirror, jobs), folder)
 
@@ -509,7 +509,7 @@ def demo() -> None:
 @click.option("--datasets", default="", help="Comma-separated; only these are renewed in --out.")
 def bench(out: Path | None, datasets: str) -> None:
     """Time the kernels on embedded data (grid, digits) and on the benchmark data at hand."""
-    from mnlearn.bench import run_bench
+    from mnlearn.study.bench import run_bench
 
     run_bench(out, [name for name in datasets.split(",") if name])
 

@@ -28,7 +28,7 @@ from mnlearn.runtime.errors import InputError
 @seed_option
 def prepare(name: str, local: str, folder: Path, seed: int) -> None:
     """Pipeline: bring a dataset into the native form, fetching or drawing it if needed."""
-    from mnlearn.data.sources import prepare_dataset
+    from mnlearn.study.datasets.sources import prepare_dataset
 
     if name in (".", "..") or Path(name).name != name:
         raise InputError(f"dataset {name}: expected a name without folders.")
@@ -83,7 +83,7 @@ def tune(
     seed: int,
 ) -> None:
     """Pipeline: search a grid on validation data; keep the best model of each variant."""
-    from mnlearn.cell_learning import learn_cell
+    from mnlearn.study.cells.learn import learn_cell
 
     identity = {
         "study": study, "method": label, "dataset": dataset, "seed": seed, "recipe": recipe,
@@ -121,10 +121,10 @@ def score_cell(
     threads: int,
 ) -> None:
     """Pipeline: score a learned model and its variants on test data."""
-    from mnlearn import cell_scoring
+    from mnlearn.study.cells import score
 
     settings = parse_inference(inference, "--inference")
-    cell_scoring.score_cell(
+    score.score_cell(
         models, test, groups, settings, checkpoints, per_example, trace, cell, threads,
         cmll_of, recipe,
     )  # fmt: skip
@@ -141,9 +141,9 @@ def time_cell(
     cell: Path, train: Path, network: Path | None, out: Path, recipe: dict[str, Any], threads: int
 ) -> None:
     """Pipeline: learn the chosen model of a cell alone, from nothing, and time each part."""
-    from mnlearn import cell_timing
+    from mnlearn.study.cells import timing
 
-    cell_timing.time_cell(cell, train, recipe, out, threads, network)
+    timing.time_cell(cell, train, recipe, out, threads, network)
 
 
 @click.command()
@@ -157,7 +157,7 @@ def structure(
     model: Path, study: str, label: str, dataset: str, out: Path, recipe: dict[str, Any]
 ) -> None:
     """Pipeline: write the couplings of a network, which a figure draws."""
-    from mnlearn.structures import write_structure
+    from mnlearn.study.cells.structure import write_structure
 
     identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
     write_structure(model, identity, out)
@@ -172,7 +172,7 @@ def structure(
 def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> None:
     """Pipeline: draw test examples and the order in which their variables are queried."""
     from mnlearn.data.dataset import load_npz
-    from mnlearn.query_curves import draw_queries
+    from mnlearn.study.cells.query_curve import draw_queries
 
     draw_queries(load_npz(test), dataset, examples, seed, out)
 
@@ -209,12 +209,12 @@ def query_curve(
     seed: int,
 ) -> None:
     """Pipeline: answer queries of growing shares of the variables, with a circuit exactly."""
-    from mnlearn import query_curves
+    from mnlearn.study.cells import query_curve
 
     identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
     shares = parse_list(percentages, "--percentages")
     settings = parse_inference(inference, "--inference")
-    query_curves.query_curve(
+    query_curve.query_curve(
         model, test, queries_path, shares, settings, identity, seed, out, sampled, threads, beliefs
     )
 
@@ -239,10 +239,10 @@ def check_exports(
     recipe: dict[str, Any],
 ) -> None:
     """Pipeline: write a model in other forms, read them again and compare the scores."""
-    from mnlearn import exports
+    from mnlearn.study.cells import round_trip
 
     identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
-    exports.check_exports(model, test, forms, identity, out)
+    round_trip.check_exports(model, test, forms, identity, out)
 
 
 @click.command()
@@ -261,7 +261,7 @@ def pair(
     recipe: dict[str, Any],
 ) -> None:
     """Pipeline: compare two methods test example by test example."""
-    from mnlearn.paired_scores import compare_paired
+    from mnlearn.study.cells.pair import compare_paired
 
     identity = {"study": study, "dataset": dataset, "recipe": recipe}
     compare_paired(identity, first, second, out)
@@ -289,7 +289,7 @@ def divergence(
     seed: int,
 ) -> None:
     """Pipeline: estimate the Kullback-Leibler divergence of a circuit from another."""
-    from mnlearn.circuit_divergence import estimate_divergence
+    from mnlearn.study.cells.divergence import estimate_divergence
 
     identity = {"study": study, "dataset": dataset, "recipe": recipe}
     estimate_divergence(identity, first, second, samples, seed, out, threads)
@@ -317,8 +317,8 @@ def gather(
     out: Path,
 ) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
-    from mnlearn.gather import gather as gather_cells
     from mnlearn.runtime.files import write_text
+    from mnlearn.study.gather import gather as gather_cells
 
     for path in cells:
         try:
@@ -363,8 +363,8 @@ def page(source: Path, out: Path) -> None:
 def appendix(name: str, method: str) -> None:
     """Pipeline: show every point of a method's grid as a page for the browser."""
     from mnlearn.appendix import write_appendix
-    from mnlearn.data.sources import dataset_labels
     from mnlearn.pipeline import RESULTS, checkout, configuration, find_study
+    from mnlearn.study.datasets.sources import dataset_labels
 
     study = find_study(name)
     if method not in study.methods:

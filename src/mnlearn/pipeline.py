@@ -13,14 +13,14 @@ from typing import Any
 import psutil
 import yaml
 
-from mnlearn.data.fetch import fetch_many
-from mnlearn.data.registry import load_registry, registry_path
-from mnlearn.data.sources import record_outcomes, unavailable
-from mnlearn.planning import KINDS, Plan, Record
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.runtime.progress import say
-from mnlearn.study import Study, load_studies, load_study, study_path
+from mnlearn.study.datasets.fetch import fetch_many
+from mnlearn.study.datasets.registry import load_registry, registry_path
+from mnlearn.study.datasets.sources import record_outcomes, unavailable
+from mnlearn.study.definition import Study, load_studies, load_study, study_path
+from mnlearn.study.planning import KINDS, Plan, Record
 
 RESULTS = "results"
 

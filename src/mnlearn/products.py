@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.study import Study
+from mnlearn.study.definition import Study
 
 Labels = Mapping[str, str]
 Options = Mapping[str, Any]

@@ -5,12 +5,12 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn import claims, figures, tables
-from mnlearn.data.embedded import truth
-from mnlearn.data.sources import dataset_labels
 from mnlearn.pipeline import RESULTS, checkout, configuration, find_study, stale_records
-from mnlearn.published import load_published
 from mnlearn.runtime.errors import InputError
-from mnlearn.study import Study
+from mnlearn.study.datasets.embedded import truth
+from mnlearn.study.datasets.sources import dataset_labels
+from mnlearn.study.definition import Study
+from mnlearn.study.published import load_published
 
 
 def write_tables(name: str, only: list[str] | None) -> None:

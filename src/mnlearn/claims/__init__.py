@@ -25,10 +25,10 @@ from mnlearn.claims.significance import KINDS as SIGNIFICANCE_KINDS
 from mnlearn.claims.values import KINDS as VALUE_KINDS
 from mnlearn.claims.verdicts import UNKNOWN
 from mnlearn.products import check_kind
-from mnlearn.published import tidy_scores
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
-from mnlearn.study import Study
+from mnlearn.study.definition import Study
+from mnlearn.study.published import tidy_scores
 
 # Imported one by one, so that the digest of this module covers them (see `provenance`).
 KINDS: dict[str, Kind] = {
@@ -51,9 +51,9 @@ def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> lis
     study : Study
         Its `claims` are evaluated.
     scores : pandas.DataFrame
-        As `gather.gather` returns them, or as read from its CSV.
+        As `study.gather.gather` returns them, or as read from its CSV.
     published : pandas.DataFrame
-        See `published.load_published`.
+        See `study.published.load_published`.
 
     Raises
     ------

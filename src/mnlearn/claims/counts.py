@@ -16,9 +16,9 @@ from mnlearn.claims.evidence import (
     sources_at,
 )
 from mnlearn.claims.verdicts import COUNT_TOLERANCE, WORDS, Outcome, count_verdict
-from mnlearn.data.registry import load_registry
-from mnlearn.published import Number
 from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.published import Number
 
 DIRECTIONS = ("more", "fewer", "neither")
 # Whether a difference relates to its bound as the statement says.

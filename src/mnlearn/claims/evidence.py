@@ -8,9 +8,9 @@ import pandas as pd
 
 from mnlearn.claims.verdicts import UNKNOWN, Outcome
 from mnlearn.products import option
-from mnlearn.published import Number, numbers, source
 from mnlearn.runtime.errors import InputError
-from mnlearn.study import Study
+from mnlearn.study.definition import Study
+from mnlearn.study.published import Number, numbers, source
 from mnlearn.tables.table import significant
 
 Entry = Mapping[str, Any]
@@ -25,9 +25,9 @@ class Evidence:
     study : Study
         The study that states the claims.
     scores : pandas.DataFrame
-        The study's own scores, see `published.tidy_scores`.
+        The study's own scores, see `study.published.tidy_scores`.
     published : pandas.DataFrame
-        The published numbers, see `published.load_published`.
+        The published numbers, see `study.published.load_published`.
 
     """
 
@@ -134,7 +134,7 @@ def sources_at(entry: Entry, evidence: Evidence, key: str) -> list[dict[str, Num
 def source_numbers(spec: Mapping[str, Any], evidence: Evidence, where: str) -> dict[str, Number]:
     """Return the numbers of a source by dataset, ours or published.
 
-    Two keys beyond those of `published.source` describe numbers of several variants:
+    Two keys beyond those of `study.published.source` describe numbers of several variants:
 
     variants : the mean over these variants, on datasets that have all of them.
     without : the number of the variant that validation chooses among all but these.

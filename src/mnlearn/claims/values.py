@@ -30,8 +30,8 @@ from mnlearn.claims.verdicts import (
     UNKNOWN,
     Outcome,
 )
-from mnlearn.published import Number
 from mnlearn.runtime.errors import InputError
+from mnlearn.study.published import Number
 from mnlearn.tables.table import significant
 
 VALUE_TOLERANCE = 0.01

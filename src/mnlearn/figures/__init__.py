@@ -24,9 +24,9 @@ from mnlearn.figures.structure import structure
 from mnlearn.figures.variants import variants
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.products import Options, check_kind, chosen_products, shown_labels
-from mnlearn.published import tidy_scores
 from mnlearn.runtime.files import write_bytes
-from mnlearn.study import Study
+from mnlearn.study.definition import Study
+from mnlearn.study.published import tidy_scores
 
 # Imported one by one, so that the digest of this module covers them (see `provenance`).
 KINDS: dict[str, Kind] = {

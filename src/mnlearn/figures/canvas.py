@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.products import Labels, Options, scored
-from mnlearn.published import Number, numbers, source
 from mnlearn.runtime.errors import InputError
-from mnlearn.structures import Structure, read_structure
-from mnlearn.study import Study
+from mnlearn.study.cells.structure import Structure, read_structure
+from mnlearn.study.definition import Study
+from mnlearn.study.published import Number, numbers, source
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (

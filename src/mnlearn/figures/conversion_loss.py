@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter
 
 from mnlearn.figures.canvas import CYCLE, DPI, GREY, NOTHING, WIDTHS, Material, empty
 from mnlearn.products import Options, option
-from mnlearn.published import Source, numbers
+from mnlearn.study.published import Source, numbers
 
 # Share of a cluster's width that its bars fill.
 _FILLED = 0.84

@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from mnlearn.figures.canvas import CYCLE, DPI, GREY, MARKERS, NOTHING, WIDTHS, Material, empty
 from mnlearn.products import Options, option
-from mnlearn.published import Source, numbers
+from mnlearn.study.published import Source, numbers
 
 Points = dict[str, dict[str, float]]
 

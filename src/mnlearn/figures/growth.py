@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from mnlearn.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.products import Options, option
-from mnlearn.published import paired
+from mnlearn.study.published import paired
 
 
 def growth(material: Material, options: Options) -> Figure:

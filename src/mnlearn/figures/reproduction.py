@@ -19,7 +19,7 @@ from mnlearn.figures.canvas import (
 )
 from mnlearn.figures.rows import dataset_rows, row_height
 from mnlearn.products import Options, option
-from mnlearn.published import paired
+from mnlearn.study.published import paired
 
 
 def reproduction(material: Material, options: Options) -> Figure:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.figures.canvas import BLUE, GREY, NOTHING, SHADE, Material, empty, new_figure
 from mnlearn.figures.labels import place_labels
 from mnlearn.products import Options, option
-from mnlearn.published import paired
+from mnlearn.study.published import paired
 
 
 def scatter(material: Material, options: Options) -> Figure:

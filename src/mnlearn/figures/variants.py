@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from mnlearn.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.figures.rows import dataset_rows, row_height
 from mnlearn.products import Options, option
-from mnlearn.published import Number, Source, numbers
+from mnlearn.study.published import Number, Source, numbers
 
 
 def variants(material: Material, options: Options) -> Figure:

@@ -37,6 +37,14 @@ LEFT_OUT = frozenset(
 # A digest reads the former name, so that records made before the move stay current.
 FORMER_NAMES: dict[str, str] = {
     "inference.query_groups.partitions": "partitions.partitions",
+    "study.cells.learn.learn_cell": "cell_learning.learn_cell",
+    "study.cells.score.score_cell": "cell_scoring.score_cell",
+    "study.cells.timing.time_cell": "cell_timing.time_cell",
+    "study.cells.query_curve.query_curve": "query_curves.query_curve",
+    "study.cells.query_curve.draw_queries": "query_curves.draw_queries",
+    "study.cells.round_trip.check_exports": "exports.check_exports",
+    "study.cells.structure.write_structure": "structures.write_structure",
+    "study.cells.divergence.estimate_divergence": "circuit_divergence.estimate_divergence",
 }
 # Statements of a module that define no name, on which all its definitions depend.
 _EFFECTS = "(effects)"
@@ -71,8 +79,8 @@ def code_digest(*roots: str) -> str:
     Parameters
     ----------
     *roots
-        Definitions, such as "cell_learning.learn_cell", or modules, such as "pages", which stand
-        for all that they define. Names begin below this package.
+        Definitions, such as "study.cells.learn.learn_cell", or modules, such as "pages", which
+        stand for all that they define. Names begin below this package.
 
     Raises
     ------

@@ -11,9 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.products import Labels, Options, check_kind, chosen_products, shown_labels
-from mnlearn.published import tidy_scores
 from mnlearn.runtime.files import write_text
-from mnlearn.study import Study
+from mnlearn.study.definition import Study
+from mnlearn.study.published import tidy_scores
 from mnlearn.tables.averages import averages
 from mnlearn.tables.choices import choices
 from mnlearn.tables.compare import compare
@@ -99,7 +99,7 @@ def write_tables(
 ) -> None:
     """Write the tables of a study to `folder` as `<name>.csv`, `.md` and `.tex`.
 
-    scores : as `gather.gather` returns them, or as read from its CSV. labels : names of the
+    scores : as `study.gather.gather` returns them, or as read from its CSV. labels : names of the
     datasets for readers. stale : pairs (dataset, method). only : names of the tables to write.
     tuning : folder of the traces of tuning; `folder`/../tuning if not given.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from mnlearn.products import Labels, Options, option, scored
-from mnlearn.published import Number, Source, lookup, numbers
+from mnlearn.study.published import Number, Source, lookup, numbers
 from mnlearn.tables.table import Cell, Row, Table, number_cell, value_cell
 
 

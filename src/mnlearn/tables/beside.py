@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from mnlearn.products import Labels, Options
-from mnlearn.published import Number, Source, numbers, source
+from mnlearn.study.published import Number, Source, numbers, source
 from mnlearn.tables.table import Cell, Row, Table, label_cell, number_cell
 
 

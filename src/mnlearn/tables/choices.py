@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from mnlearn.products import Labels, Options, option, scored
-from mnlearn.published import Number, Source, lookup, numbers
+from mnlearn.study.published import Number, Source, lookup, numbers
 from mnlearn.tables.table import Cell, Row, Table, label_cell, value_cell
 
 # Of each quantity the numbers by dataset.

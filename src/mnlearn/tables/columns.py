@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from mnlearn.products import Labels, Options
-from mnlearn.published import Number, Source, numbers, paired, source
 from mnlearn.runtime.errors import InputError
 from mnlearn.statistics import Comparison, geometric_mean, wilcoxon
+from mnlearn.study.published import Number, Source, numbers, paired, source
 from mnlearn.tables.table import Cell, Row, number_cell, significant, value_cell
 
 # How a column is computed of two others, by the key of its options.
@@ -61,7 +61,7 @@ def column(spec: Options, where: str, decimals: int) -> Column:
     Parameters
     ----------
     spec
-        name; the keys of a source (see `published.source`), or one of `minus`, `over`,
+        name; the keys of a source (see `study.published.source`), or one of `minus`, `over`,
         `percent_less` and `exceeds` with the names of two columns, of which the column is the
         difference, the ratio, by how many per cent the first is less than the second, or whether
         the first is larger; head; group; decimals;

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from mnlearn.data.registry import Benchmark, load_registry
 from mnlearn.products import Labels, Options, option
-from mnlearn.published import Number, Source, lookup
+from mnlearn.study.datasets.registry import Benchmark, load_registry
+from mnlearn.study.published import Number, Source, lookup
 from mnlearn.tables.table import Cell, Row, Table, label_cell, number_cell
 
 _QUANTITIES = {

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from mnlearn.products import Labels, Options, option, scored
-from mnlearn.published import Number, Source, numbers
+from mnlearn.study.published import Number, Source, numbers
 from mnlearn.tables.beside import printed_numbers
 from mnlearn.tables.table import Cell, Row, Table, label_cell, number_cell, value_cell
 

@@ -4,8 +4,8 @@ import pandas as pd
 from scipy import stats
 
 from mnlearn.products import Labels, Options, option, scored
-from mnlearn.published import Source, numbers
 from mnlearn.statistics import holm
+from mnlearn.study.published import Source, numbers
 from mnlearn.tables.table import Cell, Row, Table, label_cell
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from mnlearn.products import Labels, Options, option, scored
-from mnlearn.published import numbers, source
 from mnlearn.statistics import friedman, holm, wilcoxon
+from mnlearn.study.published import numbers, source
 from mnlearn.tables.table import Cell, Row, Table, significant, value_cell
 
 

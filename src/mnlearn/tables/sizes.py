@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from mnlearn.products import Labels, Options, scored
-from mnlearn.published import Number
+from mnlearn.study.published import Number
 from mnlearn.tables.beside import beside
 from mnlearn.tables.table import Cell, Row, Table
 

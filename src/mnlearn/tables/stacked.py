@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from mnlearn.products import Labels, Options, option, scored
-from mnlearn.published import Number, Source
+from mnlearn.study.published import Number, Source
 from mnlearn.tables.columns import (
     Column,
     Data,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from mnlearn.products import Labels, Options
-from mnlearn.published import Number
+from mnlearn.study.published import Number
 
 DAGGER = "†"
 STALE_NOTE = f"{DAGGER} The sources have changed since this number was made."

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.gather import COLUMNS
 from mnlearn.products import Options, option
+from mnlearn.study.gather import COLUMNS
 
 
 def trace_numbers(
     entries: Iterable[Options], study: str, datasets: Sequence[str], folder: Path, where: str
 ) -> pd.DataFrame:
-    """Return one number per entry and dataset in the form of the scores; see `gather.gather`.
+    """Return one number per entry and dataset in the form of the scores; see `study.gather.gather`.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pandas as pd
 
-from mnlearn.data.registry import registry_path
+from mnlearn.study.datasets.registry import registry_path
 
 REPEATS = 3
 

@@ -94,7 +94,7 @@ def registry_path() -> Path:
 
     """
     here = Path.cwd()
-    for folder in (here, *here.parents, Path(__file__).resolve().parents[3]):
+    for folder in (here, *here.parents, Path(__file__).resolve().parents[4]):
         path = folder / "workflow" / "datasets.tsv"
         if path.is_file():
             return path

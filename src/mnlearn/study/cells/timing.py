@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mnlearn.cell_learning import warm_up
-from mnlearn.cells import CHOSEN
 from mnlearn.data.dataset import load_npz
 from mnlearn.learning.method import Fitted
 from mnlearn.learning.tuning import tune
@@ -16,6 +14,8 @@ from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
 from mnlearn.runtime.files import read_json, write_json
 from mnlearn.runtime.provenance import provenance
+from mnlearn.study.cells.files import CHOSEN
+from mnlearn.study.cells.learn import warm_up
 
 # A model that is learned in less than a third of this is learned up to three times.
 _ENOUGH_SECONDS = 30.0
@@ -43,7 +43,7 @@ def time_cell(
     train_path, network_path : Path
         The training data, and the dependency network that the method builds on, if it does.
     recipe : Mapping
-        What the record depends on, see `recipes`.
+        What the record depends on, see `study.recipes`.
     out : Path
         The record to write. Its `seconds` are wall-clock seconds by part: "structure" (features
         generated, trees or regressions), "features" (their conversion and preparation), "weights".
@@ -80,7 +80,9 @@ def time_cell(
             "seconds": {name: round(value, 4) for name, value in best.seconds.items()},
             "seconds_read": round(seconds_read, 4),
             "seconds_write": round(seconds_write, 4),
-            "timed_by": provenance(f"methods.{cell['learner']}.METHOD", "cell_timing.time_cell"),
+            "timed_by": provenance(
+                f"methods.{cell['learner']}.METHOD", "study.cells.timing.time_cell"
+            ),
         },
     )
 

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mnlearn.data.embedded import EMBEDDED
-from mnlearn.data.fetch import state
-from mnlearn.data.registry import Benchmark, load_registry, registry_path
+from mnlearn.study.datasets.embedded import EMBEDDED
+from mnlearn.study.datasets.fetch import state
+from mnlearn.study.datasets.registry import Benchmark, load_registry, registry_path
 
 RECORDED_STUDY = "dtsl"
 _COSTS = ["seconds_tuning", "seconds_inference", "peak_memory_mib"]
@@ -44,7 +44,7 @@ def recorded_estimates(
 ) -> dict[str, dict[str, Estimate]]:
     """Return for each method of a recorded study the laws of its seconds and MiB.
 
-    scores : tidy scores as from `gather.gather`. Methods with too few datasets are left out.
+    scores : tidy scores as from `study.gather.gather`. Methods with too few datasets are left out.
     """
     chosen = scores[(scores["variant"] == "") & scores["dataset"].isin(list(registry))]
     table = chosen.pivot_table(index=["method", "dataset"], columns="quantity", values="value")

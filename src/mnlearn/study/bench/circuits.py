@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.bench.measure import Bench, Figure, against, seconds_of
-from mnlearn.bench.peer_circuits import peers
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN, Batch, Evaluator, LogSpace
 from mnlearn.kernels.circuits.evaluation import LANES
@@ -21,6 +19,8 @@ from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.penalty import Penalty
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.scoring.any_model import ll
+from mnlearn.study.bench.measure import Bench, Figure, against, seconds_of
+from mnlearn.study.bench.peer_circuits import peers
 
 PENALTY = Penalty(0.5, 1.0)
 EDGE_COST = 0.1

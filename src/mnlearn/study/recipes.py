@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mnlearn.cells import file_digest
-from mnlearn.data.embedded import EMBEDDED
-from mnlearn.data.registry import load_registry
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
-from mnlearn.study import Study
+from mnlearn.study.cells.files import file_digest
+from mnlearn.study.datasets.embedded import EMBEDDED
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.definition import Study
 
 Recipe = dict[str, Any]
 
@@ -40,7 +40,11 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
         code = code_digest("data.own_files.load_local")
         return {"given": entry, "files": files, "seed": seed, "code": code}
     if dataset in EMBEDDED:
-        return {"name": dataset, "seed": seed, "code": code_digest("data.embedded.embedded")}
+        return {
+            "name": dataset,
+            "seed": seed,
+            "code": code_digest("study.datasets.embedded.embedded"),
+        }
     benchmark = load_registry()[dataset]
     files = [benchmark.file(split).blob_id for split in SPLITS]
     return {"files": files, "code": code_digest("data.text.load_dataset")}
@@ -72,7 +76,7 @@ class Recipes:
         built_on = None if network is None else recipe_digest(self.learning(dataset, network))
         return {
             "learner": learner,
-            "code": code_digest(f"methods.{learner}.METHOD", "cell_learning.learn_cell"),
+            "code": code_digest(f"methods.{learner}.METHOD", "study.cells.learn.learn_cell"),
             "data": recipe_digest(data_recipe(dataset, self.seed, self.local)),
             "grid": study.grid(method, dataset),
             "criterion": study.tuning_cmll(method, dataset),
@@ -87,7 +91,7 @@ class Recipes:
             "learning": recipe_digest(self.learning(dataset, method)),
             "code": code_digest(
                 f"methods.{study.learner(method)}.METHOD",
-                "cell_scoring.score_cell",
+                "study.cells.score.score_cell",
                 "inference.query_groups.partitions",
             ),
             "inference": study.inference(dataset),
@@ -100,7 +104,7 @@ class Recipes:
         learning = self.learning(dataset, method)
         return {
             "learning": recipe_digest(learning),
-            "code": code_digest("cell_timing.time_cell"),
+            "code": code_digest("study.cells.timing.time_cell"),
         }
 
     def pair(self, dataset: str, first: str, second: str) -> Recipe:
@@ -108,7 +112,7 @@ class Recipes:
         return {
             "first": recipe_digest(self.scoring(dataset, first)),
             "second": recipe_digest(self.scoring(dataset, second)),
-            "code": code_digest("paired_scores.compare_paired"),
+            "code": code_digest("study.cells.pair.compare_paired"),
         }
 
     def curve(self, dataset: str, method: str) -> Recipe:
@@ -119,7 +123,9 @@ class Recipes:
         owner = self.others[sampled["study"]] if by_sampling else self
         return {
             "learning": recipe_digest(owner.learning(dataset, method)),
-            "code": code_digest("query_curves.query_curve", "query_curves.draw_queries"),
+            "code": code_digest(
+                "study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries"
+            ),
             "examples": queries["examples"],
             "percentages": queries["percentages"],
             "n_sampled": sampled["examples"] if sampled else None,
@@ -132,7 +138,7 @@ class Recipes:
         """Return the recipe of the check that a model survives other forms of files."""
         return {
             "learning": recipe_digest(self.learning(dataset, method)),
-            "code": code_digest("exports.check_exports"),
+            "code": code_digest("study.cells.round_trip.check_exports"),
             "forms": self.study.content["exports"][method],
         }
 
@@ -141,7 +147,7 @@ class Recipes:
         return {
             "first": recipe_digest(self.learning(dataset, first)),
             "second": recipe_digest(self.learning(dataset, second)),
-            "code": code_digest("circuit_divergence.estimate_divergence"),
+            "code": code_digest("study.cells.divergence.estimate_divergence"),
             "seed": self.seed,
         }
 
@@ -149,7 +155,7 @@ class Recipes:
         """Return the recipe of the couplings of a model, which a figure draws."""
         return {
             "learning": recipe_digest(self.learning(dataset, method)),
-            "code": code_digest("structures.write_structure"),
+            "code": code_digest("study.cells.structure.write_structure"),
         }
 
 

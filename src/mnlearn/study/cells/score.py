@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.cells import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.score import Groups, Score, Scorer
 from mnlearn.inference.settings import Inference
@@ -19,6 +18,7 @@ from mnlearn.runtime.files import read_json, read_text, write_csv, write_json, w
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
+from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
 
 
 def score_cell(
@@ -41,8 +41,8 @@ def score_cell(
     settings : arguments of `Inference`. The first partition of `groups_path` gives the CMLL that
         is reported; the others give its spread, for the chosen variant only.
     cmll_of : which models are given a CMLL: "all" variants, the "chosen" one, or "none".
-    recipe : what the cell depends on (see `recipes`). The record has it beside `learned_from`,
-        what its models depend on.
+    recipe : what the cell depends on (see `study.recipes`). The record has it beside
+        `learned_from`, what its models depend on.
     """
     record, groups = read_json(model_folder / TUNING_RECORD), read_json(groups_path)
     test = load_npz(test_path)
@@ -50,7 +50,7 @@ def score_cell(
     scorer = load_method(record["learner"]).scorer
     scored_by = provenance(
         f"methods.{record['learner']}.METHOD",
-        "cell_scoring.score_cell",
+        "study.cells.score.score_cell",
         "inference.query_groups.partitions",
     )
     kept = Checkpoints(

@@ -25,10 +25,10 @@ from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 from urllib3.util import Retry
 
-from mnlearn.data.registry import Benchmark, find_benchmark, load_registry
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_bytes, write_bytes
+from mnlearn.study.datasets.registry import Benchmark, find_benchmark, load_registry
 
 State = Literal["verified", "absent", "altered"]
 Progress = Callable[[int], None]

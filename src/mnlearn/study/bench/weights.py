@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.method import Task
 from mnlearn.learning.owlqn import MEMORY, Progress, minimise
@@ -24,6 +23,7 @@ from mnlearn.learning.weights.stored_likelihood import PseudoLikelihood, pseudo_
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
+from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
 
 # Libra's weight learner: L-BFGS of this memory from 0 on the weights as they are. It stops when
 # so many iterations have lowered the objective by less than this share, or after 100.

@@ -86,7 +86,9 @@ def query_curve(
     rows, rank = _queried(model, test, queries_path)
     record: dict[str, Any] = {
         **identity,
-        "scored_by": provenance("query_curves.query_curve", "query_curves.draw_queries"),
+        "scored_by": provenance(
+            "study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries"
+        ),
     }
     if isinstance(model, ArithmeticCircuit):
         record["n_queries_single"] = min(_SINGLE, len(rows))

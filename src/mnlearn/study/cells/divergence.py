@@ -64,7 +64,7 @@ def estimate_divergence(
     Parameters
     ----------
     identity : Mapping
-        Study, dataset and recipe (see `recipes`), which go into the record.
+        Study, dataset and recipe (see `study.recipes`), which go into the record.
     first, second : tuple of str and Path
         Name of the method and file of its circuit. The record has the number of nodes and of
         edges of both circuits.
@@ -103,7 +103,7 @@ def estimate_divergence(
         **identity,
         "method": first[0],
         "other": second[0],
-        "scored_by": provenance("circuit_divergence.estimate_divergence"),
+        "scored_by": provenance("study.cells.divergence.estimate_divergence"),
         "seed": seed,
         "n_samples": n_samples,
         "kl": {"mean": float(ratios.mean()), "stderr": stderr},

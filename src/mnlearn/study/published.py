@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from mnlearn.data.registry import registry_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
+from mnlearn.study.datasets.registry import registry_path
 
 COLUMNS = ("study", "table", "dataset", "method", "quantity", "value", "note")
 _KEY = ["study", "table", "dataset", "method", "quantity"]
@@ -58,7 +58,7 @@ def _parse(cells: Mapping[str, str], where: str) -> tuple[Any, ...]:
 def tidy_scores(scores: pd.DataFrame) -> pd.DataFrame:
     """Return scores with the empty variant as the empty text.
 
-    pandas reads the empty fields of a CSV file as missing; `gather.gather` gives empty texts.
+    pandas reads the empty fields of a CSV file as missing; `study.gather.gather` gives empty texts.
     """
     return scores.assign(variant=scores["variant"].astype(object).where(scores.variant.notna(), ""))
 

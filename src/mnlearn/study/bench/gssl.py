@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.bench.measure import Bench, Figure, seconds_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.arithmetic.masked_sums import add_where, sum_where
 from mnlearn.kernels.jit import kernel
@@ -26,8 +25,9 @@ from mnlearn.learning.weights.screening import learn_screened_weights
 from mnlearn.methods import load_method
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.published import Source, load_published, lookup
 from mnlearn.scoring.any_model import pll
+from mnlearn.study.bench.measure import Bench, Figure, seconds_of
+from mnlearn.study.published import Source, load_published, lookup
 
 PENALTY = Penalty(0.5, 5.0)
 # Whose examples become all their values in the paper, to judge by its numbers of unique features.

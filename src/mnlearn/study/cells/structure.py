@@ -43,7 +43,7 @@ def couplings(network: MarkovNetwork) -> dict[tuple[int, int], float]:
 def write_structure(model_path: Path, identity: Mapping[str, Any], out: Path) -> None:
     """Write the couplings of a Markov network as JSON.
 
-    identity : study, dataset, method and recipe (see `recipes`), which go into the record.
+    identity : study, dataset, method and recipe (see `study.recipes`), which go into the record.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def write_structure(model_path: Path, identity: Mapping[str, Any], out: Path) ->
     found = couplings(network)
     record = {
         **identity,
-        "made_by": provenance("structures.write_structure"),
+        "made_by": provenance("study.cells.structure.write_structure"),
         "names": list(names),
         "couplings": [[u, v, found[u, v]] for u, v in sorted(found)],
     }

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.cells import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.settings import Inference
@@ -32,6 +31,7 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.files import write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
+from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
 
 
 def learn_cell(
@@ -48,7 +48,8 @@ def learn_cell(
 ) -> None:
     """Search a grid and write the models of a cell, its grid points and its record to a folder.
 
-    identity : study, method (label), dataset, seed, and the recipe (see `recipes`) of the cell.
+    identity : study, method (label), dataset, seed, and the recipe of the cell (see
+        `study.recipes`).
     values : values by parameter, as in a study.
     cmll_settings : if not empty, the last choice is made by validation CMLL and not PLL: the
         number of query groups, and arguments of `Inference`.
@@ -63,7 +64,7 @@ def learn_cell(
         network = as_dependency_network(read_npz(network_path), network_path)
     seconds_read = time.perf_counter() - began
     valid = load_npz(valid_path)
-    learned_by = provenance(f"methods.{learner}.METHOD", "cell_learning.learn_cell")
+    learned_by = provenance(f"methods.{learner}.METHOD", "study.cells.learn.learn_cell")
     kept = Checkpoints(
         checkpoint_folder,
         learner=learner,

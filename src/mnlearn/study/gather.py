@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mnlearn.cells import CHOSEN
 from mnlearn.methods import load_method
 from mnlearn.runtime.files import read_json
+from mnlearn.study.cells.files import CHOSEN
 
 Row = tuple[str, str, str, str, str, float, float | None]
 

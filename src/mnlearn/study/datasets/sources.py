@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.embedded import EMBEDDED, embedded
-from mnlearn.data.fetch import fetch_many
 from mnlearn.data.own_files import DEFAULT_FRACTIONS, load_local
-from mnlearn.data.registry import load_registry
 from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
+from mnlearn.study.datasets.embedded import EMBEDDED, embedded
+from mnlearn.study.datasets.fetch import fetch_many
+from mnlearn.study.datasets.registry import load_registry
 
 _UNAVAILABLE = "unavailable.txt"
 

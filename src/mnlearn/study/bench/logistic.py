@@ -8,12 +8,12 @@ import time
 import numpy as np
 from scipy import sparse
 
-from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.registry import load_registry
 from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
 from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
 from mnlearn.scoring.any_model import pll
+from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
+from mnlearn.study.datasets.registry import load_registry
 
 PENALTY = 2.0
 # The grid of the DN2MN paper.

@@ -15,15 +15,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from mnlearn.bench.circuits import measure_circuits
-from mnlearn.bench.generated import measure_generated
-from mnlearn.bench.logistic import measure_logistic
-from mnlearn.bench.measure import Bench, Figure, against, score_note, seconds_of
-from mnlearn.bench.weights import measure_gradient, measure_weights
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
-from mnlearn.data.embedded import embedded
-from mnlearn.data.registry import load_registry
-from mnlearn.data.sources import prepare_dataset
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
@@ -40,6 +32,14 @@ from mnlearn.runtime.files import write_csv
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.provenance import code_digest, machine
 from mnlearn.scoring.any_model import pll
+from mnlearn.study.bench.circuits import measure_circuits
+from mnlearn.study.bench.gssl import measure_generated
+from mnlearn.study.bench.logistic import measure_logistic
+from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
+from mnlearn.study.bench.weights import measure_gradient, measure_weights
+from mnlearn.study.datasets.embedded import embedded
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.datasets.sources import prepare_dataset
 
 DATA_FOLDER = Path("results/data")
 # Libra's trees: examples on each side of a split, and count added per value.
@@ -75,7 +75,7 @@ def run_bench(out: Path | None, names: Collection[str] = ()) -> None:
     if not names:
         _measure_growth(bench)
     if out is not None:
-        context = {"source": code_digest("bench"), "machine": machine()}
+        context = {"source": code_digest("study.bench"), "machine": machine()}
         rows = [{**asdict(figure), **context} for figure in bench.figures]
         write_csv(out, [*_others(out, rows, names), *rows])
 

@@ -58,7 +58,7 @@ def check_exports(
             found[form] = {"bytes": path.stat().st_size, "largest_difference": largest}
     record = {
         **identity,
-        "scored_by": provenance("exports.check_exports"),
+        "scored_by": provenance("study.cells.round_trip.check_exports"),
         "n_test": test.n_examples,
     }
     write_json(out, {**record, "forms": found})

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mnlearn.cells import TUNING_RECORD
-from mnlearn.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
 from mnlearn.runtime.files import write_text
-from mnlearn.study import Study
+from mnlearn.study.cells.files import TUNING_RECORD
+from mnlearn.study.definition import Study
+from mnlearn.study.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
 
 
 @dataclass(frozen=True)
