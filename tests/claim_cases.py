@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from mnlearn import claims
+from mnlearn.report import claims
 from mnlearn.study.definition import Study
 
 COLUMNS = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]

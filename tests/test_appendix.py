@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from mnlearn.appendix import write_appendix
+from mnlearn.report.appendix import write_appendix
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv, write_text
 from mnlearn.study.cells.pair import compare_paired

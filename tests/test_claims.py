@@ -6,8 +6,8 @@ import io
 import pytest
 
 from claim_cases import THREE, claim, outcome, scores_of, scores_on, source, study_of
-from mnlearn import claims
-from mnlearn.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
+from mnlearn.report import claims
+from mnlearn.report.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.published import load_published

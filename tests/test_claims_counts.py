@@ -3,7 +3,7 @@
 import pytest
 
 from claim_cases import THREE, outcome, scores_of, scores_on, source
-from mnlearn.claims.verdicts import (
+from mnlearn.report.claims.verdicts import (
     CONTRADICTED,
     MORE,
     REPRODUCED,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from claim_cases import THREE, outcome, scores_of, scores_on, source
-from mnlearn.claims.verdicts import (
+from mnlearn.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
     MORE,

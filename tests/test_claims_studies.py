@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from claim_cases import COLUMNS
-from mnlearn import claims
-from mnlearn.claims.rendering import counts
-from mnlearn.claims.verdicts import (
+from mnlearn.report import claims
+from mnlearn.report.claims.rendering import counts
+from mnlearn.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
     LEGEND,

@@ -8,15 +8,15 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.text import Text
 
-from mnlearn import figures
-from mnlearn.figures import draw, write_figures
-from mnlearn.figures.canvas import NOTHING, Material, render
-from mnlearn.figures.critical_difference import joined
-from mnlearn.figures.pareto import _beaten
-from mnlearn.figures.query_curves import _limits
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
+from mnlearn.report import figures
+from mnlearn.report.figures import draw, write_figures
+from mnlearn.report.figures.canvas import NOTHING, Material, render
+from mnlearn.report.figures.critical_difference import joined
+from mnlearn.report.figures.pareto import _beaten
+from mnlearn.report.figures.query_curves import _limits
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.cells.structure import couplings, write_structure
 from mnlearn.study.definition import Study

@@ -12,6 +12,7 @@ ROOT = Path(mnlearn.__file__).parent
 LAYERS = [
     [
         "runtime",
+        "report",
         "study",
         "scoring",
         "learning",
@@ -29,7 +30,7 @@ LAYERS = [
     ["models"],
     [
         "data",
-        "statistics",
+        "report.statistics",
         "study.definition",
         "study.datasets.embedded",
         "study.datasets.sources",
@@ -84,10 +85,17 @@ LAYERS = [
         "study.cells.round_trip",
         "study.published",
         "study.datasets.costs",
-        "pages",
-        "products",
+        "report.pages",
+        "report.products",
     ],
-    ["tables", "figures", "claims", "study.bench", "ising_figures", "appendix"],
+    [
+        "report.tables",
+        "report.figures",
+        "report.claims",
+        "study.bench",
+        "report.figures.ising",
+        "report.appendix",
+    ],
     ["study.recipes"],
     ["study.planning"],
     ["pipeline"],

@@ -3,7 +3,7 @@
 import pytest
 
 from made_tables import LABELS, bold, make, parsed, scores_of, texts
-from mnlearn import tables
+from mnlearn.report import tables
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.definition import Study

@@ -17,8 +17,8 @@ ROOTS = {
     "acmn": ("methods.acmn.METHOD", "study.cells.learn.learn_cell"),
     "scores": ("methods.atomic.METHOD", "study.cells.score.score_cell"),
     "circuit scores": ("methods.acmn.METHOD", "study.cells.score.score_cell"),
-    "tables": ("tables.write_tables",),
-    "figures": ("figures.write_figures",),
+    "tables": ("report.tables.write_tables",),
+    "figures": ("report.figures.write_figures",),
 }
 
 
@@ -67,7 +67,7 @@ def test_an_edited_kernel_changes_what_uses_it_and_nothing_else(package):
         package, "kernels/circuits/evaluation.py", "LOG_ZERO = -1e30", "LOG_ZERO = -1e31"
     )
     assert circuits == {"acmn", "circuit scores"}
-    assert changed(package, "tables/formats.py", "EMPTY_NOTE = ", "EMPTY_NOTE = 1 or ") == {
+    assert changed(package, "report/tables/formats.py", "EMPTY_NOTE = ", "EMPTY_NOTE = 1 or ") == {
         "tables"
     }
 

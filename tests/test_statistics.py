@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mnlearn.statistics import friedman, geometric_mean, holm, wilcoxon
+from mnlearn.report.statistics import friedman, geometric_mean, holm, wilcoxon
 from mnlearn.study.published import Source, load_published, lookup, paired
 
 

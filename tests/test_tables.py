@@ -4,14 +4,14 @@ import pandas as pd
 import pytest
 
 from made_tables import LABELS, bold, make, parsed, scores_of, texts
-from mnlearn import figures, tables
-from mnlearn.claims import KINDS as CLAIM_KINDS
+from mnlearn.report import figures, tables
+from mnlearn.report.claims import KINDS as CLAIM_KINDS
+from mnlearn.report.tables.formats import EMPTY_NOTE, latex_text, to_latex, to_markdown
+from mnlearn.report.tables.table import STALE_NOTE, Cell, Row, Table, mark_stale
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.registry import load_registry, registry_path
 from mnlearn.study.definition import Study, load_study
 from mnlearn.study.published import COLUMNS, Number, Source, load_published, lookup, paired
-from mnlearn.tables.formats import EMPTY_NOTE, latex_text, to_latex, to_markdown
-from mnlearn.tables.table import STALE_NOTE, Cell, Row, Table, mark_stale
 
 
 @pytest.fixture(scope="module")

@@ -89,8 +89,10 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
         edited("kernels/sampling/gibbs.py", "burn_in + n_samples", "n_samples + burn_in")["score"]
         == 2
     )
-    assert set(edited("pages.py", "1.45", "1.5")) == {"page", "claims_page"}
-    assert edited("pages.py", "def page(", "def unused():\n    return 1\n\n\ndef page(") == {}
+    assert set(edited("report/pages.py", "1.45", "1.5")) == {"page", "claims_page"}
+    assert (
+        edited("report/pages.py", "def page(", "def unused():\n    return 1\n\n\ndef page(") == {}
+    )
     assert finished.planned() == {}
 
 

@@ -68,10 +68,10 @@ def ising(
     summary.json      settings and provenance
     """
     from mnlearn.data.text import load_dataset
-    from mnlearn.figures.canvas import render
-    from mnlearn.ising_figures import ising_figure, stability_figure
     from mnlearn.learning.ising import bootstrap, learn_ising
     from mnlearn.models.io.formats import save_model
+    from mnlearn.report.figures.canvas import render
+    from mnlearn.report.figures.ising import ising_figure, stability_figure
     from mnlearn.runtime.files import write_bytes, write_csv, write_json
     from mnlearn.runtime.progress import track
     from mnlearn.runtime.provenance import provenance

@@ -352,7 +352,7 @@ def write(name: str, product: str, only: tuple[str, ...]) -> None:
 @click.option("--out", type=FILE, required=True)
 def page(source: Path, out: Path) -> None:
     """Pipeline: show a table or the claims as a page for the browser."""
-    from mnlearn.pages import write_page
+    from mnlearn.report.pages import write_page
 
     write_page(source, out)
 
@@ -362,8 +362,8 @@ def page(source: Path, out: Path) -> None:
 @click.argument("method")
 def appendix(name: str, method: str) -> None:
     """Pipeline: show every point of a method's grid as a page for the browser."""
-    from mnlearn.appendix import write_appendix
     from mnlearn.pipeline import RESULTS, checkout, configuration, find_study
+    from mnlearn.report.appendix import write_appendix
     from mnlearn.study.datasets.sources import dataset_labels
 
     study = find_study(name)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn import claims, figures, tables
 from mnlearn.pipeline import RESULTS, checkout, configuration, find_study, stale_records
+from mnlearn.report import claims, figures, tables
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.embedded import truth
 from mnlearn.study.datasets.sources import dataset_labels

@@ -91,7 +91,7 @@ rule page:
     """Show one table as a page that opens in a browser."""
     input:
         table="results/{study}/tables/{name}.md",
-        order=order_of("{study}/pages/{name}", lambda _: [], "pages.write_page"),
+        order=order_of("{study}/pages/{name}", lambda _: [], "report.pages.write_page"),
     output:
         report(
             "results/{study}/pages/{name}.html",
@@ -139,7 +139,7 @@ rule claims_page:
     """Show the claims as a page that opens in a browser."""
     input:
         claims="results/{study}/claims.md",
-        order=order_of("{study}/claims_page", lambda _: [], "pages.write_page"),
+        order=order_of("{study}/claims_page", lambda _: [], "report.pages.write_page"),
     output:
         report(
             "results/{study}/claims.html",
@@ -166,7 +166,7 @@ rule appendix:
         order=order_of(
             "{study}/appendix/{method}",
             lambda wildcards: study_of(wildcards).content["methods"][wildcards.method],
-            "appendix.write_appendix",
+            "report.appendix.write_appendix",
         ),
     output:
         report(

@@ -79,8 +79,8 @@ def code_digest(*roots: str) -> str:
     Parameters
     ----------
     *roots
-        Definitions, such as "study.cells.learn.learn_cell", or modules, such as "pages", which
-        stand for all that they define. Names begin below this package.
+        Definitions, such as "study.cells.learn.learn_cell", or modules, such as "report.pages",
+        which stand for all that they define. Names begin below this package.
 
     Raises
     ------
