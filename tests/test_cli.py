@@ -619,7 +619,7 @@ def test_fetch_from_the_mirror(mirror):
     ],
 )
 def test_fetch_study_and_write_refuse(line, names, monkeypatch):
-    monkeypatch.setattr("mnlearn.pipeline.RESULTS", "nowhere")
+    monkeypatch.setattr("mnlearn.cli.reproduce.RESULTS", "nowhere")
     refuse(line, names)
 
 

@@ -98,10 +98,10 @@ LAYERS = [
     ],
     ["study.recipes"],
     ["study.planning"],
-    ["pipeline"],
-    ["study_products"],
-    ["arguments"],
-    ["cli_steps", "cli_ising"],
+    ["cli.reproduce"],
+    ["cli.study_products"],
+    ["cli.options"],
+    ["cli.steps", "cli.ising"],
     ["cli"],
 ]
 MODULES = sorted(p.relative_to(ROOT) for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")

@@ -39,7 +39,7 @@ rule table:
                 "entry": product_of(wildcards, "tables"),
                 "stale": stale_of(wildcards.study),
             },
-            "study_products.write_tables",
+            "cli.study_products.write_tables",
         ),
     output:
         csv="results/{study}/tables/{name}.csv",
@@ -64,7 +64,7 @@ rule figure:
         order=order_of(
             "{study}/figures/{name}",
             lambda wildcards: product_of(wildcards, "figures"),
-            "study_products.write_figures",
+            "cli.study_products.write_figures",
         ),
     output:
         pdf="results/{study}/figures/{name}.pdf",
@@ -120,7 +120,7 @@ rule claims:
         order=order_of(
             "{study}/claims",
             lambda wildcards: study_of(wildcards).content,
-            "study_products.write_claims",
+            "cli.study_products.write_claims",
         ),
     output:
         markdown="results/{study}/claims.md",

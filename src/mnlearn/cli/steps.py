@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mnlearn.arguments import (
+from mnlearn.cli.options import (
     DATA_FOLDER,
     FILE,
     FOLDER,
@@ -337,12 +337,12 @@ def gather(
 @click.option("--only", multiple=True, help="Just these, by name.")
 def write(name: str, product: str, only: tuple[str, ...]) -> None:
     """Pipeline: write a study's tables, figures or claims from its scores.csv."""
-    from mnlearn import study_products
+    from mnlearn.cli.study_products import write_claims, write_figures, write_tables
 
     writers: dict[str, Callable[[str, list[str] | None], None]] = {
-        "tables": study_products.write_tables,
-        "figures": study_products.write_figures,
-        "claims": study_products.write_claims,
+        "tables": write_tables,
+        "figures": write_figures,
+        "claims": write_claims,
     }
     writers[product](name, list(only) or None)
 
@@ -362,7 +362,7 @@ def page(source: Path, out: Path) -> None:
 @click.argument("method")
 def appendix(name: str, method: str) -> None:
     """Pipeline: show every point of a method's grid as a page for the browser."""
-    from mnlearn.pipeline import RESULTS, checkout, configuration, find_study
+    from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study
     from mnlearn.report.appendix import write_appendix
     from mnlearn.study.datasets.sources import dataset_labels
 

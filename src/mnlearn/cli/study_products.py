@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.pipeline import RESULTS, checkout, configuration, find_study, stale_records
+from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study, stale_records
 from mnlearn.report import claims, figures, tables
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.embedded import truth

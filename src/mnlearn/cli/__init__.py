@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn import __version__
-from mnlearn.arguments import (
+from mnlearn.cli.ising import ising
+from mnlearn.cli.options import (
     DATA_FOLDER,
     FILE,
     FOLDER,
@@ -29,8 +30,7 @@ from mnlearn.arguments import (
     seed_option,
     threads_option,
 )
-from mnlearn.cli_ising import ising
-from mnlearn.cli_steps import STEPS
+from mnlearn.cli.steps import STEPS
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -480,26 +480,26 @@ def study(
     Records that are current, by the digests of their code, data and settings, are used as they
     are; what is missing or stale is computed. Tables show all records, whatever --datasets says.
     """
-    from mnlearn import pipeline
+    from mnlearn.cli import reproduce
 
     if stale:
-        for record, changed in pipeline.stale_records(name):
+        for record, changed in reproduce.stale_records(name):
             methods = "-".join(record.names)
             click.echo(f"{record.dataset} {methods} {record.kind}: {', '.join(changed)}")
         return
     if unlock:
-        pipeline.unlock(force=True)
+        reproduce.unlock(force=True)
         return
     if again and recorded:
         raise InputError("--again: not together with --recorded.")
     datasets = chosen.split(",") if chosen else []
-    sys.exit(pipeline.run_study(name, datasets, cores, mirror, report, again, recorded))
+    sys.exit(reproduce.run_study(name, datasets, cores, mirror, report, again, recorded))
 
 
 @main.command()
 def demo() -> None:
     """Run the whole pipeline on embedded data, without network, and show its table."""
-    from mnlearn.pipeline import run_demo
+    from mnlearn.cli.reproduce import run_demo
 
     sys.exit(run_demo())
 
@@ -516,7 +516,3 @@ def bench(out: Path | None, datasets: str) -> None:
 
 for step in STEPS:
     main.add_command(step)
-
-
-if __name__ == "__main__":
-    main()

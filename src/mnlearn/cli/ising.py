@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from mnlearn.arguments import FILE, FOLDER, seed_option, threads_option
+from mnlearn.cli.options import FILE, FOLDER, seed_option, threads_option
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
