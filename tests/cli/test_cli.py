@@ -24,7 +24,7 @@ from mnlearn.study.datasets.embedded import EMBEDDED, embedded
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.planning import KINDS
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 N_EXAMPLES = 300
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from command import mean, refuse, succeed
+from made_circuits import N, grown
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import describe, load_model, save_model
@@ -11,7 +12,6 @@ from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
 from oracles import all_states
-from test_circuits import N, grown
 
 
 def learned(seed=0):

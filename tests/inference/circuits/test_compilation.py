@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from command import mean, refuse, succeed
+from made_networks import grid_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.elimination import min_fill_order
@@ -13,27 +14,6 @@ from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
-
-
-def random_network(n_vars, n_features, longest, seed):
-    rng = np.random.default_rng(seed)
-    features = []
-    for _ in range(n_features):
-        length = int(rng.integers(1, min(n_vars, longest) + 1))
-        chosen = sorted(rng.choice(n_vars, length, replace=False).tolist())
-        features.append([(v, int(rng.integers(2))) for v in chosen])
-    return markov_network(n_vars, features_of(features), rng.normal(size=n_features))
-
-
-def grid_network(side, seed=0):
-    pairs = []
-    for i in range(side):
-        for j in range(side):
-            pairs += [((i, j), (i + 1, j))] if i + 1 < side else []
-            pairs += [((i, j), (i, j + 1))] if j + 1 < side else []
-    features = [[(side * a + b, 1), (side * c + d, 1)] for (a, b), (c, d) in pairs]
-    rng = np.random.default_rng(seed)
-    return markov_network(side * side, features_of(features), rng.normal(size=len(pairs)))
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -31,7 +31,7 @@ from mnlearn.study.datasets.registry import (
     registry_path,
 )
 
-REGISTRY = Path(__file__).parents[1] / "workflow" / "datasets.tsv"
+REGISTRY = Path(__file__).parents[3] / "workflow" / "datasets.tsv"
 
 
 # --- the registry -----------------------------------------------------------------------------

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from command import mean, refuse, succeed
+from made_circuits import N, grown
 from mnlearn.inference.circuits.conditioning import given
 from mnlearn.inference.circuits.exact import UNKNOWN, log_partition, log_value, marginals
 from mnlearn.models.circuit import product_of_marginals, with_weight
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
-from test_circuits import N, grown
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from command import refuse, succeed
+from made_circuits import N, grown
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.evaluation import UNKNOWN, RowEvaluator
 from mnlearn.inference.circuits.exact import log_value
@@ -14,7 +15,6 @@ from mnlearn.runtime.files import read_json, write_json
 from mnlearn.study.cells import query_curve
 from mnlearn.study.gather import gather
 from oracles import all_states
-from test_circuits import N, grown
 
 CURVE = "query-curve c.npz --study acmn --label acmn --dataset d --test t.npz --queries q.npz"
 

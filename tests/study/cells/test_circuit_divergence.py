@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from command import refuse, succeed
+from made_circuits import N, grown
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.circuit import product_of_marginals, with_weight
 from mnlearn.models.io.formats import save_model
@@ -13,7 +14,6 @@ from mnlearn.runtime.files import read_json
 from mnlearn.study.cells.divergence import log_ratios
 from mnlearn.study.gather import gather
 from oracles import all_states
-from test_circuits import N, grown
 
 SAMPLES = 4000
 COMMAND = "divergence --study s --dataset d --first acbn p.npz --second acmn q.npz --out kl.json"

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from command import refuse, succeed
+from made_circuits import N, grown
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_value
+from mnlearn.models.circuit import with_weight
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json
 from mnlearn.study.cells import round_trip
 from mnlearn.study.gather import gather
 from oracles import all_states
-from test_circuits import N, grown, with_weight
 
 CHECK = "check-exports c.npz --study acmn --label acmn --dataset d --test t.npz --out e.json"
 

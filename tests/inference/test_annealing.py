@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from command import numbers, refuse, succeed
+from made_networks import grid_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.annealing import Annealing, estimated_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
@@ -11,7 +12,6 @@ from mnlearn.inference.circuits.exact import log_partition
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import annealed_ll, ll
-from test_compilation import grid_network, random_network
 
 
 @pytest.mark.parametrize("seed", range(6))
