@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from mnlearn import claims
-from mnlearn.study import Study
+from mnlearn.report import claims
+from mnlearn.study.definition import Study
 
 COLUMNS = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]
 THREE = ("nltcs", "msnbc", "kdd")

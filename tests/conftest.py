@@ -6,10 +6,10 @@ import pytest
 
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import load_dataset
+from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import DependencyNetwork, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from mnlearn.tree_learning import learn_tree_path
 
 
 def random_features(rng, n_vars, n_features, max_length):

@@ -5,9 +5,9 @@ import io
 
 import pandas as pd
 
-from mnlearn import tables
-from mnlearn.study import Study
-from mnlearn.tables.formats import to_csv
+from mnlearn.report import tables
+from mnlearn.report.tables.formats import to_csv
+from mnlearn.study.definition import Study
 
 LABELS = {"nltcs": "NLTCS", "msnbc": "MSNBC", "msweb": "MSWeb"}
 

@@ -4,20 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mnlearn.conversion import Orders, smoothed_marginals, to_markov_network
-from mnlearn.data.registry import registry_path
-from mnlearn.feature_generation import generate_features
-from mnlearn.logistic_learning import learn_logistic_path
-from mnlearn.method import Task
+from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
+from mnlearn.learning.features.generation import generate_features
+from mnlearn.learning.logistic import learn_logistic_path
+from mnlearn.learning.method import Task
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.trees import learn_tree_path
+from mnlearn.learning.weights.descent import learn_weights
+from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
 from mnlearn.methods import load_method
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.tree_features import tree_features
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import pseudo_likelihood
-from mnlearn.published import load_published
-from mnlearn.scores import ll, pll
-from mnlearn.tree_learning import learn_tree_path
-from mnlearn.weight_learning import learn_weights
+from mnlearn.scoring.any_model import ll, pll
+from mnlearn.study.datasets.registry import registry_path
+from mnlearn.study.published import load_published
 
 pytestmark = pytest.mark.slow
 

@@ -1,121 +1,112 @@
-"""Imports run one way: cli, then cells, methods and scores, inference, models, kernels."""
+"""Imports run one way between the folders of the package, and in no circle inside a folder."""
 
 import ast
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 import mnlearn
 
 ROOT = Path(mnlearn.__file__).parent
-# A module may import from its own layer and from those above it in this list.
-LAYERS = [
-    ["errors", "jit", "streams", "threads", "progress", "code_digest"],
-    ["files", "provenance", "partitions"],
-    ["arrays"],
-    ["kernels"],
-    ["data.dataset", "data.text", "data.split", "data.registry", "data.fetch"],
-    ["models"],
-    ["data", "statistics", "study"],
-    [
-        "inference",
-        "optimise",
-        "penalty",
-        "pseudo_likelihood",
-        "packed_likelihood",
-        "tree_learning",
-        "logistic_learning",
-        "feature_generation",
-        "circuit_evidence",
-        "circuit_splits",
-        "extension_counts",
-        "chow_liu_tree",
-        "tree_distances",
-        "tree_messages",
-    ],
-    ["split_queue", "latent_tree", "elimination", "neighbour_joining", "recursive_grouping"],
-    ["compilation", "latent_tree_search"],
-    ["rare_values", "conversion", "dependency_mixtures", "neighbourhoods", "ising"],
-    ["score"],
-    ["circuit_scores", "network_scores"],
-    ["scores", "weight_learning", "method"],
-    ["bayes_growth", "markov_growth", "circuit_growth"],
-    ["screened_weights", "weight_paths"],
-    ["bottom_up", "exact_bottom_up"],
-    ["checkpoints", "methods"],
-    ["tuning", "cells", "gather"],
-    [
-        "cell_learning",
-        "cell_scoring",
-        "cell_timing",
-        "structures",
-        "paired_scores",
-        "query_curves",
-        "circuit_divergence",
-        "exports",
-        "published",
-        "estimates",
-        "pages",
-        "products",
-    ],
-    ["tables", "figures", "claims", "bench", "ising_figures", "appendix"],
-    ["recipes"],
-    ["planning"],
-    ["pipeline"],
-    ["study_products"],
-    ["arguments"],
-    ["cli_steps", "cli_ising"],
+# A folder may import from those in later lines, and from no other.
+FOLDERS = [
     ["cli"],
+    ["report"],
+    ["study"],
+    ["methods"],
+    ["learning", "scoring"],
+    ["inference"],
+    ["models", "data"],
+    ["kernels", "runtime"],
 ]
+LINE = {name: number for number, names in enumerate(FOLDERS) for name in names}
 MODULES = sorted(p.relative_to(ROOT) for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
-
-
-def level(module):
-    """Position of the most specific entry that names the module or a package around it."""
-    best = (-1, -1)
-    for k, names in enumerate(LAYERS):
-        for name in names:
-            if module == name or module.startswith(name + "."):
-                best = max(best, (len(name), k))
-    assert best[0] >= 0, f"{module} is in no layer"
-    return best[1]
+# What an `__init__.py` holds would be part of the digest of all that import it, so most are empty.
+FACES = [
+    "cli",
+    "methods",
+    "models/io/libra",
+    "report/claims",
+    "report/figures",
+    "report/tables",
+    "study/bench",
+]
 
 
 def imports(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
 
 
-def is_module(name):
-    base = ROOT.joinpath(*name.split("."))
-    return base.with_suffix(".py").exists() or (base / "__init__.py").exists()
+def own_imports(path):
+    """Modules of this package that a module imports, as paths without suffix."""
+    for name in imports(path):
+        top, *parts = name.split(".")
+        if top != "mnlearn":
+            continue
+        for inner in (Path(*parts), Path(*parts[:-1])):
+            if (ROOT / inner).with_suffix(".py").exists():
+                yield inner
+                break
+            if (ROOT / inner / "__init__.py").exists():
+                yield inner / "__init__"
+                break
+
+
+IMPORTED = {path: set(own_imports(ROOT / path)) for path in MODULES}
+
+
+def test_every_module_is_in_a_folder():
+    assert {path.parts[0] for path in MODULES} == set(LINE)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_imports_run_one_way(path):
-    own = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-    for name in imports(ROOT / path):
-        inner = name.removeprefix("mnlearn.")
-        if name.startswith("mnlearn.") and is_module(inner):
-            assert level(inner) <= level(own), f"{own} imports {inner}"
+    own = path.parts[0]
+    for imported in IMPORTED[path]:
+        top = imported.parts[0]
+        if top not in (own, "__init__"):
+            assert LINE[top] > LINE[own], f"{path} imports {imported}"
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] == "kernels"], ids=str)
+@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=str)
+def test_imports_inside_a_folder_run_in_no_circle(folder):
+    """Each file and each sub-folder is one node."""
+    inside = nx.DiGraph()
+    for path in MODULES:
+        for imported in IMPORTED[path]:
+            if path.is_relative_to(folder) and imported.is_relative_to(folder):
+                one, other = (p.relative_to(folder).parts[0] for p in (path, imported))
+                if one.removesuffix(".py") != other:
+                    inside.add_edge(one.removesuffix(".py"), other)
+    assert list(nx.simple_cycles(inside)) == []
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.name == "__init__.py"], ids=str)
+def test_an_init_holds_nothing_but_its_docstring(path):
+    if path.parent.as_posix() not in FACES:
+        assert len(ast.parse((ROOT / path).read_text()).body) == 1
+
+
+# The decorator of kernels also reads and writes the cache.
+KERNELS = [p for p in MODULES if p.parts[0] == "kernels" and p.name != "jit.py"]
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=str)
 def test_kernels_know_nothing_of_the_rest(path):
     for name in imports(ROOT / path):
         top = name.split(".")[0]
-        assert top in ("heapq", "typing", "numpy", "numba", "llvmlite") or name.startswith(
-            ("mnlearn.jit", "mnlearn.kernels")
-        )
+        outside = ("heapq", "typing", "numpy", "numba", "llvmlite")
+        assert top in outside or name.startswith("mnlearn.kernels")
 
 
 # A method names the module of its scores, for the code that scores its models; it scores nothing.
-SCORERS = ("network_scores", "circuit_scores")
-FORBIDDEN = ("scores", "score", "tuning", "inference", "cell_scoring", "paired_scores", *SCORERS)
+SCORERS = ("networks", "circuits")
+FORBIDDEN = ("scoring", "learning.tuning", "inference", "study", *SCORERS)
 
 
 def scoring_in(source):
@@ -129,19 +120,20 @@ def scoring_in(source):
         if keyword.arg == "scorer"
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "mnlearn":
+        if isinstance(node, ast.ImportFrom):
+            module = node.module or ""
             names = [
-                alias.name for alias in node.names if alias.asname or alias.name not in SCORERS
+                f"{module}.{alias.name}".removeprefix("mnlearn.")
+                for alias in node.names
+                if module != "mnlearn.scoring" or alias.asname or alias.name not in SCORERS
             ]
-        elif isinstance(node, ast.ImportFrom):
-            names = [(node.module or "").removeprefix("mnlearn.")]
         elif isinstance(node, ast.Import):
             names = [alias.name.removeprefix("mnlearn.") for alias in node.names]
         elif isinstance(node, ast.Name) and node.id in SCORERS and id(node) not in named:
             names = [node.id]
         else:
             continue
-        if any(name.split(".")[0] in FORBIDDEN for name in names):
+        if any(f"{name}.".startswith(f"{place}.") for name in names for place in FORBIDDEN):
             yield node.lineno
 
 
@@ -153,15 +145,16 @@ def test_methods_do_not_score_or_tune(path):
 @pytest.mark.parametrize(
     "line",
     [
-        "from mnlearn.scores import pll",
-        "from mnlearn.network_scores import pll",
-        "from mnlearn import scores",
-        "from mnlearn import network_scores as own",
-        "import mnlearn.circuit_scores",
-        "from mnlearn.tuning import validation_score",
-        "from mnlearn.inference.exact import conditional_log_likelihood",
-        "score = network_scores.pll(network, data)",
-        "score = Method(scorer=network_scores).scorer or network_scores.pll",
+        "from mnlearn.scoring.any_model import pll",
+        "from mnlearn.scoring.networks import pll",
+        "from mnlearn import scoring",
+        "from mnlearn.scoring import any_model",
+        "from mnlearn.scoring import networks as own",
+        "import mnlearn.scoring.circuits",
+        "from mnlearn.learning.tuning import validation_score",
+        "from mnlearn.inference.enumeration import conditional_log_likelihood",
+        "score = networks.pll(network, data)",
+        "score = Method(scorer=networks).scorer or networks.pll",
     ],
 )
 def test_a_method_that_scores_or_tunes_is_found(line):

@@ -90,7 +90,7 @@ def test_a_clone_uses_the_records_and_changes_none(whole, tmp_path):
 def test_stale_records_are_made_again_where_asked_for_and_kept_elsewhere(whole, tmp_path):
     tree = clone(whole, tmp_path)
     before = recorded(tree)
-    source = tree.folder / "src/mnlearn/tree_learning.py"
+    source = tree.folder / "src/mnlearn/learning/trees.py"
     text = source.read_text()
     assert "+ 4" in text
     source.write_text(text.replace("+ 4", "+ 5"))

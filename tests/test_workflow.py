@@ -80,14 +80,19 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
         path.write_text(text)
         return planned
 
-    assert edited("kernels/tree.py", "LEAF = -1", "LEAF = -1  # no test here") == {}
-    learn = edited("tree_learning.py", "+ 4", "+ 5")
+    assert edited("kernels/trees.py", "LEAF = -1", "LEAF = -1  # no test here") == {}
+    learn = edited("learning/trees.py", "+ 4", "+ 5")
     assert learn["tune"] == 1
     assert learn["score"] == 1
     assert "prepare" not in learn
-    assert edited("kernels/gibbs.py", "burn_in + n_samples", "n_samples + burn_in")["score"] == 2
-    assert set(edited("pages.py", "1.45", "1.5")) == {"page", "claims_page"}
-    assert edited("pages.py", "def page(", "def unused():\n    return 1\n\n\ndef page(") == {}
+    assert (
+        edited("kernels/sampling/gibbs.py", "burn_in + n_samples", "n_samples + burn_in")["score"]
+        == 2
+    )
+    assert set(edited("report/pages.py", "1.45", "1.5")) == {"page", "claims_page"}
+    assert (
+        edited("report/pages.py", "def page(", "def unused():\n    return 1\n\n\ndef page(") == {}
+    )
     assert finished.planned() == {}
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from snakemake.utils import validate
 
-from mnlearn.code_digest import code_digest
-from mnlearn.data.sources import known_datasets, unavailable
-from mnlearn.errors import InputError
-from mnlearn.planning import KINDS, Plan, Record
-from mnlearn.study import load_studies
+from mnlearn.runtime.code_digest import code_digest
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.sources import known_datasets, unavailable
+from mnlearn.study.definition import load_studies
+from mnlearn.study.planning import KINDS, Plan, Record
 
 validate(config, "../schemas/config.schema.yaml")
 

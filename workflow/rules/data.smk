@@ -54,7 +54,9 @@ rule partition:
     input:
         train="results/data/{dataset}/train.npz",
         order=order_of(
-            "{study}/partitions/{dataset}", partitions_asked, "partitions.partitions"
+            "{study}/partitions/{dataset}",
+            partitions_asked,
+            "inference.query_groups.partitions",
         ),
     output:
         "results/{study}/partitions/{dataset}.json",

@@ -39,7 +39,7 @@ rule table:
                 "entry": product_of(wildcards, "tables"),
                 "stale": stale_of(wildcards.study),
             },
-            "study_products.write_tables",
+            "cli.study_products.write_tables",
         ),
     output:
         csv="results/{study}/tables/{name}.csv",
@@ -64,7 +64,7 @@ rule figure:
         order=order_of(
             "{study}/figures/{name}",
             lambda wildcards: product_of(wildcards, "figures"),
-            "study_products.write_figures",
+            "cli.study_products.write_figures",
         ),
     output:
         pdf="results/{study}/figures/{name}.pdf",
@@ -91,7 +91,7 @@ rule page:
     """Show one table as a page that opens in a browser."""
     input:
         table="results/{study}/tables/{name}.md",
-        order=order_of("{study}/pages/{name}", lambda _: [], "pages.write_page"),
+        order=order_of("{study}/pages/{name}", lambda _: [], "report.pages.write_page"),
     output:
         report(
             "results/{study}/pages/{name}.html",
@@ -120,7 +120,7 @@ rule claims:
         order=order_of(
             "{study}/claims",
             lambda wildcards: study_of(wildcards).content,
-            "study_products.write_claims",
+            "cli.study_products.write_claims",
         ),
     output:
         markdown="results/{study}/claims.md",
@@ -139,7 +139,7 @@ rule claims_page:
     """Show the claims as a page that opens in a browser."""
     input:
         claims="results/{study}/claims.md",
-        order=order_of("{study}/claims_page", lambda _: [], "pages.write_page"),
+        order=order_of("{study}/claims_page", lambda _: [], "report.pages.write_page"),
     output:
         report(
             "results/{study}/claims.html",
@@ -166,7 +166,7 @@ rule appendix:
         order=order_of(
             "{study}/appendix/{method}",
             lambda wildcards: study_of(wildcards).content["methods"][wildcards.method],
-            "appendix.write_appendix",
+            "report.appendix.write_appendix",
         ),
     output:
         report(

@@ -136,7 +136,7 @@ rule queries:
                 queries_of(wildcards.study)["examples"],
                 config["seed"],
             ],
-            "query_curves.draw_queries",
+            "study.cells.query_curve.draw_queries",
         ),
     output:
         "results/{study}/queries/{dataset}.npz",
@@ -261,7 +261,7 @@ rule gather:
         order=order_of(
             "{study}/scores",
             lambda wildcards: [files(wildcards.study, kind) for kind in KINDS],
-            "gather.gather",
+            "study.gather.gather",
         ),
     output:
         "results/{study}/scores.csv",

@@ -7,17 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.arrays import read_arrays, write_arrays
-from mnlearn.errors import InputError
+from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
+from mnlearn.runtime.errors import InputError
 
 VERSION = 1
-
-
-def read_only(array: NDArray) -> NDArray:
-    """Return a contiguous view of `array` that refuses writing."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
 
 
 @dataclass(frozen=True, eq=False)

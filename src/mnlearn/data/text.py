@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
-from mnlearn.errors import InputError
-from mnlearn.files import read_bytes, write_text
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_bytes, write_text
 
 _ZERO, _ONE, _COMMA, _NEWLINE = (ord(c) for c in "01,\n")
 

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from mnlearn.errors import InputError
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.terms import finite, query_of, terms_of
-from mnlearn.kernels.annealing import anneal
+from mnlearn.kernels.sampling.annealing import anneal
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.streams import stream_seed
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream_seed
+from mnlearn.runtime.threads import map_ranges
 
 _PILOT_CHAINS = 100
 _PILOT_SWEEPS = 50

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
 from mnlearn.inference.terms import Terms, query_of
-from mnlearn.kernels.belief_propagation import propagate_beliefs
+from mnlearn.kernels.sampling.belief_propagation import propagate_beliefs
+from mnlearn.runtime.errors import InputError
 
 MAX_ITERATIONS = 100
 # The share of the old message that stays, against oscillation in loops.

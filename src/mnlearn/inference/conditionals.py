@@ -5,15 +5,15 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.terms import conditions, finite, leaf_log_odds
-from mnlearn.kernels.effects import add_owned
-from mnlearn.kernels.pseudo_likelihood import add_log_odds
-from mnlearn.kernels.tree import tree_log_odds
+from mnlearn.kernels.likelihood.stored_columns import add_log_odds
+from mnlearn.kernels.sampling.effects import add_owned
+from mnlearn.kernels.trees import tree_log_odds
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.native import Model
-from mnlearn.threads import map_ranges
+from mnlearn.models.io.native import Model
+from mnlearn.runtime.threads import map_ranges
 
 
 def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArray[np.float64]:

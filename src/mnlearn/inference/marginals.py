@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Query, Terms, query_of
-from mnlearn.kernels.enumeration import enumerate_marginals
-from mnlearn.kernels.gibbs import sample_marginals
-from mnlearn.threads import map_ranges
+from mnlearn.kernels.sampling.enumeration import enumerate_marginals
+from mnlearn.kernels.sampling.gibbs import sample_marginals
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.threads import map_ranges
 
 N_BATCHES = 20
 MAX_ENUMERATED = 20
-# Which way of sampling is quickest; see `kernels.gibbs.sample_marginals`.
+# Which way of sampling is quickest; see `kernels.sampling.gibbs.sample_marginals`.
 TABLE_SHARE = 0.5
 SCAN_LIMIT = 64
 _STATIONARY_TOLERANCE = 1e-13

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
-from mnlearn.files import read_text
-from mnlearn.inference.circuits import UNKNOWN
-from mnlearn.inference.circuits import marginals as circuit_marginals
+from mnlearn.inference.circuits.exact import UNKNOWN
+from mnlearn.inference.circuits.exact import marginals as circuit_marginals
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.native import Model
+from mnlearn.models.io.native import Model
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
 
 
 def read_evidence(

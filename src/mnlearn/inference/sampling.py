@@ -3,17 +3,17 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.circuits import draw
-from mnlearn.inference.exact import conditional_log_likelihood
+from mnlearn.inference.circuits.exact import draw
+from mnlearn.inference.enumeration import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.terms import query_of, terms_of
-from mnlearn.kernels.ancestral import draw_ancestral
-from mnlearn.kernels.gibbs import draw_states
+from mnlearn.kernels.sampling.ancestral import draw_ancestral
+from mnlearn.kernels.sampling.gibbs import draw_states
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import Model
-from mnlearn.threads import map_ranges
+from mnlearn.runtime.threads import map_ranges
 
 
 def sample_rows(

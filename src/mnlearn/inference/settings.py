@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mnlearn.errors import InputError
+from mnlearn.runtime.errors import InputError
 
 
 @dataclass(frozen=True)

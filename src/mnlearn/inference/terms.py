@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.conditioning import SYMMETRIC
+from mnlearn.kernels.sampling.conditioning import SYMMETRIC
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
+from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.native import Model
 
 # Stands in for an infinite weight in sums, where infinities of both signs would give NaN. A
 # log-probability below minus half of it is reported as minus infinity.
@@ -20,7 +20,9 @@ HARD_WEIGHT = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """A model as conjunctions; see `kernels.conditioning` for what owned and symmetric mean.
+    """A model as conjunctions.
+
+    For what owned and symmetric terms are see `kernels.sampling.conditioning`.
 
     conjunctions : symmetric terms have all their literals; an owned term lacks its owner's.
     weight : float64, finite. owner : int64, the variable whose log-odds a term adds to, or

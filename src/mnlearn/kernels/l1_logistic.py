@@ -14,8 +14,8 @@ variables, and the negation is undone in the loss and its derivatives.
 
 import numpy as np
 
-from mnlearn.jit import fused_kernel, kernel, sum_kernel
-from mnlearn.kernels.logistic import exp_nonpositive, log1p_unit, log_normal
+from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_normal
+from mnlearn.kernels.jit import fused_kernel, kernel, sum_kernel
 
 MAX_STEPS = 300
 MAX_SWEEPS = 200

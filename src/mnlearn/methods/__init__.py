@@ -3,8 +3,8 @@
 import importlib
 import pkgutil
 
-from mnlearn.errors import InputError
-from mnlearn.method import Method
+from mnlearn.learning.method import Method
+from mnlearn.runtime.errors import InputError
 
 
 def method_names() -> list[str]:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from mnlearn import circuit_scores
-from mnlearn.bayes_growth import BayesGrowth
-from mnlearn.circuit_growth import EdgeBudgets, Prices
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.circuits.bayes import BayesGrowth
+from mnlearn.learning.circuits.growth import EdgeBudgets, Prices
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.scoring import circuits
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("pseudocount", "search", "split_cost", "edge_cost", "max_edges"), learn),),
-    scorer=circuit_scores,
+    scorer=circuits,
     variant=("max_edges",),
     criterion="ll",
 )

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from mnlearn import circuit_scores
-from mnlearn.circuit_growth import EdgeBudgets, Prices
-from mnlearn.markov_growth import MarkovGrowth
-from mnlearn.method import Fitted, Method, Stage, Task, parameter
-from mnlearn.penalty import Penalty
+from mnlearn.learning.circuits.growth import EdgeBudgets, Prices
+from mnlearn.learning.circuits.markov import MarkovGrowth
+from mnlearn.learning.method import Fitted, Method, Stage, Task, parameter
+from mnlearn.learning.penalty import Penalty
+from mnlearn.scoring import circuits
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("sd", "l1", "search", "split_cost", "edge_cost", "max_edges"), learn),),
-    scorer=circuit_scores,
+    scorer=circuits,
     variant=("max_edges",),
     criterion="ll",
 )

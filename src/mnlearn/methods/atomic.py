@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
-from mnlearn.method import Fitted, Method, Stage, Task, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, parameter
 from mnlearn.models.features import atomic_features
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 
 
 @dataclass(frozen=True)
@@ -48,5 +48,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("pseudocount",), learn),),
-    scorer=network_scores,
+    scorer=networks,
 )

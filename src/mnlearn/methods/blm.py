@@ -3,15 +3,15 @@
 import time
 from dataclasses import dataclass, field, replace
 
-from mnlearn import network_scores
-from mnlearn.bottom_up import BottomUpSearch, search_bottom_up
-from mnlearn.errors import InputError
-from mnlearn.exact_bottom_up import search_exactly
-from mnlearn.feature_generation import INITIAL
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
-from mnlearn.penalty import Penalty
-from mnlearn.weight_learning import MAX_ITERATIONS
-from mnlearn.weight_paths import WeightPaths, weight_paths
+from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up
+from mnlearn.learning.features.bottom_up_exact import search_exactly
+from mnlearn.learning.features.generation import INITIAL
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import MAX_ITERATIONS
+from mnlearn.learning.weights.paths import WeightPaths, weight_paths
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 
 RELEARN = ("pass", "candidate")
 
@@ -106,6 +106,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("initial", "price", "l1", "sd"), learn),),
-    scorer=network_scores,
+    scorer=networks,
     variant=("initial",),
 )

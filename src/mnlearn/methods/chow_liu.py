@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnlearn import circuit_scores
-from mnlearn.chow_liu_tree import (
+from mnlearn.learning.latent_trees.chow_liu import (
     maximum_spanning_tree,
     mutual_information,
     pair_probabilities,
 )
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.scoring import circuits
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=lambda task: task,
     stages=(Stage(("pseudocount",), learn),),
-    scorer=circuit_scores,
+    scorer=circuits,
     criterion="ll",
 )

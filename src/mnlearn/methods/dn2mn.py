@@ -3,8 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn import network_scores
-from mnlearn.conversion import (
+from mnlearn.learning.conversion import (
     BASES,
     ORDERS,
     base_named,
@@ -13,13 +12,14 @@ from mnlearn.conversion import (
     orders_named,
     to_markov_network,
 )
-from mnlearn.errors import InputError
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.methods.dn_tree import TreeWorkspace
 from mnlearn.methods.dn_tree import learn as learn_trees
 from mnlearn.methods.dn_tree import prepare as prepare_trees
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 
 KAPPA_BY = ("source", "converted")
 
@@ -96,7 +96,7 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("kappa",), learn_source), Stage(("base", "orders"), learn)),
-    scorer=network_scores,
+    scorer=networks,
     variant=("base", "orders"),
     network="optional",
 )

@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mnlearn import network_scores
-from mnlearn.data.dataset import Dataset, read_only
-from mnlearn.dependency_mixtures import mixture
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.data.dataset import Dataset
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.mixtures import mixture
+from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.models.dependency_network import tree_network
-from mnlearn.streams import stream
-from mnlearn.tree_learning import TreePath, learn_tree_path
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.random_streams import stream
+from mnlearn.scoring import networks
 
 
 @dataclass(frozen=True)
@@ -80,5 +81,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("kappa",), learn),),
-    scorer=network_scores,
+    scorer=networks,
 )

@@ -3,11 +3,11 @@
 import time
 from dataclasses import dataclass, field
 
-from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
-from mnlearn.logistic_learning import TOLERANCE, LogisticPath, learn_logistic_path
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 
 INTERCEPTS = ("free", "penalised")
 
@@ -76,5 +76,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("lambda",), learn),),
-    scorer=network_scores,
+    scorer=networks,
 )

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from mnlearn import network_scores
-from mnlearn.dependency_mixtures import mixture
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.mixtures import mixture
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.methods.dn_tree import TreeWorkspace
 from mnlearn.methods.dn_tree import learn as learn_trees
 from mnlearn.methods.dn_tree import prepare as prepare_trees
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.scoring import networks
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("share", "kappa"), learn),),
-    scorer=network_scores,
+    scorer=networks,
     network="required",
 )

@@ -3,11 +3,11 @@
 import time
 from dataclasses import dataclass, field
 
-from mnlearn import network_scores
 from mnlearn.data.dataset import Dataset
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.models.dependency_network import Trees, tree_network
-from mnlearn.tree_learning import TreePath, learn_tree_path
+from mnlearn.scoring import networks
 
 
 @dataclass(frozen=True)
@@ -66,5 +66,5 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("kappa",), learn),),
-    scorer=network_scores,
+    scorer=networks,
 )

@@ -3,17 +3,17 @@
 import time
 from dataclasses import dataclass, replace
 
-from mnlearn import network_scores
-from mnlearn.errors import InputError
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import MAX_ITERATIONS
+from mnlearn.learning.weights.paths import WeightPaths, weight_paths
 from mnlearn.methods.dn_tree import Parameters as TreeParameters
 from mnlearn.methods.dn_tree import TreeWorkspace
 from mnlearn.methods.dn_tree import learn as learn_trees
 from mnlearn.methods.dn_tree import prepare as prepare_trees
 from mnlearn.models.tree_features import FEATURE_MODES, tree_features
-from mnlearn.penalty import Penalty
-from mnlearn.weight_learning import MAX_ITERATIONS
-from mnlearn.weight_paths import WeightPaths, weight_paths
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("kappa",), learn_structure), Stage(("feature_mode", "l1", "sd"), learn)),
-    scorer=network_scores,
+    scorer=networks,
     variant=("feature_mode",),
 )

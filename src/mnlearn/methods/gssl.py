@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn import network_scores
-from mnlearn.errors import InputError
-from mnlearn.feature_generation import INITIAL, NestedFeatures, generate_features
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
-from mnlearn.penalty import Penalty
-from mnlearn.rare_values import Likelihood, likelihood_of
-from mnlearn.screened_weights import ScreenedWeights
-from mnlearn.weight_learning import MAX_ITERATIONS
-from mnlearn.weight_paths import WeightPaths
+from mnlearn.learning.features.generation import INITIAL, NestedFeatures, generate_features
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import MAX_ITERATIONS
+from mnlearn.learning.weights.paths import WeightPaths
+from mnlearn.learning.weights.rewritten_likelihood import Likelihood, likelihood_of
+from mnlearn.learning.weights.screening import ScreenedWeights
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=Workspace,
     stages=(Stage(("initial", "n_generated", "threshold", "l1", "sd"), learn),),
-    scorer=network_scores,
+    scorer=networks,
     variant=("initial", "n_generated", "threshold"),
 )

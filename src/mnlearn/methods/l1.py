@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mnlearn import network_scores
-from mnlearn.errors import InputError
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.neighbourhoods import MERGES, merged_pairs, pair_features
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import MAX_ITERATIONS
+from mnlearn.learning.weights.paths import WeightPaths, weight_paths
 from mnlearn.methods.dn_lr import LogisticWorkspace
 from mnlearn.methods.dn_lr import Parameters as LogisticParameters
 from mnlearn.methods.dn_lr import prepare as prepare_logistic
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.neighbourhoods import MERGES, merged_pairs, pair_features
-from mnlearn.penalty import Penalty
-from mnlearn.weight_learning import MAX_ITERATIONS
-from mnlearn.weight_paths import WeightPaths, weight_paths
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("merge", "lambda", "l1", "sd"), learn),),
-    scorer=network_scores,
+    scorer=networks,
     variant=("merge",),
 )

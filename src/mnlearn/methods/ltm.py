@@ -3,10 +3,10 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn import circuit_scores
-from mnlearn.errors import InputError
-from mnlearn.latent_tree_search import GROUPINGS, learn_latent_tree
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.latent_trees.search import GROUPINGS, learn_latent_tree
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import circuits
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=lambda task: task,
     stages=(Stage(("grouping", "pseudocount"), learn),),
-    scorer=circuit_scores,
+    scorer=circuits,
     criterion="ll",
 )

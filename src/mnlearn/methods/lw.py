@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn import network_scores
-from mnlearn.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
-from mnlearn.errors import InputError
-from mnlearn.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
+from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import MAX_ITERATIONS, REFERENCE, STANDARD, learn_weights
+from mnlearn.learning.weights.stored_likelihood import PseudoLikelihood, pseudo_likelihood
 from mnlearn.models.features import FeatureSet, canonical, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.penalty import Penalty
-from mnlearn.pseudo_likelihood import PseudoLikelihood, pseudo_likelihood
-from mnlearn.weight_learning import MAX_ITERATIONS, REFERENCE, STANDARD, learn_weights
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import networks
 
 FEATURES = ("cpds", "converted")
 STARTS = ("previous", "zero", "conversion")
@@ -128,6 +128,6 @@ METHOD = Method(
     parameters=Parameters,
     prepare=prepare,
     stages=(Stage(("features", "start", "l1", "sd"), learn),),
-    scorer=network_scores,
+    scorer=networks,
     network="required",
 )

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
-from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import Trees
 from mnlearn.models.features import concatenate, with_literal
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

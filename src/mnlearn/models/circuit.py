@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
-from mnlearn.errors import InputError
-from mnlearn.kernels.circuit_check import find_fault, scopes
+from mnlearn.kernels.circuits.validity import find_fault, scopes
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import trees_of_leaves
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 
 _FAULTS = ("", "a sum over children of different variables", "a product whose factors share one")
 

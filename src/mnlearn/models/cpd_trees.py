@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
-from mnlearn.errors import InputError
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.models.features import FeatureSet
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 
 # Log-probabilities that sum to one this closely are taken as they are, so that what is written is
 # read back to the last bit. Libra's own files carry seven digits.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
 from mnlearn.models.features import FeatureSet, feature_set, features_of
+from mnlearn.runtime.arrays import read_only
 
 LEAF = -1
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
+from mnlearn.runtime.arrays import read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
-from mnlearn.errors import InputError
 from mnlearn.models.features import FeatureSet, canonical
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import read_only
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import features_of
+from mnlearn.runtime.arrays import read_only
 
 NO_PARENT = -1
 

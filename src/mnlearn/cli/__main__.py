@@ -1,0 +1,5 @@
+"""The command as `python -m mnlearn.cli`."""
+
+from mnlearn.cli import main
+
+main()

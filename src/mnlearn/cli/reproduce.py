@@ -1,0 +1,242 @@
+"""Around Snakemake: running a study, finding what is stale, unlocking after a kill."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+import yaml
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text, write_text
+from mnlearn.runtime.progress import say
+from mnlearn.study.datasets.fetch import fetch_many
+from mnlearn.study.datasets.registry import load_registry, registry_path
+from mnlearn.study.datasets.sources import record_outcomes, unavailable
+from mnlearn.study.definition import Study, load_studies, load_study, study_path
+from mnlearn.study.planning import KINDS, Plan, Record
+
+RESULTS = "results"
+
+
+def checkout() -> Path:
+    """Return the folder with the Snakefile, found like the registry of datasets."""
+    return registry_path().parent.parent
+
+
+def find_study(name: str) -> Study:
+    """Return the study `name` of this checkout."""
+    return load_study(study_path(name, checkout() / "workflow"))
+
+
+def configuration() -> dict[str, Any]:
+    """Return the content of config.yaml."""
+    content: dict[str, Any] = yaml.safe_load(read_text(checkout() / "config.yaml"))
+    return content
+
+
+def plan_of(
+    name: str,
+    datasets: list[str],
+    again: bool = False,
+    left_out: Mapping[str, str] | None = None,
+) -> Plan:
+    """Return what running a study on some datasets, all if none is named, would make.
+
+    left_out : datasets that cannot be had; those of the last attempt if not given.
+    """
+    config, results = configuration(), checkout() / RESULTS
+    studies = load_studies([name], checkout() / "workflow")
+    left_out = unavailable(results / "data") if left_out is None else left_out
+    return Plan(
+        studies, [name], results, config["seed"], config["local"], datasets, left_out, again
+    )
+
+
+def stale_records(name: str, kinds: Collection[str] = KINDS) -> list[tuple[Record, list[str]]]:
+    """Return the records of a study that are not current, with what of them has changed."""
+    plan = plan_of(name, [])
+    found = (
+        (record, plan.stale(record))
+        for kind in kinds
+        for record in plan.records(name, kind)
+        if (plan.results / record.path).exists()
+    )
+    return [(record, changed) for record, changed in found if changed]
+
+
+def run_study(
+    name: str,
+    datasets: list[str],
+    cores: str,
+    mirror: str | None,
+    report: bool,
+    again: bool = False,
+    recorded: bool = False,
+) -> int:
+    """Fetch what is needed, run the study and write its report; return an exit status.
+
+    Records that are current are used as they are; with `again` they are made again, with `recorded`
+    all are used, and nothing is computed. A dataset that is named is fetched even if nothing has to
+    be computed on it.
+
+    Raises
+    ------
+    InputError
+        There is no such study or dataset; another run is under way; a dataset that is asked for
+        cannot be had, which is said after all that can be done without it.
+    """
+    study = find_study(name)
+    unknown = [d for d in datasets if d not in study.datasets]
+    if unknown:
+        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.datasets)}.")
+    failed = {}
+    if not recorded:
+        wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
+        failed = _fetch_missing(wanted, mirror)
+    if failed and set(datasets or study.datasets) <= set(failed):
+        raise InputError(" ".join(failed.values()))
+    unlock()
+    config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
+    if mirror:
+        config.append(f"mirror={mirror}")
+    command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
+    if recorded:
+        command.append("recorded=True")
+    forced = []
+    if again:
+        command.append("again=True")
+        forced = ["--forcerun", *_model_folders(name, datasets)]
+    _mark_run()
+    status = _run([*command, "--quiet", "rules", "host", "reason", *forced])
+    if status == 0 and report:
+        page = Path(RESULTS) / name / "report.html"
+        style = "workflow/report/report.css"
+        status = _run([*command, "--report", str(page), "--report-stylesheet", style], quiet=True)
+        if status == 0:
+            say(f"report: {checkout() / page}")
+    if failed:
+        raise InputError(" ".join(failed.values()))
+    return status
+
+
+def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, str]:
+    """Fetch benchmarks that are not here; return those that cannot be had, with the reason."""
+    folder = checkout() / RESULTS / "data"
+    missing = [
+        d for d in datasets if d in load_registry() and not (folder / d / "test.npz").exists()
+    ]
+    if missing:
+        try:
+            record_outcomes(fetch_many(missing, folder, mirror), folder)
+        except InputError as error:
+            say(f"going on without: {error}")
+    return {d: reason for d, reason in unavailable(folder).items() if d in missing}
+
+
+def _model_folders(name: str, datasets: list[str]) -> list[str]:
+    """Return the outputs from which all records of some datasets follow."""
+    plan = plan_of(name, datasets)
+    return [
+        f"{RESULTS}/{name}/models/{record.dataset}/{record.names[0]}"
+        for record in plan.records(name, "cells")
+        if record.dataset in plan.datasets(name)
+    ]
+
+
+def _run(command: list[str], quiet: bool = False) -> int:
+    """Run Snakemake in the checkout and return its exit status.
+
+    A terminal sends an interrupt to Snakemake too, which ends its jobs and removes its lock; this
+    waits for it. A second interrupt is passed on. With `quiet` the messages of Snakemake are shown
+    only if it fails.
+    """
+    # The rules call `mnlearn`, which must be found also where the environment is not activated.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    pipe = subprocess.PIPE if quiet else None
+    with subprocess.Popen(
+        command, cwd=checkout(), env={**os.environ, "PATH": path}, text=True, stdout=pipe,
+        stderr=subprocess.STDOUT if quiet else None,
+    ) as process:  # fmt: skip
+        interrupted = False
+        while True:
+            try:
+                output, _ = process.communicate()
+                break
+            except KeyboardInterrupt:
+                if interrupted:
+                    process.send_signal(signal.SIGINT)
+                interrupted = True
+                say("interrupted; waiting for the jobs that are under way to end")
+    if process.returncode and output:
+        say(output)
+    return process.returncode
+
+
+def _marker() -> Path:
+    return checkout() / ".snakemake" / "mnlearn-run.json"
+
+
+def _mark_run() -> None:
+    """Note on which machine a run began, for `unlock` on another one."""
+    write_text(_marker(), json.dumps({"host": socket.gethostname()}))
+
+
+def unlock(force: bool = False) -> None:
+    """Remove the lock that a killed run has left, unless another run is alive.
+
+    force : also if the run was on another machine, where this cannot be seen.
+
+    Raises
+    ------
+    InputError
+        Another run is alive in this folder, or may be on another machine.
+    """
+    locks = checkout() / ".snakemake" / "locks"
+    if not locks.is_dir() or not any(locks.iterdir()):
+        return
+    alive = _other_run()
+    if alive is not None:
+        raise InputError(f"{checkout()}: another run is under way here, process {alive}.")
+    marker = _marker()
+    host = json.loads(read_text(marker))["host"] if marker.exists() else socket.gethostname()
+    if host != socket.gethostname() and not force:
+        raise InputError(
+            f"{checkout()}: locked by a run on {host}; if it has ended, `mnlearn study --unlock` "
+            f"removes the lock."
+        )
+    for lock in locks.iterdir():
+        lock.unlink()
+    say("removed the lock of a run that was killed")
+
+
+def _other_run() -> int | None:
+    """Return the process of another run of Snakemake in this checkout, or None."""
+    own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    for process in psutil.process_iter(["pid", "cmdline"]):
+        words = process.info["cmdline"] or []
+        if process.pid in own or not any("snakemake" in word for word in words[:4]):
+            continue
+        try:
+            if Path(process.cwd()) == checkout():
+                return int(process.pid)
+        except psutil.Error:
+            continue
+    return None
+
+
+def run_demo() -> int:
+    """Run the study `demo`, print its table of scores and where the report is."""
+    status = run_study("demo", [], "all", None, report=True)
+    if status == 0:
+        folder = checkout() / RESULTS / "demo"
+        say((folder / "tables" / "scores.md").read_text(encoding="utf-8"))
+        say(f"Tables, figures and models are in {folder}.")
+        say(f"Open {folder / 'report.html'} in a browser.")
+    return status

@@ -1,0 +1,379 @@
+"""The steps of the pipeline as subcommands; a person can paste them from Snakemake's log."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mnlearn.cli.options import (
+    DATA_FOLDER,
+    FILE,
+    FOLDER,
+    parse_inference,
+    parse_list,
+    parse_local,
+    parse_object,
+    recipe_option,
+    seed_option,
+    threads_option,
+)
+from mnlearn.runtime.errors import InputError
+
+
+@click.command()
+@click.argument("name", metavar="DATASET")
+@click.option("--local", default="{}", help="How a person's own dataset is given, as JSON.")
+@click.option("--folder", type=FOLDER, default=DATA_FOLDER)
+@seed_option
+def prepare(name: str, local: str, folder: Path, seed: int) -> None:
+    """Pipeline: bring a dataset into the native form, fetching or drawing it if needed."""
+    from mnlearn.study.datasets.sources import prepare_dataset
+
+    if name in (".", "..") or Path(name).name != name:
+        raise InputError(f"dataset {name}: expected a name without folders.")
+    prepare_dataset(name, folder, seed, parse_local(local))
+
+
+@click.command()
+@click.argument("train", type=FILE)
+@click.option("--dataset", required=True)
+@click.option("--groups", type=click.IntRange(min=1), required=True)
+@click.option("--number", type=click.IntRange(min=1), required=True)
+@click.option("--out", type=FILE, required=True)
+@seed_option
+def partition(train: Path, dataset: str, groups: int, number: int, out: Path, seed: int) -> None:
+    """Pipeline: draw partitions of the variables into query groups."""
+    from mnlearn.data.dataset import load_npz
+    from mnlearn.inference.query_groups import partitions
+    from mnlearn.runtime.files import write_json
+
+    write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, number))
+
+
+@click.command()
+@click.argument("learner", metavar="METHOD")
+@click.option("--study", required=True)
+@click.option("--label", required=True, help="Name of the method in the study.")
+@click.option("--dataset", required=True)
+@click.option("--train", type=FILE, required=True)
+@click.option("--valid", type=FILE, required=True)
+@click.option("--grid", required=True, help="Values by parameter, as JSON.")
+@click.option("--cmll", default="{}", help="Settings to choose by validation CMLL, as JSON.")
+@click.option("--network", type=FILE, help="Dependency network to build on.")
+@click.option("--checkpoints", type=FOLDER, help="Folder for finished grid points.")
+@click.option("--models", type=FOLDER, required=True)
+@recipe_option
+@threads_option
+@seed_option
+def tune(
+    learner: str,
+    study: str,
+    label: str,
+    dataset: str,
+    train: Path,
+    valid: Path,
+    grid: str,
+    cmll: str,
+    network: Path | None,
+    checkpoints: Path | None,
+    models: Path,
+    recipe: dict[str, Any],
+    threads: int,
+    seed: int,
+) -> None:
+    """Pipeline: search a grid on validation data; keep the best model of each variant."""
+    from mnlearn.study.cells.learn import learn_cell
+
+    identity = {
+        "study": study, "method": label, "dataset": dataset, "seed": seed, "recipe": recipe,
+    }  # fmt: skip
+    values = parse_object(grid, "--grid")
+    learn_cell(
+        learner, identity, train, valid, values, parse_inference(cmll, "--cmll", "groups"),
+        checkpoints, models, threads, network,
+    )  # fmt: skip
+
+
+@click.command("score-cell")
+@click.argument("models", type=FOLDER)
+@click.option("--groups", type=FILE, required=True)
+@click.option("--test", type=FILE, required=True)
+@click.option("--inference", required=True, help="Inference settings, as JSON.")
+@click.option("--cmll-of", type=click.Choice(["all", "chosen", "none"]), default="all")
+@click.option("--checkpoints", type=FOLDER)
+@click.option("--per-example", type=FILE, required=True)
+@click.option("--trace", type=FILE, required=True, help="Write the grid points to this CSV.")
+@click.option("--cell", type=FILE, required=True)
+@recipe_option
+@threads_option
+def score_cell(
+    models: Path,
+    groups: Path,
+    test: Path,
+    inference: str,
+    cmll_of: str,
+    checkpoints: Path | None,
+    per_example: Path,
+    trace: Path,
+    cell: Path,
+    recipe: dict[str, Any],
+    threads: int,
+) -> None:
+    """Pipeline: score a learned model and its variants on test data."""
+    from mnlearn.study.cells import score
+
+    settings = parse_inference(inference, "--inference")
+    score.score_cell(
+        models, test, groups, settings, checkpoints, per_example, trace, cell, threads,
+        cmll_of, recipe,
+    )  # fmt: skip
+
+
+@click.command("time-cell")
+@click.argument("cell", type=FILE)
+@click.option("--train", type=FILE, required=True)
+@click.option("--network", type=FILE, help="Dependency network that the method builds on.")
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+@threads_option
+def time_cell(
+    cell: Path, train: Path, network: Path | None, out: Path, recipe: dict[str, Any], threads: int
+) -> None:
+    """Pipeline: learn the chosen model of a cell alone, from nothing, and time each part."""
+    from mnlearn.study.cells import timing
+
+    timing.time_cell(cell, train, recipe, out, threads, network)
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.option("--study", required=True)
+@click.option("--label", required=True, help="Name of the method in the study.")
+@click.option("--dataset", required=True)
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+def structure(
+    model: Path, study: str, label: str, dataset: str, out: Path, recipe: dict[str, Any]
+) -> None:
+    """Pipeline: write the couplings of a network, which a figure draws."""
+    from mnlearn.study.cells.structure import write_structure
+
+    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
+    write_structure(model, identity, out)
+
+
+@click.command()
+@click.argument("test", type=FILE)
+@click.option("--dataset", required=True)
+@click.option("--examples", type=click.IntRange(min=1), required=True)
+@click.option("--out", type=FILE, required=True)
+@seed_option
+def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> None:
+    """Pipeline: draw test examples and the order in which their variables are queried."""
+    from mnlearn.data.dataset import load_npz
+    from mnlearn.study.cells.query_curve import draw_queries
+
+    draw_queries(load_npz(test), dataset, examples, seed, out)
+
+
+@click.command("query-curve")
+@click.argument("model", type=FILE)
+@click.option("--study", required=True)
+@click.option("--label", required=True, help="Name of the method in the study.")
+@click.option("--dataset", required=True)
+@click.option("--test", type=FILE, required=True)
+@click.option("--queries", "queries_path", type=FILE, required=True)
+@click.option("--percentages", required=True, help="Shares of the variables, as a JSON list.")
+@click.option("--inference", default="{}", help="Gibbs settings for other models, as JSON.")
+@click.option("--sampled", type=click.IntRange(min=1), help="Queries that other models answer.")
+@click.option("--beliefs", is_flag=True, help="Other models answer by belief propagation as well.")
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+@threads_option
+@seed_option
+def query_curve(
+    model: Path,
+    study: str,
+    label: str,
+    dataset: str,
+    test: Path,
+    queries_path: Path,
+    percentages: str,
+    inference: str,
+    sampled: int | None,
+    beliefs: bool,
+    out: Path,
+    recipe: dict[str, Any],
+    threads: int,
+    seed: int,
+) -> None:
+    """Pipeline: answer queries of growing shares of the variables, with a circuit exactly."""
+    from mnlearn.study.cells import query_curve
+
+    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
+    shares = parse_list(percentages, "--percentages")
+    settings = parse_inference(inference, "--inference")
+    query_curve.query_curve(
+        model, test, queries_path, shares, settings, identity, seed, out, sampled, threads, beliefs
+    )
+
+
+@click.command("check-exports")
+@click.argument("model", type=FILE)
+@click.option("--study", required=True)
+@click.option("--label", required=True, help="Name of the method in the study.")
+@click.option("--dataset", required=True)
+@click.option("--test", type=FILE, required=True)
+@click.option("--form", "forms", multiple=True, required=True, help="A suffix without the dot.")
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+def check_exports(
+    model: Path,
+    study: str,
+    label: str,
+    dataset: str,
+    test: Path,
+    forms: tuple[str, ...],
+    out: Path,
+    recipe: dict[str, Any],
+) -> None:
+    """Pipeline: write a model in other forms, read them again and compare the scores."""
+    from mnlearn.study.cells import round_trip
+
+    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
+    round_trip.check_exports(model, test, forms, identity, out)
+
+
+@click.command()
+@click.option("--study", required=True)
+@click.option("--dataset", required=True)
+@click.option("--first", type=(str, FILE), required=True, help="A method, its scores by example.")
+@click.option("--second", type=(str, FILE), required=True, help="The one to compare it with.")
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+def pair(
+    study: str,
+    dataset: str,
+    first: tuple[str, Path],
+    second: tuple[str, Path],
+    out: Path,
+    recipe: dict[str, Any],
+) -> None:
+    """Pipeline: compare two methods test example by test example."""
+    from mnlearn.study.cells.pair import compare_paired
+
+    identity = {"study": study, "dataset": dataset, "recipe": recipe}
+    compare_paired(identity, first, second, out)
+
+
+@click.command()
+@click.option("--study", required=True)
+@click.option("--dataset", required=True)
+@click.option("--first", type=(str, FILE), required=True, help="A method and its circuit.")
+@click.option("--second", type=(str, FILE), required=True, help="The one to compare it with.")
+@click.option("--samples", default=10_000, show_default=True, type=click.IntRange(min=2))
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+@threads_option
+@seed_option
+def divergence(
+    study: str,
+    dataset: str,
+    first: tuple[str, Path],
+    second: tuple[str, Path],
+    samples: int,
+    out: Path,
+    recipe: dict[str, Any],
+    threads: int,
+    seed: int,
+) -> None:
+    """Pipeline: estimate the Kullback-Leibler divergence of a circuit from another."""
+    from mnlearn.study.cells.divergence import estimate_divergence
+
+    identity = {"study": study, "dataset": dataset, "recipe": recipe}
+    estimate_divergence(identity, first, second, samples, seed, out, threads)
+
+
+@click.command()
+@click.argument("cells", nargs=-1, required=True, type=FILE)
+@click.option("--paired", multiple=True, type=FILE, help="Record of two methods compared.")
+@click.option("--curve", "curves", multiple=True, type=FILE, help="Record of a query curve.")
+@click.option("--export", "exports", multiple=True, type=FILE, help="Record of `check-exports`.")
+@click.option("--time", "times", multiple=True, type=FILE, help="Record of `time-cell`.")
+@click.option("--trace", "traces", multiple=True, type=FILE, help="Grid points of a cell.")
+@click.option("--timed", multiple=True, help="Method whose seconds are those of --time alone.")
+@click.option("--divergence", "divergences", multiple=True, type=FILE, help="Record of a KL.")
+@click.option("--out", type=FILE, required=True)
+def gather(
+    cells: tuple[Path, ...],
+    paired: tuple[Path, ...],
+    curves: tuple[Path, ...],
+    exports: tuple[Path, ...],
+    times: tuple[Path, ...],
+    traces: tuple[Path, ...],
+    timed: tuple[str, ...],
+    divergences: tuple[Path, ...],
+    out: Path,
+) -> None:
+    """Pipeline: put the numbers of all cells into one tidy CSV."""
+    from mnlearn.runtime.files import write_text
+    from mnlearn.study.gather import gather as gather_cells
+
+    for path in cells:
+        try:
+            gather_cells([path])
+        except (AttributeError, KeyError, TypeError) as error:
+            raise InputError(f"{path}: is not the record of a scored cell.") from error
+    scores = gather_cells(
+        cells, paired, curves, exports, times, traces, timed, divergences
+    )  # fmt: skip
+    write_text(out, scores.to_csv(index=False, lineterminator="\n"))
+
+
+@click.command()
+@click.argument("name", metavar="STUDY")
+@click.argument("product", type=click.Choice(["tables", "figures", "claims"]))
+@click.option("--only", multiple=True, help="Just these, by name.")
+def write(name: str, product: str, only: tuple[str, ...]) -> None:
+    """Pipeline: write a study's tables, figures or claims from its scores.csv."""
+    from mnlearn.cli.study_products import write_claims, write_figures, write_tables
+
+    writers: dict[str, Callable[[str, list[str] | None], None]] = {
+        "tables": write_tables,
+        "figures": write_figures,
+        "claims": write_claims,
+    }
+    writers[product](name, list(only) or None)
+
+
+@click.command()
+@click.argument("source", metavar="MARKDOWN", type=FILE)
+@click.option("--out", type=FILE, required=True)
+def page(source: Path, out: Path) -> None:
+    """Pipeline: show a table or the claims as a page for the browser."""
+    from mnlearn.report.pages import write_page
+
+    write_page(source, out)
+
+
+@click.command()
+@click.argument("name", metavar="STUDY")
+@click.argument("method")
+def appendix(name: str, method: str) -> None:
+    """Pipeline: show every point of a method's grid as a page for the browser."""
+    from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study
+    from mnlearn.report.appendix import write_appendix
+    from mnlearn.study.datasets.sources import dataset_labels
+
+    study = find_study(name)
+    if method not in study.methods:
+        raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
+    labels = dataset_labels(configuration()["local"])
+    write_appendix(study, method, labels, checkout() / RESULTS / name)
+
+
+STEPS = (
+    *(prepare, partition, tune, score_cell, time_cell, structure, queries, query_curve),
+    *(check_exports, pair, divergence, gather, write, page, appendix),
+)

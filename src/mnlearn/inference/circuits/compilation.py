@@ -1,0 +1,209 @@
+"""Compilation of networks into circuits: variable elimination on decision diagrams."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mnlearn.inference.circuits.elimination import min_fill_order
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
+
+MAX_EDGES = 5_000_000
+# A diagram: a node of the circuit, or (level, diagram if the variable is 0, diagram if 1).
+Diagram = int | tuple[int, "Diagram", "Diagram"]
+_ONE = -1
+
+
+def compile_network(
+    network: MarkovNetwork | BayesianNetwork, max_edges: int = MAX_EDGES
+) -> ArithmeticCircuit:
+    """Return the circuit of a network, whose parameters are those of its features or CPDs.
+
+    Variables are eliminated in min-fill order (Chavira & Darwiche 2007). Factors are decision
+    diagrams with nodes of the circuit at their ends, so that what a context makes equal is
+    computed once; a variable is eliminated at the lowest level of its diagrams.
+
+    Raises
+    ------
+    InputError
+        The circuit would have more than `max_edges` edges, or a weight is plus infinity.
+    """
+    if isinstance(network, BayesianNetwork):
+        rank = network.rank
+        circuit = compile_network(network.network(), max_edges)
+        assert circuit.features is not None
+        # Parents come before children: the last variable of a path and a value is that of the CPD.
+        latest = np.maximum.reduceat(rank[circuit.features.var], circuit.features.start[:-1])
+        return replace(circuit, target=read_only(network.order[latest].astype(np.int32)))
+    if np.isposinf(network.weight).any():
+        raise InputError("circuit: a network with weights of plus infinity cannot be compiled.")
+    features = [network.features.literals(k) for k in range(len(network.features))]
+    scopes = [[v for v, _ in literals] for literals in features]
+    order, log2_entries = min_fill_order(network.n_vars, scopes)
+    builder = _Builder(network.n_vars, len(features), max_edges, log2_entries)
+    level = np.empty(network.n_vars, np.int64)
+    # The variable that is eliminated first is lowest; greater levels are nearer to the top.
+    level[order] = np.arange(network.n_vars)
+
+    waiting: list[list[Diagram]] = [[] for _ in range(network.n_vars)]
+    for k, literals in enumerate(features):
+        diagram: Diagram = 2 * network.n_vars + k
+        for v, value in sorted(literals, key=lambda literal: level[literal[0]]):
+            pair = (diagram, _ONE) if value == 0 else (_ONE, diagram)
+            diagram = (int(level[v]), *pair)
+        waiting[min(int(level[v]) for v, _ in literals)].append(diagram)
+    result = _ONE
+    for k, v in enumerate(order):
+        product: Diagram = (k, 2 * v, 2 * v + 1)
+        for diagram in waiting[k]:
+            product = builder.multiplied(product, diagram)
+        left = builder.without_lowest(product, k)
+        if isinstance(left, tuple):
+            waiting[_lowest(left)].append(left)
+        else:
+            result = builder.product(result, left)
+    return builder.circuit(result, network)
+
+
+def _lowest(diagram: Diagram) -> int:
+    """Return the lowest level in a diagram that does not end at once."""
+    seen: set[int] = set()
+    stack, lowest = [diagram], None
+    while stack:
+        one = stack.pop()
+        if isinstance(one, tuple) and id(one) not in seen:
+            seen.add(id(one))
+            lowest = one[0] if lowest is None else min(lowest, one[0])
+            stack += one[1:]
+    assert lowest is not None
+    return lowest
+
+
+class _Builder:
+    """Sums, products and diagrams, each made once."""
+
+    def __init__(self, n_vars: int, n_parameters: int, max_edges: int, log2_entries: float) -> None:
+        self.n_leaves = 2 * n_vars + n_parameters
+        self.max_edges, self.log2_entries = max_edges, log2_entries
+        self.inner: list[tuple[int, int, int]] = []
+        self._nodes: dict[tuple[int, int, int], int] = {}
+        self._diagrams: dict[tuple[int, int, int], Diagram] = {}
+
+    def product(self, a: int, b: int) -> int:
+        """Return the node of a product."""
+        if a == _ONE:
+            return b
+        return a if b == _ONE else self._node(0, a, b)
+
+    def _node(self, is_sum: int, a: int, b: int) -> int:
+        key = (is_sum, min(a, b), max(a, b))
+        if key not in self._nodes:
+            if 2 * len(self.inner) >= self.max_edges:
+                raise InputError(
+                    f"circuit: compiling takes more than {self.max_edges:,} edges (variable "
+                    f"elimination on tables would take 2^{self.log2_entries:.0f} entries)."
+                )
+            self._nodes[key] = self.n_leaves + len(self.inner)
+            self.inner.append(key)
+        return self._nodes[key]
+
+    def _decision(self, level: int, zero: Diagram, one: Diagram) -> Diagram:
+        if zero is one or (zero == one and not isinstance(zero, tuple)):
+            return zero
+        key = (level, _key(zero), _key(one))
+        if key not in self._diagrams:
+            self._diagrams[key] = (level, zero, one)
+        return self._diagrams[key]
+
+    def multiplied(self, a: Diagram, b: Diagram) -> Diagram:
+        """Return the product of two diagrams."""
+        done: dict[tuple[int, int], Diagram] = {}
+
+        def multiply(a: Diagram, b: Diagram) -> Diagram:
+            if a == _ONE:
+                return b
+            if b == _ONE:
+                return a
+            if not isinstance(a, tuple) and not isinstance(b, tuple):
+                return self.product(a, b)
+            key = (_key(a), _key(b))
+            if key not in done:
+                top = max(_level(a), _level(b))
+                zero_a, one_a = _branches(a, top)
+                zero_b, one_b = _branches(b, top)
+                done[key] = self._decision(top, multiply(zero_a, zero_b), multiply(one_a, one_b))
+            return done[key]
+
+        return multiply(a, b)
+
+    def without_lowest(self, diagram: Diagram, level: int) -> Diagram:
+        """Return the diagram in which the lowest level, on every way to an end, is summed out."""
+        done: dict[int, Diagram] = {}
+
+        def reduce(one: Diagram) -> Diagram:
+            assert isinstance(one, tuple)
+            if _key(one) not in done:
+                if one[0] == level:
+                    assert not isinstance(one[1], tuple)
+                    assert not isinstance(one[2], tuple)
+                    done[_key(one)] = self._node(1, one[1], one[2])
+                else:
+                    done[_key(one)] = self._decision(one[0], reduce(one[1]), reduce(one[2]))
+            return done[_key(one)]
+
+        return reduce(diagram)
+
+    def circuit(self, root: int, network: MarkovNetwork) -> ArithmeticCircuit:
+        """Return the circuit below a node; a product in one product only becomes part of it."""
+        first = self.n_leaves
+        parents: list[list[int]] = [[] for _ in range(root - first + 1)]
+        for k in range(root - first, -1, -1):
+            if parents[k] or first + k == root:
+                for child in self.inner[k][1:]:
+                    if child >= first:
+                        parents[child - first].append(k)
+        place: dict[int, int] = {}
+        absorbed: dict[int, list[int]] = {}
+        is_sum: list[int] = []
+        start, child_of = [0], []
+        for k, above in enumerate(parents):
+            if not above and first + k != root:
+                continue
+            kind, *children = self.inner[k]
+            below: list[int] = []
+            for child in children:
+                below += absorbed.pop(child, []) or [place.get(child, child)]
+            if kind == 0 and len(above) == 1 and self.inner[above[0]][0] == 0:
+                absorbed[first + k] = below
+                continue
+            place[first + k] = first + len(is_sum)
+            is_sum.append(kind)
+            child_of += below
+            start.append(len(child_of))
+        return ArithmeticCircuit(
+            network.n_vars,
+            read_only(np.array(is_sum, np.uint8)),
+            read_only(np.array(start, np.int64)),
+            read_only(np.array(child_of, np.int32)),
+            read_only(network.weight),
+            network.features,
+            names=network.names,
+        )
+
+
+def _key(diagram: Diagram) -> int:
+    """Return a number of its own for each diagram; ends have even ones."""
+    return 2 * id(diagram) + 1 if isinstance(diagram, tuple) else 2 * diagram
+
+
+def _level(diagram: Diagram) -> int:
+    return diagram[0] if isinstance(diagram, tuple) else -1
+
+
+def _branches(diagram: Diagram, level: int) -> tuple[Diagram, Diagram]:
+    if isinstance(diagram, tuple) and diagram[0] == level:
+        return diagram[1], diagram[2]
+    return diagram, diagram

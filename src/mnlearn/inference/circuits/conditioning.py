@@ -1,0 +1,59 @@
+"""Circuits given evidence, as circuits of their own."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.inference.circuits.exact import UNKNOWN
+from mnlearn.kernels.circuits.conditioning import mark_below, rewrite, settle
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
+
+
+def given(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> ArithmeticCircuit:
+    """Return the circuit that is `circuit` where a state agrees with the evidence, and 0 elsewhere.
+
+    It has the same variables, and as its value without further evidence the potential of the
+    evidence. Sums lose the branches that the evidence rules out, and what is left with one child
+    goes; parameters that no longer matter go too, and with them the features.
+
+    evidence : uint8, shape (n_vars,): 0, 1, or UNKNOWN.
+
+    Raises
+    ------
+    InputError
+        The evidence has probability 0.
+    """
+    n_literals, n_leaves = 2 * circuit.n_vars, circuit.n_leaves
+    alias = np.arange(circuit.n_nodes, dtype=np.int32)
+    known = np.flatnonzero(evidence != UNKNOWN)
+    alias[2 * known + 1 - evidence[known]] = -1
+    alias[n_literals:n_leaves][np.isneginf(circuit.weight)] = -1
+    settle(circuit.is_sum, circuit.start, circuit.child, n_leaves, alias)
+    root = alias[-1]
+    if root < 0:
+        raise InputError("evidence: has probability 0.")
+    marked = np.zeros(circuit.n_nodes, np.uint8)
+    marked[root] = 1
+    mark_below(circuit.start, circuit.child, n_leaves, alias, marked)
+    kept = np.flatnonzero(marked[n_literals:n_leaves])
+    marked[:n_literals] = 1
+    inner = np.flatnonzero(marked[n_leaves:])
+    place = np.full(circuit.n_nodes, -1, np.int32)
+    place[marked == 1] = np.arange(n_literals + len(kept) + len(inner))
+    start = np.zeros(len(inner) + 2, np.int64)
+    child = np.empty(circuit.n_edges + 1, np.int32)
+    n_inner, n_edges = rewrite(circuit.start, circuit.child, n_leaves, alias, place, start, child)
+    is_sum = circuit.is_sum[inner]
+    if n_inner == 0:
+        # The root is a leaf: a circuit has at least one inner node.
+        is_sum, n_inner, n_edges = np.zeros(1, np.uint8), 1, 1
+        start[1], child[0] = 1, place[root]
+    return ArithmeticCircuit(
+        circuit.n_vars,
+        read_only(is_sum),
+        read_only(start[: n_inner + 1]),
+        read_only(child[:n_edges]),
+        read_only(circuit.weight[kept]),
+        names=circuit.names,
+    )

@@ -1,0 +1,221 @@
+"""Evaluation of a circuit again and again: in plain numbers where these suffice, else log space.
+
+Plain numbers are several times quicker. They are trusted for a row of evidence where the value of
+the root, and the probabilities of the values that the evidence allows, are well within their range.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.circuits.evaluation import (
+    LANES,
+    LOG_ZERO,
+    log_space_flows,
+    log_values,
+    plain_flows,
+    plain_flows_of_lanes,
+    plain_values,
+    plain_values_of_lanes,
+)
+from mnlearn.models.circuit import ArithmeticCircuit
+
+UNKNOWN = 2
+# The root is trusted within this many nats of 0, a probability down to this.
+_PLAIN_RANGE = 600.0
+_LEAST_PROBABILITY = 1e-100
+
+
+class LogSpace:
+    """Room to evaluate a circuit for up to LANES rows of evidence at a time, in log space."""
+
+    def __init__(self, circuit: ArithmeticCircuit, weight: NDArray[np.float64]) -> None:
+        self._circuit = circuit
+        self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
+        self.all_values = np.empty((circuit.n_nodes, LANES))
+        n_literals = 2 * circuit.n_vars
+        self.all_values[n_literals : circuit.n_leaves] = np.maximum(weight, LOG_ZERO)[:, None]
+        self._scratch = np.empty((2, LANES))
+        self._flows: NDArray[np.float64] | None = None
+
+    def values(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the log-value of the root for each of up to LANES rows."""
+        literal = self.all_values[: 2 * self._circuit.n_vars].reshape(-1, 2, LANES)
+        for x in (0, 1):
+            literal[:, x, : len(rows)] = np.where(1 - x == rows.T, LOG_ZERO, 0.0)
+            literal[:, x, len(rows) :] = 0.0
+        log_values(*self._arrays, self.all_values, *self._scratch)
+        root = self.all_values[-1, : len(rows)]
+        return np.where(root < LOG_ZERO / 2, -np.inf, root)
+
+    def flows(self) -> NDArray[np.float64]:
+        """Return the flows of all nodes for the rows evaluated last, (n_nodes, LANES)."""
+        if self._flows is None:
+            self._flows = np.empty(self.all_values.shape)
+        log_space_flows(*self._arrays, self.all_values, self._flows)
+        return self._flows
+
+
+class Batch:
+    """Evaluates a circuit for up to LANES rows of evidence at a time, each by itself.
+
+    atomic : whether the first parameters are weights of the literals, in their order. Then each
+        variable is scaled by the sum of its two, so that the root has no factor for each of many
+        variables: it would leave the range at a few hundred of them.
+    """
+
+    def __init__(self, circuit: ArithmeticCircuit, atomic: bool) -> None:
+        self._circuit, self._atomic = circuit, atomic
+        self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
+        self._values = np.empty((circuit.n_nodes, LANES))
+        self._flows: NDArray[np.float64] | None = None
+        self._log_space: LogSpace | None = None
+        self.weigh(circuit.weight)
+
+    def weigh(self, weight: NDArray[np.float64]) -> None:
+        """Take other weights, float64 of (n_parameters,), in place of the circuit's own."""
+        circuit = self._circuit
+        self._weight = weight
+        self._log_scale = _log_scale(weight, circuit.n_vars, self._atomic)
+        with np.errstate(over="ignore"):
+            self._values[2 * circuit.n_vars : circuit.n_leaves] = np.exp(weight)[:, None]
+        self._log_space = None
+
+    def values(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the log-value of the root for each of up to LANES rows.
+
+        rows : uint8, (n_rows, n_vars): 0, 1, or UNKNOWN for a variable to be summed out.
+        """
+        self._rows, n_rows = rows, len(rows)
+        literal = self._values[: 2 * self._circuit.n_vars].reshape(-1, 2, LANES)
+        scale = np.exp(-self._log_scale)[:, None]
+        literal[:] = scale[:, None]
+        for x in (0, 1):
+            literal[:, x, :n_rows] = np.where(1 - x == rows.T, 0.0, scale)
+        plain_values_of_lanes(*self._arrays, self._values)
+        root = self._values[-1, :n_rows]
+        self._trusted = _trusted(root)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_root = np.log(root) + self._log_scale.sum()
+        if self._trusted.all():
+            return np.asarray(log_root)
+        return np.where(self._trusted, log_root, self._in_log_space().values(rows))
+
+    def flows(self) -> NDArray[np.float64]:
+        """Return the flows of the leaves for the rows evaluated last, (n_leaves, n_rows)."""
+        if self._flows is None:
+            self._flows, self._share = np.empty(self._values.shape), np.empty(LANES)
+        plain_flows_of_lanes(*self._arrays, self._values, self._flows, self._share)
+        leaves = self._flows[: self._circuit.n_leaves, : len(self._rows)]
+        p = leaves[: 2 * self._circuit.n_vars].reshape(-1, 2, len(self._rows))
+        ruled_out = np.stack([self._rows.T == 1, self._rows.T == 0], axis=1)
+        lost = ~(self._trusted & ((p >= _LEAST_PROBABILITY) | ruled_out).all(axis=(0, 1)))
+        if lost.any():
+            batch = self._in_log_space()
+            batch.values(self._rows)
+            leaves[:, lost] = batch.flows()[: len(leaves), : len(lost)][:, lost]
+        return leaves
+
+    def _in_log_space(self) -> LogSpace:
+        if self._log_space is None:
+            self._log_space = LogSpace(self._circuit, self._weight)
+        return self._log_space
+
+
+class Evaluator:
+    """Evaluates a circuit under weights that change, as they do while they are learned.
+
+    atomic : see `Batch`.
+    """
+
+    def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
+        self._circuit, self._atomic = circuit, atomic
+        self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
+        self._values = np.empty(circuit.n_nodes)
+        self._flows = np.empty(circuit.n_nodes)
+        self._batch: Batch | None = None
+
+    def expectations(self, weight: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return log Z and the expectation of each feature, float64 of (n_parameters,).
+
+        weight : float64, (n_parameters,), in place of the circuit's own.
+        """
+        first, last = 2 * self._circuit.n_vars, self._circuit.n_leaves
+        log_scale = _log_scale(weight, self._circuit.n_vars, self._atomic)
+        self._values[:first] = np.exp(-np.repeat(log_scale, 2))
+        with np.errstate(over="ignore"):
+            np.exp(weight, out=self._values[first:last])
+        plain_values(*self._arrays, self._values)
+        root = self._values[-1:]
+        if _trusted(root).all():
+            plain_flows(*self._arrays, self._values, self._flows)
+            return float(np.log(root[0]) + log_scale.sum()), self._flows[first:last].copy()
+        batch = LogSpace(self._circuit, weight)
+        row = np.full((1, self._circuit.n_vars), UNKNOWN, np.uint8)
+        log_z = float(batch.values(row)[0])
+        return log_z, batch.flows()[first:last, 0].copy()
+
+    def given(
+        self, weight: NDArray[np.float64], rows: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the log-value of the root, and P(X_v = 1 | evidence), for rows of evidence.
+
+        rows : uint8, (n_rows, n_vars), at most LANES of them, as for `Batch.values`.
+        """
+        if self._batch is None:
+            self._batch = Batch(self._circuit, self._atomic)
+        self._batch.weigh(weight)
+        log_root = self._batch.values(rows)
+        return log_root, self._batch.flows()[1 : 2 * self._circuit.n_vars : 2].T.copy()
+
+
+class RowEvaluator:
+    """Evaluates a circuit for one row of evidence at a time, as it is asked one query at a time.
+
+    atomic : see `Batch`, which is quicker where many rows are known together.
+    """
+
+    def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
+        self._circuit = circuit
+        self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
+        self._values, self._flows = np.empty(circuit.n_nodes), np.empty(circuit.n_nodes)
+        log_scale = _log_scale(circuit.weight, circuit.n_vars, atomic)
+        self._scale, self._total_log_scale = np.exp(-log_scale), float(log_scale.sum())
+        with np.errstate(over="ignore"):
+            self._values[2 * circuit.n_vars : circuit.n_leaves] = np.exp(circuit.weight)
+        self._log_space: LogSpace | None = None
+
+    def conditionals(self, row: NDArray[np.uint8]) -> tuple[float, NDArray[np.float64]]:
+        """Return the log-value of the root, and P(X_v = x | evidence), float64 of (n_vars, 2).
+
+        row : uint8, (n_vars,): 0, 1, or UNKNOWN for a variable to be summed out. The
+            probabilities are not numbers where the evidence has probability 0.
+        """
+        n_literals = 2 * self._circuit.n_vars
+        literal = self._values[:n_literals].reshape(-1, 2)
+        for x in (0, 1):
+            literal[:, x] = np.where(1 - x == row, 0.0, self._scale)
+        plain_values(*self._arrays, self._values)
+        root = self._values[-1:]
+        if _trusted(root).all():
+            plain_flows(*self._arrays, self._values, self._flows)
+            p = self._flows[:n_literals].reshape(-1, 2)
+            ruled_out = np.stack([row == 1, row == 0], axis=1)
+            if ((p >= _LEAST_PROBABILITY) | ruled_out).all():
+                return float(np.log(root[0])) + self._total_log_scale, p.copy()
+        if self._log_space is None:
+            self._log_space = LogSpace(self._circuit, self._circuit.weight)
+        log_root = float(self._log_space.values(row[None])[0])
+        p = self._log_space.flows()[:n_literals, 0].reshape(-1, 2)
+        return log_root, p.copy() if np.isfinite(log_root) else np.full(p.shape, np.nan)
+
+
+def _log_scale(weight: NDArray[np.float64], n_vars: int, atomic: bool) -> NDArray[np.float64]:
+    """Return by what each variable is scaled, in nats, float64 of (n_vars,)."""
+    if not atomic:
+        return np.zeros(n_vars)
+    return np.logaddexp(weight[: 2 * n_vars : 2], weight[1 : 2 * n_vars : 2])
+
+
+def _trusted(root: NDArray[np.float64]) -> NDArray[np.bool_]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((root > 0.0) & (np.abs(np.log(root)) < _PLAIN_RANGE))

@@ -1,0 +1,182 @@
+"""Exact inference in arithmetic circuits: values, marginals, MPE states and samples."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.inference.circuits.evaluation import UNKNOWN, Batch, LogSpace, RowEvaluator
+from mnlearn.kernels.circuits.evaluation import LANES, LOG_ZERO, add_expected
+from mnlearn.kernels.circuits.states import draw_state, most_probable_state
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.runtime.threads import map_ranges
+
+_PIECES = 16
+
+
+def log_value(
+    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
+) -> NDArray[np.float64]:
+    """Return the log of the circuit's value for each row of evidence, float64 of (n_rows,).
+
+    rows : uint8, (n_rows, n_vars): 0, 1, or UNKNOWN for a variable to be summed out. Minus
+        infinity for evidence of probability 0.
+    """
+    out = np.empty(len(rows))
+
+    def fill(first: int, last: int) -> None:
+        batch = _batch(circuit)
+        for begin in range(first, last, LANES):
+            end = min(begin + LANES, last)
+            out[begin:end] = batch.values(rows[begin:end])
+
+    map_ranges(fill, len(rows), threads)
+    return out
+
+
+def log_partition(circuit: ArithmeticCircuit) -> float:
+    """Return log Z, the log of the sum of the circuit's value over all states."""
+    return float(log_value(circuit, np.full((1, circuit.n_vars), UNKNOWN, np.uint8))[0])
+
+
+def conditionals(
+    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the log of the circuit's value for each row of evidence, and P(X_v = x | evidence).
+
+    rows : as in `log_value`. The second value is float64 of (n_rows, n_vars, 2), not a number
+        where the evidence has probability 0. Small probabilities are as exact as large ones.
+    """
+    log_values_of, p = np.empty(len(rows)), np.empty((*rows.shape, 2))
+
+    def fill(first: int, last: int) -> None:
+        batch = _batch(circuit)
+        for begin in range(first, last, LANES):
+            end = min(begin + LANES, last)
+            log_values_of[begin:end] = batch.values(rows[begin:end])
+            own = batch.flows()[: 2 * circuit.n_vars].T
+            possible = np.isfinite(log_values_of[begin:end])
+            p[begin:end] = np.where(possible[:, None], own, np.nan).reshape(end - begin, -1, 2)
+
+    map_ranges(fill, len(rows), threads)
+    return log_values_of, p
+
+
+def marginals(
+    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
+) -> NDArray[np.float64]:
+    """Return P(X_v = 1 | evidence), float64 of (n_rows, n_vars); see `conditionals`."""
+    p = conditionals(circuit, rows, threads)[1]
+    return np.asarray(p[:, :, 1] / p.sum(axis=2))
+
+
+def expected_counts(
+    circuit: ArithmeticCircuit, data: Dataset, threads: int = 1
+) -> tuple[NDArray[np.float64], float]:
+    """Return the expected number of examples with each parameter, and their log-value.
+
+    The first, float64 of (n_parameters,), is what expectation maximisation needs; the second is
+    the sum over examples of the log of the circuit's value.
+    """
+
+    def add_up(first: int, last: int) -> tuple[NDArray[np.float64], float]:
+        batch = _batch(circuit)
+        counts, total = np.zeros(len(circuit.weight)), 0.0
+        for begin in range(first, last, LANES):
+            end = min(begin + LANES, last)
+            weight = data.weight[begin:end]
+            total += float(weight @ batch.values(data.rows[begin:end]))
+            counts += batch.flows()[2 * circuit.n_vars :] @ weight
+        return counts, total
+
+    # The same pieces for any number of threads, so that sums are the same.
+    pieces = np.linspace(0, data.n_rows, min(data.n_rows, _PIECES) + 1).astype(int).tolist()
+
+    def add_pieces(first: int, last: int) -> list[tuple[NDArray[np.float64], float]]:
+        return [add_up(pieces[k], pieces[k + 1]) for k in range(first, last)]
+
+    parts = [part for chunk in map_ranges(add_pieces, len(pieces) - 1, threads) for part in chunk]
+    return np.sum([counts for counts, _ in parts], axis=0), sum(total for _, total in parts)
+
+
+def expected_counts_given(
+    circuit: ArithmeticCircuit, literal: NDArray[np.float64], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
+    """Do as `expected_counts` for evidence that is not certain.
+
+    literal : float64, (n_rows, n_vars, 2). Log of what each row multiplies each literal by.
+    weight : float64, (n_rows,).
+    """
+    values, flows = np.empty((2, circuit.n_nodes, LANES))
+    values[2 * circuit.n_vars : circuit.n_leaves] = np.maximum(circuit.weight, LOG_ZERO)[:, None]
+    counts = np.zeros(len(circuit.weight))
+    layout = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
+    rows = literal.reshape(len(weight), -1)
+    scratch = (values, flows, np.empty(LANES), np.empty(LANES))
+    total = add_expected(layout, rows.shape[1], rows, weight, scratch, counts)
+    return counts, float(total)
+
+
+def draw(circuit: ArithmeticCircuit, n_rows: int, seed: int, threads: int = 1) -> NDArray[np.uint8]:
+    """Return independent examples, uint8 of shape (n_rows, n_vars); example i depends on i."""
+    batch = LogSpace(circuit, circuit.weight)
+    batch.values(np.full((1, circuit.n_vars), UNKNOWN, np.uint8))
+    values = batch.all_values[:, 0].copy()
+    out = np.empty((n_rows, circuit.n_vars), np.uint8)
+
+    def fill(first: int, last: int) -> None:
+        stack = np.empty(circuit.n_nodes, np.int64)
+        for i in range(first, last):
+            draw_state(*_layout(circuit), values, np.uint64(seed), np.uint64(i), stack, out[i])
+
+    map_ranges(fill, n_rows, threads)
+    return out
+
+
+def most_probable(
+    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Return the most probable state that agrees with each row of evidence, and its log-value.
+
+    rows : as in `log_value`. With hidden variables the states of these are maximised as well.
+    """
+    out = rows.copy()
+    log_values_of = np.empty(len(rows))
+
+    def fill(first: int, last: int) -> None:
+        stack = np.empty(circuit.n_nodes, np.int64)
+        values = np.empty(circuit.n_nodes)
+        values[2 * circuit.n_vars : circuit.n_leaves] = circuit.weight
+        for i in range(first, last):
+            for x in (0, 1):
+                literal = values[x : 2 * circuit.n_vars : 2]
+                literal[:] = np.where(rows[i] == 1 - x, -np.inf, 0.0)
+            log_values_of[i] = most_probable_state(*_layout(circuit), values, stack, out[i])
+
+    map_ranges(fill, len(rows), threads)
+    return out, log_values_of
+
+
+def _layout(circuit: ArithmeticCircuit) -> tuple[NDArray, NDArray, NDArray, int, int]:
+    return circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves, circuit.n_vars
+
+
+def row_evaluator(circuit: ArithmeticCircuit) -> RowEvaluator:
+    """Return an evaluator for one row of evidence at a time, scaled as in `conditionals`."""
+    return RowEvaluator(circuit, _is_atomic(circuit))
+
+
+def _batch(circuit: ArithmeticCircuit) -> Batch:
+    return Batch(circuit, _is_atomic(circuit))
+
+
+def _is_atomic(circuit: ArithmeticCircuit) -> bool:
+    """Tell whether the first parameters are those of the literals, so that values are scaled."""
+    features, n = circuit.features, 2 * circuit.n_vars
+    literals = np.arange(n)
+    return bool(
+        features is not None
+        and len(features) >= n
+        and np.array_equal(features.start[: n + 1], np.arange(n + 1))
+        and np.array_equal(features.var[:n], literals // 2)
+        and np.array_equal(features.value[:n], literals % 2)
+    )

@@ -1,0 +1,1 @@
+"""Bits, random numbers, and exponentials and logarithms of whole vectors."""

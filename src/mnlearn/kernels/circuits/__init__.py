@@ -1,0 +1,1 @@
+"""Circuits: evaluation, conditioning, splitting."""

@@ -1,0 +1,211 @@
+"""Evaluation and differentiation of arithmetic circuits, children before parents.
+
+Nodes 0 to 2 * n_vars - 1 are the literals, X_v = x at 2 * v + x; then come the parameters; then
+sums and products. The last node is the root. `start` and `child` are the children of the sums and
+products only, `is_sum` tells them apart.
+
+A flow is the share of a node in the value of the root: the expectation of the node's derivative
+times its value over that of the root. The flow of a literal is its marginal probability given the
+evidence, that of a parameter the expectation of its feature (Darwiche 2003, Section 4).
+
+Two forms: in log space for many rows at once, one in each lane of the vector unit; and plain, one
+evaluation at a time, some times quicker where no value overflows.
+"""
+
+from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_normal
+from mnlearn.kernels.jit import fused_kernel, kernel
+
+LANES = 16
+# Stands for log 0: finite, so that differences of two of them are numbers.
+LOG_ZERO = -1e30
+# Added to a divisor that is 0 only where the dividend is 0 as well.
+_TINY = 1e-300
+
+
+@fused_kernel
+def log_values(is_sum, start, child, n_leaves, values, largest, total):
+    """Fill in the log-values of sums and products.
+
+    is_sum : uint8, (n_inner,). start : int64, (n_inner + 1,). child : int32.
+    values : float64, (n_nodes, LANES); those of leaves are given.
+    largest, total : float64, (LANES,), scratch.
+    """
+    for i in range(len(is_sum)):
+        out = values[n_leaves + i]
+        first = start[i]
+        last = start[i + 1]
+        if is_sum[i] and last == first + 2:
+            # One exponential instead of two; most sums have two children.
+            one = values[child[first]]
+            other = values[child[first + 1]]
+            for k in range(LANES):
+                above = one[k] if one[k] > other[k] else other[k]
+                out[k] = above + log1p_unit(exp_nonpositive(-abs(one[k] - other[k])))
+        elif is_sum[i]:
+            one = values[child[first]]
+            for k in range(LANES):
+                largest[k] = one[k]
+            for e in range(first + 1, last):
+                one = values[child[e]]
+                for k in range(LANES):
+                    largest[k] = one[k] if one[k] > largest[k] else largest[k]
+            for k in range(LANES):
+                total[k] = 0.0
+            for e in range(first, last):
+                one = values[child[e]]
+                for k in range(LANES):
+                    total[k] += exp_nonpositive(one[k] - largest[k])
+            for k in range(LANES):
+                out[k] = largest[k] + log_normal(total[k])
+        else:
+            for k in range(LANES):
+                out[k] = 0.0
+            for e in range(first, last):
+                one = values[child[e]]
+                for k in range(LANES):
+                    out[k] += one[k]
+
+
+@fused_kernel
+def log_space_flows(is_sum, start, child, n_leaves, values, flows):
+    """Fill in the flows of all nodes from the log-values, down from the root.
+
+    flows : float64, (n_nodes, LANES), overwritten.
+    """
+    n_nodes = n_leaves + len(is_sum)
+    for i in range(n_nodes - 1):
+        for k in range(LANES):
+            flows[i, k] = 0.0
+    for k in range(LANES):
+        flows[n_nodes - 1, k] = 1.0
+    for i in range(len(is_sum) - 1, -1, -1):
+        value = values[n_leaves + i]
+        flow = flows[n_leaves + i]
+        first = start[i]
+        last = start[i + 1]
+        if is_sum[i] and last == first + 2:
+            one = values[child[first]]
+            other = values[child[first + 1]]
+            below = flows[child[first]]
+            beside = flows[child[first + 1]]
+            for k in range(LANES):
+                small = exp_nonpositive(-abs(one[k] - other[k]))
+                larger = flow[k] / (1.0 + small)
+                smaller = larger * small
+                below[k] += larger if one[k] > other[k] else smaller
+                beside[k] += smaller if one[k] > other[k] else larger
+            continue
+        for e in range(first, last):
+            below = flows[child[e]]
+            if is_sum[i]:
+                one = values[child[e]]
+                for k in range(LANES):
+                    below[k] += flow[k] * exp_nonpositive(one[k] - value[k])
+            else:
+                for k in range(LANES):
+                    below[k] += flow[k]
+
+
+@kernel
+def plain_values(is_sum, start, child, n_leaves, values):
+    """Fill in the values of sums and products; values : float64, (n_nodes,), leaves given."""
+    for i in range(len(is_sum)):
+        out = values[child[start[i]]]
+        if is_sum[i]:
+            for e in range(start[i] + 1, start[i + 1]):
+                out += values[child[e]]
+        else:
+            for e in range(start[i] + 1, start[i + 1]):
+                out *= values[child[e]]
+        values[n_leaves + i] = out
+
+
+@kernel
+def plain_flows(is_sum, start, child, n_leaves, values, flows):
+    """Fill in the flows of all nodes from the values; flows : float64, (n_nodes,), overwritten."""
+    n_nodes = n_leaves + len(is_sum)
+    flows[:] = 0.0
+    flows[n_nodes - 1] = 1.0
+    for i in range(len(is_sum) - 1, -1, -1):
+        flow = flows[n_leaves + i]
+        if flow == 0.0:
+            continue
+        if is_sum[i]:
+            share = flow / values[n_leaves + i]
+            for e in range(start[i], start[i + 1]):
+                flows[child[e]] += share * values[child[e]]
+        else:
+            for e in range(start[i], start[i + 1]):
+                flows[child[e]] += flow
+
+
+@fused_kernel
+def plain_values_of_lanes(is_sum, start, child, n_leaves, values):
+    """Do as `plain_values` for every lane; values : float64, (n_nodes, LANES)."""
+    for i in range(len(is_sum)):
+        out = values[n_leaves + i]
+        one = values[child[start[i]]]
+        for k in range(LANES):
+            out[k] = one[k]
+        for e in range(start[i] + 1, start[i + 1]):
+            one = values[child[e]]
+            if is_sum[i]:
+                for k in range(LANES):
+                    out[k] += one[k]
+            else:
+                for k in range(LANES):
+                    out[k] *= one[k]
+
+
+@fused_kernel
+def plain_flows_of_lanes(is_sum, start, child, n_leaves, values, flows, share):
+    """Do as `plain_flows` for every lane; share : float64, (LANES,), scratch."""
+    flows[:] = 0.0
+    flows[n_leaves + len(is_sum) - 1] = 1.0
+    for i in range(len(is_sum) - 1, -1, -1):
+        flow = flows[n_leaves + i]
+        if is_sum[i]:
+            value = values[n_leaves + i]
+            for k in range(LANES):
+                share[k] = flow[k] / (value[k] + _TINY)
+            for e in range(start[i], start[i + 1]):
+                below = flows[child[e]]
+                one = values[child[e]]
+                for k in range(LANES):
+                    below[k] += share[k] * one[k]
+        else:
+            for e in range(start[i], start[i + 1]):
+                below = flows[child[e]]
+                for k in range(LANES):
+                    below[k] += flow[k]
+
+
+@kernel
+def add_expected(layout, n_literals, literal, weight, scratch, counts):
+    """Add up the flows of parameters over rows with weights; return the summed log-value.
+
+    layout : (is_sum, start, child, n_leaves). literal : float64, (n_rows, n_literals), the
+        log-value of each literal in each row. weight : float64, (n_rows,).
+    scratch : (values, flows, largest, total) as above, those of parameters given in `values`.
+    counts : float64, (n_parameters,), added to.
+    """
+    is_sum, start, child, n_leaves = layout
+    values, flows, largest, total = scratch
+    n_rows = len(weight)
+    sum_of_logs = 0.0
+    for begin in range(0, n_rows, LANES):
+        n = min(LANES, n_rows - begin)
+        for v in range(n_literals):
+            for k in range(n):
+                values[v, k] = literal[begin + k, v]
+            for k in range(n, LANES):
+                values[v, k] = 0.0
+        log_values(is_sum, start, child, n_leaves, values, largest, total)
+        log_space_flows(is_sum, start, child, n_leaves, values, flows)
+        for k in range(n):
+            sum_of_logs += weight[begin + k] * values[-1, k]
+        for p in range(len(counts)):
+            flow = flows[n_literals + p]
+            for k in range(n):
+                counts[p] += weight[begin + k] * flow[k]
+    return sum_of_logs

@@ -1,0 +1,1 @@
+"""From the conditional distributions of a dependency network to features."""

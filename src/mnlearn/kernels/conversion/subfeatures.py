@@ -1,0 +1,191 @@
+"""Subfeatures into which a conversion turns the CPD features, merged and counted (Lowd 2012)."""
+
+import numpy as np
+
+from mnlearn.kernels.arithmetic.bits import popcount
+from mnlearn.kernels.jit import kernel
+
+FORWARD, BACKWARD, SUBSET = 0, 1, 2
+
+
+@kernel
+def _slot_of(key, keys, slots):
+    """Return the slot in which the subfeature `key` is, or where it would be put."""
+    last = len(slots) - 1
+    s = np.int64(key & np.uint64(last))
+    while slots[s] >= 0 and keys[slots[s]] != key:
+        s = (s + 1) & last
+    return s
+
+
+@kernel
+def _with_room(found, n_found, needed):
+    """Return the table of subfeatures with room for `needed` more."""
+    keys, total, source, _ = found
+    if n_found + needed <= len(keys):
+        return found
+    size = len(keys)
+    while size < n_found + needed:
+        size *= 2
+    new_keys, new_total = np.empty(size, np.uint64), np.empty(size)
+    new_source = np.empty((size, 4), np.int64)
+    new_keys[:n_found] = keys[:n_found]
+    new_total[:n_found] = total[:n_found]
+    new_source[:n_found] = source[:n_found]
+    new_slots = np.full(4 * size, -1, np.int64)
+    for i in range(n_found):
+        new_slots[_slot_of(new_keys[i], new_keys, new_slots)] = i
+    return new_keys, new_total, new_source, new_slots
+
+
+@kernel
+def _add(found, n_found, key, change, feature, n_kept, which, has_target):
+    """Add to the weight of the subfeature `key`; return the number of subfeatures."""
+    keys, total, source, slots = found
+    s = _slot_of(key, keys, slots)
+    if slots[s] < 0:
+        slots[s] = n_found
+        keys[n_found] = key
+        total[n_found] = 0.0
+        source[n_found, 0] = feature
+        source[n_found, 1] = n_kept
+        source[n_found, 2] = which
+        source[n_found, 3] = has_target
+        n_found += 1
+    total[slots[s]] += change
+    return n_found
+
+
+@kernel
+def merge_subfeatures(
+    start, order, distance, target_at, mark, weight, shares, subsets, n_vars, boundary, rotations,
+    forward_share, backward_share,
+):  # fmt: skip
+    """Return the distinct subfeatures of all CPD features and their weights.
+
+    A CPD feature of weight w adds, for every order of the variables, a feature of its target's
+    literal and of the tests that come after it, and takes away the same without the target's
+    (Lowd 2012, Section 4). What is removed multiplies w by the probability that it holds under
+    the base distribution. Equal features, known by the sums of the random `mark`s of their
+    literals, are merged as they appear, so that time and memory are linear in the number of
+    tests and of distinct subfeatures.
+
+    mark : uint64, (n_literals,), equal for equal literals.
+    shares : (removed, with_target) as from `conversion.product_shares`.
+    subsets : (subset_start, removed, with_target) as from `conversion.product_subset_shares`;
+        features with subsets are averaged over all orders.
+    boundary : int64, (n_features,), number of steps from the target to the end of the order.
+    rotations : whether all n_vars rotations of the order are averaged: then the first j tests
+        are kept by as many rotations as there are variables between test j and test j + 1.
+    forward_share, backward_share : weights of the order and of its reverse.
+    Returned: total float64, (n_found,); source int64, (n_found, 4), feature, number of tests
+    kept, which (FORWARD the first, BACKWARD the last, SUBSET + the bits of those kept) and
+    whether the target's literal is kept of one of the equal subfeatures, which
+    `write_subfeatures` makes into literals. Those without literals are constants and are left
+    out.
+    """
+    removed, with_target = shares
+    subset_start = subsets[0]
+    found = (
+        np.empty(64, np.uint64), np.empty(64), np.empty((64, 4), np.int64),
+        np.full(256, -1, np.int64),
+    )  # fmt: skip
+    n_found = 0
+    for f in range(len(start) - 1):
+        begin, n = start[f], start[f + 1] - start[f] - 1
+        target_mark = mark[target_at[f]]
+        n_subsets = subset_start[f + 1] - subset_start[f]
+        found = _with_room(found, n_found, max(4 * (n + 1), 2 * n_subsets))
+        if n_subsets:
+            marks = mark[order[begin : begin + n]]
+            n_found = _add_subsets(found, n_found, f, marks, target_mark, weight[f], subsets)
+            continue
+        for direction in range(2):
+            share_of_order = backward_share if direction else forward_share
+            if share_of_order == 0.0:
+                continue
+            key = np.uint64(0)
+            for step in range(n + 1):
+                # Forward the first `step` tests are kept, backward the last.
+                j = n - step if direction else step
+                if step:
+                    key += mark[order[begin + (j if direction else j - 1)]]
+                here = distance[begin + j - 1] if j > 0 else np.int64(0)
+                there = distance[begin + j] if j < n else np.int64(n_vars)
+                share = share_of_order
+                if rotations:
+                    share *= (there - here) / n_vars
+                elif not here < boundary[f] <= there:
+                    continue
+                w = share * weight[f]
+                if step:
+                    change = -w * with_target[direction, begin + j]
+                    n_found = _add(found, n_found, key, change, f, step, direction, 0)
+                change = w * removed[direction, begin + j]
+                n_found = _add(found, n_found, key + target_mark, change, f, step, direction, 1)
+    return found[1][:n_found], found[2][:n_found]
+
+
+@kernel
+def _add_subsets(found, n_found, f, marks, target_mark, weight, subsets):
+    """Add the subfeatures of one CPD feature, averaged over all orders of the variables.
+
+    Of the orders of a target and its k tests, l! (k - l)! / (k + 1)! put just a given l of the
+    tests after the target (Lowd 2012, Section 5.2, where lengths count the target).
+    """
+    subset_start, removed, with_target = subsets
+    first, k = subset_start[f], len(marks)
+    share = np.empty(k + 1)
+    share[0] = 1.0 / (k + 1)
+    for kept in range(1, k + 1):
+        share[kept] = share[kept - 1] * kept / (k + 1 - kept)
+    keys = np.zeros(1 << k, np.uint64)
+    for s in range(1 << k):
+        if s:
+            lowest = s & -s
+            j = 0
+            while lowest >> j != 1:
+                j += 1
+            keys[s] = keys[s ^ lowest] + marks[j]
+        kept = np.int64(popcount(np.uint64(s)))
+        w = share[kept] * weight
+        if s:
+            change = -w * with_target[first + s]
+            n_found = _add(found, n_found, keys[s], change, f, kept, SUBSET + s, 0)
+        change = w * removed[first + s]
+        n_found = _add(found, n_found, keys[s] + target_mark, change, f, kept, SUBSET + s, 1)
+    return n_found
+
+
+@kernel
+def _insert(literal, var, value, out_var, out_value, begin, end):
+    """Insert a literal into those of a subfeature, ascending by variable."""
+    at = end
+    while at > begin and out_var[at - 1] > var[literal]:
+        out_var[at], out_value[at] = out_var[at - 1], out_value[at - 1]
+        at -= 1
+    out_var[at], out_value[at] = var[literal], value[literal]
+
+
+@kernel
+def write_subfeatures(start, var, value, order, target_at, source, out_start, out_var, out_value):
+    """Write the literals of subfeatures, ascending by variable.
+
+    source : as from `merge_subfeatures`. out_start : int64, (n_found + 1,), given.
+    """
+    for i in range(len(source)):
+        f, n_kept, which, has_target = source[i]
+        n = start[f + 1] - start[f] - 1
+        begin = end = out_start[i]
+        for j in range(n):
+            if which == FORWARD:
+                kept = j < n_kept
+            elif which == BACKWARD:
+                kept = j >= n - n_kept
+            else:
+                kept = bool((which - SUBSET) >> j & 1)
+            if kept:
+                _insert(order[start[f] + j], var, value, out_var, out_value, begin, end)
+                end += 1
+        if has_target:
+            _insert(target_at[f], var, value, out_var, out_value, begin, end)

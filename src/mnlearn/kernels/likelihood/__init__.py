@@ -1,0 +1,1 @@
+"""Pseudo-likelihood and its gradient, by how features are stored."""

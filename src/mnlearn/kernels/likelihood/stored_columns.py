@@ -1,0 +1,161 @@
+"""Value and gradient of the pseudo-likelihood, and log-odds of the variables of new rows."""
+
+import numpy as np
+
+from mnlearn.kernels.arithmetic.bits import lowest_bit
+from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_sigmoid
+from mnlearn.kernels.jit import fused_kernel, kernel
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@kernel
+def _add_columns(v, design, coefficient, theta):
+    """Set `theta` to the log-odds of variable `v` in every one of its merged rows."""
+    var_start, offset, complement, touched = design[:4]
+    constant = 0.0
+    for c in range(var_start[v], var_start[v + 1]):
+        if complement[c]:
+            constant += coefficient[c]
+    theta[:] = constant
+    for c in range(var_start[v], var_start[v + 1]):
+        w = -coefficient[c] if complement[c] else coefficient[c]
+        if w != 0.0:
+            for k in range(offset[c], offset[c + 1]):
+                theta[touched[k]] += w
+
+
+@kernel
+def _sum_listed(x, touched, begin, end):
+    """Return the sum of x over a list of positions; four sums keep the adder busy."""
+    a = b = c = d = 0.0
+    k = begin
+    while k + 4 <= end:
+        a += x[touched[k]]
+        b += x[touched[k + 1]]
+        c += x[touched[k + 2]]
+        d += x[touched[k + 3]]
+        k += 4
+    while k < end:
+        a += x[touched[k]]
+        k += 1
+    return (a + b) + (c + d)
+
+
+@fused_kernel
+def _losses(weight, value, theta, loss):
+    """Write the loss of each row to `loss`, and replace `theta` by its derivative."""
+    for i in range(len(theta)):
+        # s is the log-odds of the observed value.
+        s = theta[i] if value[i] else -theta[i]
+        e = exp_nonpositive(-abs(s))
+        loss[i] = weight[i] * (log1p_unit(e) - (s if s < 0.0 else 0.0))
+        wrong = weight[i] * ((e if s >= 0.0 else 1.0) / (1.0 + e))
+        theta[i] = -wrong if value[i] else wrong
+
+
+@kernel
+def value_and_gradient(design, coefficient, first, last, loss, gradient):
+    """Negative log-pseudo-likelihood of variables `first` to `last`, and its derivatives.
+
+    design : (var_start, offset, complement, touched, row_start, weight, value). Variable v has
+        the merged rows row_start[v]:row_start[v + 1], numbered from 0, and the columns
+        var_start[v]:var_start[v + 1]; column c touches its rows
+        touched[offset[c]:offset[c + 1]], or all others if complement[c].
+    coefficient : float64, shape (n_columns,). What a column adds to the log-odds.
+    loss : float64, shape (n_vars,). gradient : float64, shape (n_columns,).
+    """
+    var_start, offset, complement, touched, row_start, weight, value = design
+    for v in range(first, last):
+        begin, end = row_start[v], row_start[v + 1]
+        theta = np.empty(end - begin)
+        lost = np.empty(end - begin)
+        _add_columns(v, design, coefficient, theta)
+        _losses(weight[begin:end], value[begin:end], theta, lost)
+        loss[v] = lost.sum()
+        whole = theta.sum()
+        for c in range(var_start[v], var_start[v + 1]):
+            total = _sum_listed(theta, touched, offset[c], offset[c + 1])
+            gradient[c] = whole - total if complement[c] else total
+
+
+@kernel
+def column_weights(design, out):
+    """Write the total weight of the rows each column touches to `out`, shape (n_columns,)."""
+    var_start, offset, complement, touched, row_start, weight, _ = design
+    for v in range(len(var_start) - 1):
+        own = weight[row_start[v] : row_start[v + 1]]
+        whole = own.sum()
+        for c in range(var_start[v], var_start[v + 1]):
+            total = _sum_listed(own, touched, offset[c], offset[c + 1])
+            out[c] = whole - total if complement[c] else total
+
+
+@kernel
+def scaled_entropy(design, coefficient, scale, first, last, out):
+    """Write the entropy of the residuals times `scale` to out[v]: the dual of the loss.
+
+    With q the probability of the value not observed, the entropy of a Bernoulli variable of
+    parameter scale * q is summed over the rows with their weights.
+    """
+    row_start, weight, value = design[4:]
+    for v in range(first, last):
+        begin, end = row_start[v], row_start[v + 1]
+        theta = np.empty(end - begin)
+        _add_columns(v, design, coefficient, theta)
+        total = 0.0
+        for i in range(end - begin):
+            s = theta[i] if value[begin + i] else -theta[i]
+            e = exp_nonpositive(-abs(s))
+            q = scale * (e if s >= 0.0 else 1.0) / (1.0 + e)
+            if 0.0 < q < 1.0:
+                total -= weight[begin + i] * (q * np.log(q) + (1.0 - q) * np.log1p(-q))
+        out[v] = total
+
+
+@kernel
+def add_log_odds(columns, last_word, start, var, value, weight, first, last, out):
+    """Add to out[i, v] what the features add to the log-odds of variable v in row i.
+
+    columns : packed columns of the rows, as in `Dataset`. weight : float64, (n_features,).
+    first, last : range of words, so that threads write different rows.
+    out : float64, shape (n_rows, n_vars).
+    """
+    n_words = columns.shape[1]
+    for f in range(len(start) - 1):
+        begin, end = start[f], start[f + 1]
+        w = weight[f]
+        if w == 0.0:
+            continue
+        for t in range(first, last):
+            none, one = _ALL, np.uint64(0)
+            for k in range(begin, end):
+                holds = columns[var[k], t] if value[k] else ~columns[var[k], t]
+                one = (one & holds) | (none & ~holds)
+                none &= holds
+            if t == n_words - 1:
+                none &= last_word
+                one &= last_word
+            if none | one == np.uint64(0):
+                continue
+            for k in range(begin, end):
+                holds = columns[var[k], t] if value[k] else ~columns[var[k], t]
+                word = none | (one & ~holds)
+                change = w if value[k] else -w
+                while word:
+                    i = np.int64(np.uint64(64 * t) + lowest_bit(word))
+                    out[i, var[k]] += change
+                    word &= word - np.uint64(1)
+
+
+@kernel
+def sum_log_probabilities(log_odds, rows, out):
+    """Write the sum over variables of the log-probability of each row's own values to `out`.
+
+    log_odds : float64, shape (n_rows, n_vars). rows : uint8, the same shape.
+    """
+    for i in range(len(rows)):
+        total = 0.0
+        for v in range(rows.shape[1]):
+            total += log_sigmoid(log_odds[i, v] if rows[i, v] else -log_odds[i, v])
+        out[i] = total

@@ -1,0 +1,1 @@
+"""Inference in log-linear models: sampling, enumeration, belief propagation."""

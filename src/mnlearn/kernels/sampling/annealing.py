@@ -1,0 +1,66 @@
+"""Annealed importance sampling: chains from independent variables to a log-linear model."""
+
+import numpy as np
+
+from mnlearn.kernels.arithmetic.splitmix import chain_seed, fill_logistic
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.sampling.conditioning import condition, holding_terms, room_for
+from mnlearn.kernels.sampling.effects import add_effects, collapse_pairs, flip_effects
+from mnlearn.kernels.sampling.flips import index_terms, update_terms
+
+
+@kernel
+def anneal(terms, start_odds, state, energy, n_steps, seed, first, last, log_weight):
+    """Carry chains from the start distribution to the model; add up their log-weights.
+
+    In step k of `n_steps` the distribution is start^(1 - k / n_steps) * model^(k / n_steps), both
+    unnormalised; the weight grows by what the step changes, then one sweep follows.
+
+    terms : see `condition`, all variables in the query. start_odds : float64, (n_vars,), the
+        log-odds of each variable at the start.
+    state : uint8, (n_chains, n_vars), drawn from the start distribution; overwritten.
+    energy : float64, (n_chains,), log-potential of those states in the model.
+    seed : uint64; chain i depends on it and on i. log_weight : float64, (n_chains,), overwritten.
+    """
+    n_vars = len(start_odds)
+    left = room_for(terms)
+    # One place more than variables; see `update_terms`.
+    log_odds = np.zeros(n_vars + 1)
+    x = np.zeros(n_vars + 1, np.uint8)
+    nothing = np.empty((1, 0), np.uint8)
+    held = holding_terms(terms, nothing)[1]
+    thresholds = np.empty(n_vars)
+    stale = np.empty(n_vars + 1, np.bool_)
+    effect = np.empty((n_vars, n_vars))
+    for i in range(first, last):
+        log_odds[:n_vars] = 0.0
+        n_left = condition(terms, held, log_odds, left)
+        n_left = collapse_pairs(left, n_left, log_odds, effect)
+        stream = chain_seed(seed + np.uint64(i), nothing[0])
+        x[:n_vars] = state[i]
+        model = energy[i]
+        start = 0.0
+        for v in range(n_vars):
+            if x[v]:
+                start += start_odds[v]
+        by_literal, violated = index_terms(left, n_left, n_vars, x, log_odds)
+        add_effects(effect, x[:n_vars], log_odds)
+        total = 0.0
+        for k in range(1, n_steps + 1):
+            total += (model - start) / n_steps
+            if k == n_steps:
+                break
+            share = k / n_steps
+            stream = fill_logistic(stream, thresholds)
+            for v in range(n_vars):
+                odds = share * log_odds[v] + (1.0 - share) * start_odds[v]
+                drawn = thresholds[v] < odds
+                if drawn != x[v]:
+                    sign = 1.0 if drawn else -1.0
+                    model += sign * log_odds[v]
+                    start += sign * start_odds[v]
+                    x[v] = drawn
+                    flip_effects(effect, v, drawn, log_odds)
+                    update_terms(v, x, left, by_literal, violated, log_odds, stale)
+        state[i] = x[:n_vars]
+        log_weight[i] = total

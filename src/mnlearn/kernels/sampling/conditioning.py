@@ -1,0 +1,169 @@
+"""What is left of a model's terms once the evidence is known.
+
+A term is a conjunction with a weight. A symmetric term (a feature of a Markov network) adds its
+weight to the log-probability of the states that satisfy it; an owned term (part of a CPD) adds
+it to the log-odds of its owner alone. Literals on evidence variables either hold, and go, or do
+not, and the term goes.
+"""
+
+import numpy as np
+
+from mnlearn.kernels.arithmetic.bits import lowest_bit
+from mnlearn.kernels.jit import kernel
+
+SYMMETRIC = -1
+BATCH = 64
+
+_NONE = np.uint64(0)
+
+
+@kernel
+def room_for(terms):
+    """Return arrays with room for all terms, for `condition` to fill."""
+    n_terms, n_literals = len(terms[6]), len(terms[4])
+    return (
+        np.empty(n_terms + 1, np.int64),
+        np.empty(n_literals, np.int64),
+        np.empty(n_literals, np.int64),
+        np.empty(n_terms),
+        np.empty(n_terms, np.int64),
+    )
+
+
+@kernel
+def holding_terms(terms, evidence):
+    """Return (start, held): terms held[start[i]:start[i + 1]] are those that evidence i allows.
+
+    These are the terms whose evidence literals all hold, in ascending order. All rows of
+    evidence are looked at together, one bit each, so that a term costs little where it fails.
+
+    terms : see `condition`. evidence : uint8, (n_rows, n_evidence_vars), at most BATCH rows.
+    """
+    e_start, e_var, e_value = terms[0], terms[1], terms[2]
+    n_rows, n_vars = evidence.shape
+    all_rows = ~_NONE >> np.uint64(BATCH - n_rows)
+    ones = np.zeros(n_vars, np.uint64)
+    for i in range(n_rows):
+        for v in range(n_vars):
+            ones[v] |= np.uint64(evidence[i, v]) << np.uint64(i)
+    n_terms = len(e_start) - 1
+    allowing = np.empty(n_terms, np.uint64)
+    start = np.zeros(n_rows + 1, np.int64)
+    for t in range(n_terms):
+        rows = all_rows
+        for k in range(e_start[t], e_start[t + 1]):
+            rows &= ones[e_var[k]] if e_value[k] else ~ones[e_var[k]]
+            if rows == _NONE:
+                break
+        allowing[t] = rows
+        while rows != _NONE:
+            start[lowest_bit(rows) + 1] += 1
+            rows &= rows - np.uint64(1)
+    for i in range(n_rows):
+        start[i + 1] += start[i]
+    held = np.empty(start[n_rows], np.int64)
+    place = start[:-1].copy()
+    for t in range(n_terms):
+        rows = allowing[t]
+        while rows != _NONE:
+            i = lowest_bit(rows)
+            held[place[i]] = t
+            place[i] += 1
+            rows &= rows - np.uint64(1)
+    return start, held
+
+
+@kernel
+def condition(terms, held, log_odds, left):
+    """Keep the query literals of the terms `held`; return how many terms keep some.
+
+    terms : (evidence_start, evidence_var, evidence_value, query_start, query_var, query_value,
+        weight, owner), query variables and owners numbered 0, 1, … in the query, evidence
+        variables likewise.
+    held : int64, the terms whose evidence literals hold; see `holding_terms`.
+    log_odds : float64, (n_query,). What terms without other query variables add is added here.
+    left : (start, var, value, weight, owner), written: the terms left.
+    """
+    q_start, q_var, q_value, weight, owner = terms[3:]
+    start, var, value, left_weight, left_owner = left
+    n_left = 0
+    start[0] = 0
+    for t in held:
+        n_literals = q_start[t + 1] - q_start[t]
+        if n_literals == 0:
+            log_odds[owner[t]] += weight[t]
+        elif n_literals == 1 and owner[t] == SYMMETRIC:
+            k = q_start[t]
+            log_odds[q_var[k]] += weight[t] if q_value[k] else -weight[t]
+        else:
+            end = start[n_left]
+            for k in range(q_start[t], q_start[t + 1]):
+                var[end] = q_var[k]
+                value[end] = q_value[k]
+                end += 1
+            left_weight[n_left] = weight[t]
+            left_owner[n_left] = owner[t]
+            n_left += 1
+            start[n_left] = end
+    return n_left
+
+
+@kernel
+def table_cost(left, n_left, n_query):
+    """Return the number of additions that `log_odds_table` would make, as a float."""
+    start = left[0]
+    total = n_query * 2.0**n_query
+    for t in range(n_left):
+        total += 2.0 ** (n_query - (start[t + 1] - start[t]))
+    return total
+
+
+@kernel
+def _add_to_states(table, left, t, weight):
+    """Add `weight` to the entries of the states that satisfy term `t`."""
+    start, var, value = left[0], left[1], left[2]
+    fixed = 0
+    asked = 0
+    for k in range(start[t], start[t + 1]):
+        fixed |= 1 << var[k]
+        asked |= value[k] << var[k]
+    free = (len(table) - 1) & ~fixed
+    rest = free
+    while True:
+        table[asked | rest] += weight
+        if rest == 0:
+            break
+        rest = (rest - 1) & free
+
+
+@kernel
+def log_potential_table(log_odds, left, n_left, out):
+    """Write the unnormalised log-probability of every query state to `out`, (2^n_query,).
+
+    Bit v of a state is the value of query variable v; owned terms are left out.
+    """
+    n_query = len(log_odds)
+    out[:] = 0.0
+    for v in range(n_query):
+        bit = 1 << v
+        for state in range(bit):
+            out[state | bit] = out[state] + log_odds[v]
+    for t in range(n_left):
+        if left[4][t] == SYMMETRIC:
+            _add_to_states(out, left, t, left[3][t])
+
+
+@kernel
+def log_odds_table(log_odds, left, n_left, potential, out):
+    """Write the log-odds of each query variable in every query state to `out`.
+
+    potential : float64, scratch, (2^n_query,). out : float64, (n_query, 2^n_query).
+    """
+    log_potential_table(log_odds, left, n_left, potential)
+    for v in range(len(log_odds)):
+        bit = 1 << v
+        for state in range(len(potential)):
+            out[v, state] = potential[state | bit] - potential[state & ~bit]
+    for t in range(n_left):
+        if left[4][t] != SYMMETRIC:
+            _add_to_states(out[left[4][t]], left, t, left[3][t])

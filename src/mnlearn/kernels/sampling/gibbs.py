@@ -1,0 +1,145 @@
+"""Rao-Blackwellised Gibbs sampling of the query variables, one chain per evidence."""
+
+import numpy as np
+
+from mnlearn.kernels.arithmetic.logistic import sigmoid
+from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.sampling.conditioning import (
+    BATCH,
+    condition,
+    holding_terms,
+    log_odds_table,
+    room_for,
+    table_cost,
+)
+from mnlearn.kernels.sampling.effects import add_effects, collapse_pairs, flip_effects
+from mnlearn.kernels.sampling.flips import index_terms, sample_by_flips, update_terms
+from mnlearn.kernels.sampling.scans import sample_by_scans
+
+
+@kernel
+def sample_marginals(
+    terms,
+    evidence,
+    base,
+    n_query,
+    seed,
+    burn_in,
+    n_samples,
+    n_batches,
+    table_share,
+    scan_limit,
+    first,
+    last,
+    out,
+):
+    """Estimate P(query variable = 1 | evidence) for evidence rows `first` to `last`.
+
+    Query variables are updated in order, `burn_in` sweeps uncounted and `n_samples` counted;
+    counted sweeps add the probability from which a value is drawn, not the value.
+
+    terms : see `condition`. base : float64, (n_query,), log-odds before any term.
+    evidence : uint8, (n_evidence, n_evidence_vars). seed : uint64.
+    table_share : the probabilities in all query states are tabled if that takes at most this
+        share of the number of updates.
+    scan_limit : up to this many query variables, at most 64, terms are scanned; beyond it they
+        are kept up to date flip by flip.
+    out : float32, (n_evidence, n_batches, n_query). Mean over each of n_batches equal runs of
+        consecutive sweeps (the first n_samples % n_batches runs have one sweep more).
+    """
+    left = room_for(terms)
+    batch_end = np.empty(n_batches, np.int64)
+    for b in range(n_batches):
+        batch_end[b] = (b + 1) * (n_samples // n_batches) + min(b + 1, n_samples % n_batches)
+    log_odds = np.empty(n_query)
+    effect = np.empty((n_query, n_query))
+    x = np.empty(n_query, np.uint8)
+    for i in range(first, last):
+        j = (i - first) % BATCH
+        if j == 0:
+            start, held = holding_terms(terms, evidence[i : min(i + BATCH, last)])
+        log_odds[:] = base
+        n_left = condition(terms, held[start[j] : start[j + 1]], log_odds, left)
+        state = chain_seed(seed, evidence[i])
+        for v in range(n_query):
+            state = advance(state)
+            x[v] = uniform(state) < 0.5
+        n_updates = n_query * (burn_in + n_samples)
+        if table_cost(left, n_left, n_query) <= table_share * n_updates:
+            _sample_from_table(log_odds, left, n_left, x, state, burn_in, batch_end, out[i])
+        else:
+            n_left = collapse_pairs(left, n_left, log_odds, effect)
+            run = (left, n_left, x, state, burn_in, batch_end, out[i])
+            if n_query <= scan_limit:
+                sample_by_scans(log_odds, effect, *run)
+            else:
+                sample_by_flips(log_odds, effect, *run)
+
+
+@kernel
+def _sample_from_table(log_odds, left, n_left, x, stream, burn_in, batch_end, out):
+    """Run a chain by looking up the probability of each variable in each query state."""
+    n_query = len(x)
+    table = np.empty((n_query, 1 << n_query))
+    log_odds_table(log_odds, left, n_left, np.empty(1 << n_query), table)
+    for v in range(n_query):
+        for s in range(1 << n_query):
+            table[v, s] = sigmoid(table[v, s])
+    state = 0
+    for v in range(n_query):
+        state |= np.int64(x[v]) << v
+    total = np.empty(n_query)
+    sweep = -burn_in
+    for b in range(len(batch_end)):
+        total[:] = 0.0
+        n_sweeps = batch_end[b] - max(sweep, 0)
+        while sweep < batch_end[b]:
+            if sweep == 0:
+                total[:] = 0.0
+            for v in range(n_query):
+                p = table[v, state]
+                total[v] += p
+                stream = advance(stream)
+                state = (state & ~(1 << v)) | (np.int64(uniform(stream) < p) << v)
+            sweep += 1
+        for v in range(n_query):
+            out[b, v] = total[v] / n_sweeps
+
+
+@kernel
+def draw_states(terms, base, n_sweeps, seed, first, last, out):
+    """Write the states of independent chains after `n_sweeps` sweeps over all variables.
+
+    terms : see `condition`, all variables in the query. seed : uint64; chain i depends on it and
+    on i. out : uint8, (n_chains, n_vars).
+    """
+    n_vars = len(base)
+    left = room_for(terms)
+    # One place more than variables; see `update_terms`.
+    log_odds = np.zeros(n_vars + 1)
+    x = np.zeros(n_vars + 1, np.uint8)
+    nothing = np.empty((1, 0), np.uint8)
+    held = holding_terms(terms, nothing)[1]
+    thresholds = np.empty(n_vars)
+    stale = np.empty(n_vars + 1, np.bool_)
+    effect = np.empty((n_vars, n_vars))
+    for i in range(first, last):
+        log_odds[:n_vars] = base
+        n_left = condition(terms, held, log_odds, left)
+        n_left = collapse_pairs(left, n_left, log_odds, effect)
+        stream = chain_seed(seed + np.uint64(i), nothing[0])
+        for v in range(n_vars):
+            stream = advance(stream)
+            x[v] = uniform(stream) < 0.5
+        by_literal, violated = index_terms(left, n_left, n_vars, x, log_odds)
+        add_effects(effect, x[:n_vars], log_odds)
+        for _ in range(n_sweeps):
+            stream = fill_logistic(stream, thresholds)
+            for v in range(n_vars):
+                drawn = thresholds[v] < log_odds[v]
+                if drawn != x[v]:
+                    x[v] = drawn
+                    flip_effects(effect, v, drawn, log_odds)
+                    update_terms(v, x, left, by_literal, violated, log_odds, stale)
+        out[i] = x[:n_vars]

@@ -1,0 +1,133 @@
+"""Gibbs sampling of up to 64 variables, whose state is one word."""
+
+import numpy as np
+
+from mnlearn.kernels.arithmetic.logistic import sigmoid
+from mnlearn.kernels.arithmetic.splitmix import fill_logistic
+from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.sampling.conditioning import SYMMETRIC
+from mnlearn.kernels.sampling.effects import add_effects, flip_effects
+
+# Compared with a plain 0, a uint64 would be converted to floating point first.
+_NONE = np.uint64(0)
+
+
+@kernel
+def sample_by_scans(log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out):
+    """Run a chain of up to 64 variables whose state is one word.
+
+    Effects of single variables are kept up to date; the other terms of a variable are looked
+    at anew, several at a time, when one of its neighbours has changed.
+    """
+    n_query = len(x)
+    entry_start, mask, asked, signed = _entries_by_variable(left, n_left, n_query)
+    neighbours = _neighbours(effect, entry_start, mask)
+    one = np.uint64(1)
+    add_effects(effect, x, log_odds)
+    state = np.uint64(0)
+    for v in range(n_query):
+        state |= np.uint64(x[v]) << np.uint64(v)
+    thresholds, held, seen = np.empty(n_query), np.empty(n_query), np.empty(n_query)
+    total = np.empty(n_query)
+    stale = ~np.uint64(0)
+    sweep = -burn_in
+    for b in range(len(batch_end)):
+        total[:] = 0.0
+        n_sweeps = batch_end[b] - max(sweep, 0)
+        while sweep < batch_end[b]:
+            stream = fill_logistic(stream, thresholds)
+            for v in range(n_query):
+                bit = one << np.uint64(v)
+                if stale & bit != _NONE:
+                    held[v] = _sum_held(
+                        state, mask, asked, signed, entry_start[v], entry_start[v + 1]
+                    )
+                    stale &= ~bit
+                seen[v] = log_odds[v] + held[v]
+                drawn = thresholds[v] < seen[v]
+                if drawn != (state & bit != _NONE):
+                    state ^= bit
+                    stale |= neighbours[v]
+                    flip_effects(effect, v, drawn, log_odds)
+            sweep += 1
+            if sweep > 0:
+                _add_sigmoids(seen, total)
+        for v in range(n_query):
+            out[b, v] = total[v] / n_sweeps
+
+
+@kernel
+def _add_sigmoids(log_odds, total):
+    """Add the probabilities that belong to some log-odds to `total`."""
+    for v in range(len(total)):
+        total[v] += sigmoid(log_odds[v])
+
+
+@sum_kernel
+def _sum_held(state, mask, asked, signed, begin, end):
+    """Return the summed weights of the entries whose conditions hold in `state`."""
+    # Slices, because an index that might be negative turns every load into a gather.
+    own_mask, own_asked, own_signed = mask[begin:end], asked[begin:end], signed[begin:end]
+    total = 0.0
+    for e in range(len(own_mask)):
+        if (state ^ own_asked[e]) & own_mask[e] == _NONE:
+            total += own_signed[e]
+    return total
+
+
+@kernel
+def _entries_by_variable(left, n_left, n_query):
+    """Return, by variable, the conditions (mask, asked) and weights of its terms.
+
+    A term adds its weight to the log-odds of a variable if the state agrees with `asked` on
+    the bits of `mask`; the sign is that of the variable's own literal.
+    """
+    start, var, value, weight, owner = left
+    entry_start = np.zeros(n_query + 1, np.int64)
+    for t in range(n_left):
+        if owner[t] != SYMMETRIC:
+            entry_start[owner[t] + 1] += 1
+        else:
+            for k in range(start[t], start[t + 1]):
+                entry_start[var[k] + 1] += 1
+    for v in range(n_query):
+        entry_start[v + 1] += entry_start[v]
+    place = entry_start[:-1].copy()
+    n_entries = entry_start[n_query]
+    mask = np.empty(n_entries, np.uint64)
+    asked = np.empty(n_entries, np.uint64)
+    signed = np.empty(n_entries)
+    for t in range(n_left):
+        all_vars = np.uint64(0)
+        all_asked = np.uint64(0)
+        for k in range(start[t], start[t + 1]):
+            all_vars |= np.uint64(1) << np.uint64(var[k])
+            all_asked |= np.uint64(value[k]) << np.uint64(var[k])
+        if owner[t] != SYMMETRIC:
+            e = place[owner[t]]
+            mask[e], asked[e], signed[e] = all_vars, all_asked, weight[t]
+            place[owner[t]] += 1
+            continue
+        for k in range(start[t], start[t + 1]):
+            e = place[var[k]]
+            mask[e] = all_vars & ~(np.uint64(1) << np.uint64(var[k]))
+            asked[e] = all_asked
+            signed[e] = weight[t] if value[k] else -weight[t]
+            place[var[k]] += 1
+    return entry_start, mask, asked, signed
+
+
+@kernel
+def _neighbours(effect, entry_start, mask):
+    """Return for each variable the set of those whose log-odds it matters to, as a word."""
+    n_query = len(effect)
+    out = np.zeros(n_query, np.uint64)
+    for v in range(n_query):
+        for u in range(n_query):
+            if effect[v, u] != 0.0:
+                out[v] |= np.uint64(1) << np.uint64(u)
+        for e in range(entry_start[v], entry_start[v + 1]):
+            for u in range(n_query):
+                if mask[e] >> np.uint64(u) & np.uint64(1) != _NONE:
+                    out[u] |= np.uint64(1) << np.uint64(v)
+    return out

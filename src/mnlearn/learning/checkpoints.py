@@ -1,0 +1,95 @@
+"""Results of finished steps kept on disk, so that a killed run repeats at most one step."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from mnlearn.learning.method import Fitted
+from mnlearn.models.io.native import read_npz, write_npz
+from mnlearn.runtime.arrays import read_arrays, write_arrays
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json, write_json
+
+
+class Checkpoints:
+    """A folder of finished steps, each under a digest of everything it depends on.
+
+    Several searches may share a folder. `context` holds what all steps of one search depend on,
+    such as the code, the data, the grid and the criterion: what is learned at one grid point may
+    begin at another point's weights, and may be ended by the criterion. Without a folder every step
+    is simply done.
+    """
+
+    def __init__(self, folder: Path | None, **context: Any) -> None:
+        self.folder = folder
+        self.context = json.dumps(context, sort_keys=True)
+
+    def _path(self, key: dict[str, Any], suffix: str) -> Path | None:
+        if self.folder is None:
+            return None
+        text = json.dumps([self.context, key], sort_keys=True)
+        return self.folder / (hashlib.sha256(text.encode()).hexdigest()[:24] + suffix)
+
+    def record(self, key: dict[str, Any], work: Callable[[], Any]) -> Any:
+        """Return the JSON value of a step, from disk if it was finished before."""
+        path = self._path(key, ".json")
+        if path is not None and path.exists():
+            return read_json(path)
+        value = work()
+        if path is not None:
+            write_json(path, value)
+        return value
+
+    def load(self, key: Mapping[str, Any]) -> dict[str, NDArray] | None:
+        """Return the state that was kept last under a key, or None."""
+        path = self._path({"state": dict(key)}, ".state.npz")
+        if path is None or not path.exists():
+            return None
+        try:
+            return read_arrays(path)
+        except InputError:
+            return None  # damaged by something other than a kill; begin again
+
+    def save(self, key: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> None:
+        """Keep the state of a step that is under way, in place of the one before."""
+        path = self._path({"state": dict(key)}, ".state.npz")
+        if path is not None:
+            write_arrays(path, arrays)
+
+    def fitted(self, key: dict[str, Any], work: Callable[[], Fitted]) -> tuple[Fitted, float]:
+        """Return a learned model and the seconds of `work`, from disk if it was finished before.
+
+        These are what the step took; those in the record of a model also have what it shares with
+        models that were learned before it.
+        """
+        path = self._path(key, ".npz")
+        if path is not None and (kept := _kept(path)) is not None:
+            return kept
+        began = time.perf_counter()
+        fitted = work()
+        spent = time.perf_counter() - began
+        if path is not None:
+            write_npz(fitted.model, path)
+            record = {"seconds": fitted.seconds, "details": fitted.details, "spent": spent}
+            write_json(_record_path(path), record)
+        return fitted, spent
+
+
+def _record_path(path: Path) -> Path:
+    return path.with_suffix(".fit.json")
+
+
+def _kept(path: Path) -> tuple[Fitted, float] | None:
+    if not path.exists() or not _record_path(path).exists():
+        return None
+    try:
+        record = read_json(_record_path(path))
+        return Fitted(read_npz(path), record["seconds"], record["details"]), record["spent"]
+    except InputError:
+        path.unlink()  # damaged by something other than a kill; do it again
+        return None

@@ -1,0 +1,1 @@
+"""Growing circuits by splits."""

@@ -1,0 +1,279 @@
+"""Greedy growth of a circuit, split by split, under a price of edges."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.learning.circuits.queue import Candidates, Split, SplitQueue
+from mnlearn.learning.method import Fitted, Task, check_range, parameter
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import say
+
+# An edge price at which a whole budget costs less than this many nats is as good as none.
+_NO_PRICE = 1e-3
+# Growth ends where fewer edges are left. The reference ends with 1 per cent of the budget left; on
+# Plants the cheap splits that still fit there are worth 1 per cent of the log-likelihood.
+_LEAST_ROOM = 4
+_SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_STATES = 45.0
+SEARCHES = ("quick", "exact")
+
+
+class Growing(Candidates, Protocol):
+    """A model that can be split."""
+
+    def first(self) -> Sequence[tuple[int, NDArray[np.float64]]]:
+        """Return the groups at the start, with the bounds of their gains by variable.
+
+        They are minus infinity where there is no candidate.
+        """
+
+    def accept(self, split: Split) -> Sequence[tuple[int, NDArray[np.float64]]]:
+        """Make a split; return the groups that it adds, as `first` does."""
+
+    def replaced(self, split: Split) -> bool:
+        """Tell whether a group is gone once it is split."""
+
+    def model(self) -> ArithmeticCircuit:
+        """Return the model learned so far; what is grown further does not depend on it."""
+
+    def details(self) -> dict[str, float]:
+        """Return what a record says of the model."""
+
+    def state(self) -> dict[str, NDArray]:
+        """Return everything that was learned so far, as arrays."""
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:
+        """Go back to a state, from the start."""
+
+
+class CircuitGrowth:
+    """Takes the best split again and again; halves the price of an edge where none scores.
+
+    max_edges : a split that would exceed it is never taken.
+    state : of a growth of the same model and prices, to go on from there.
+    quick : see `SplitQueue`.
+    """
+
+    def __init__(
+        self,
+        model: Growing,
+        edge_cost: float,
+        split_cost: float,
+        max_edges: int,
+        state: Mapping[str, NDArray] | None = None,
+        quick: bool = True,
+    ) -> None:
+        self.model = model
+        self.edge_cost, self.max_edges = edge_cost, max_edges
+        self.n_splits = 0
+        self.ended = False
+        self._pending: Split | None = None
+        self._queue = SplitQueue(model, edge_cost, split_cost, quick)
+        if state is not None:
+            self._restore(state)
+            return
+        for group, bound in model.first():
+            self._queue.add(group, bound)
+
+    def grow(
+        self,
+        n_edges: int,
+        deadline: float = np.inf,
+        keep: Callable[[dict[str, NDArray]], None] | None = None,
+    ) -> None:
+        """Split until the next split would give more than `n_edges` edges.
+
+        deadline : value of time.monotonic() at which to stop for good.
+        keep : called with the state of the growth now and then, to be kept against a kill.
+        """
+        said = kept = time.monotonic()
+        while not self.ended:
+            now = time.monotonic()
+            if now > deadline:
+                self.ended = True
+                return
+            if keep is not None and now - kept > _SECONDS_BETWEEN_STATES:
+                keep(self.state())
+                kept = time.monotonic()
+            if self._pending is None:
+                self._pending = self._next()
+                if self._pending is None:
+                    self.ended = True
+                    return
+            split = self._pending
+            if self.model.circuit.n_edges + split.n_new_edges > n_edges:
+                return
+            self._take(split)
+            if now - said > _SECONDS_BETWEEN_LINES:
+                said = now
+                say(
+                    f"{self.n_splits} splits, {self.model.circuit.n_edges} edges, "
+                    f"last gain {split.gain:.4g}, price {self.edge_cost:.3g}"
+                )
+
+    def _take(self, split: Split) -> None:
+        self._pending = None
+        for group, bound in self.model.accept(split):
+            self._queue.add(group, bound)
+        if self.model.replaced(split):
+            self._queue.remove_group(split.group)
+        else:
+            self._queue.remove(split.group, split.var)
+        self.n_splits += 1
+
+    def _next(self) -> Split | None:
+        while True:
+            room = self.max_edges - self.model.circuit.n_edges
+            if room < _LEAST_ROOM:
+                return None
+            split = self._queue.best(room)
+            if split is not None:
+                return split
+            if self.edge_cost * self.max_edges < _NO_PRICE or self._queue.is_empty():
+                return None
+            self.edge_cost /= 2
+            self._queue.lower_price(self.edge_cost)
+
+    def state(self) -> dict[str, NDArray]:
+        """Return everything that the rest of the growth depends on, as arrays."""
+        pending = self._pending
+        split = (-1, -1) if pending is None else (pending.group, pending.var)
+        return {
+            **{f"model_{name}": array for name, array in self.model.state().items()},
+            **{f"queue_{name}": array for name, array in self._queue.state().items()},
+            "edge_cost": np.array(self.edge_cost),
+            "counts": np.array([self.n_splits, self.ended, *split], np.int64),
+            "pending_gain": np.array(0.0 if pending is None else pending.gain),
+        }
+
+    def _restore(self, state: Mapping[str, NDArray]) -> None:
+        parts: dict[str, dict[str, NDArray]] = {"model": {}, "queue": {}}
+        for name, array in state.items():
+            part, _, rest = name.partition("_")
+            if part in parts:
+                parts[part][rest] = array
+        self.model.restore(parts["model"])
+        self._queue.restore(parts["queue"])
+        self.edge_cost = float(state["edge_cost"])
+        self.n_splits, ended, group, var = state["counts"].tolist()
+        self.ended = bool(ended)
+        if group >= 0:
+            # The model makes the split by what it found with the bounds.
+            self.model.bounds([group])
+            n_new_edges = self.model.new_edges(group, var, self.max_edges)
+            assert n_new_edges is not None
+            self._pending = Split(group, var, float(state["pending_gain"]), n_new_edges)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Parameters that all methods which grow circuits have."""
+
+    split_cost: float = parameter(2.0, "nats of log-likelihood that a split must gain")
+    edge_cost: float = parameter(
+        0.1, "nats that each new edge must gain at first; halved when nothing gains that much"
+    )
+    max_edges: int = parameter(100_000, "edges of the circuit at most")
+    search: str = parameter(
+        "quick",
+        "quick: score a split again only when it comes up as the best; exact: all, each time",
+    )
+    max_seconds: float | None = parameter(None, "seconds to grow the circuit at most, or none")
+
+    def __post_init__(self) -> None:
+        check_range("split_cost", self.split_cost, -1e9, 1e9)
+        check_range("edge_cost", self.edge_cost, 0, 1e9)
+        check_range("max_edges", self.max_edges, 1, 2**31 - 1)
+        if self.search not in SEARCHES:
+            raise InputError(
+                f"parameter search: expected one of {', '.join(SEARCHES)}, got {self.search!r}."
+            )
+        if self.max_seconds is not None:
+            check_range("max_seconds", self.max_seconds, 0, 1e9)
+
+
+M = TypeVar("M", bound=Growing)
+
+
+class EdgeBudgets(Generic[M]):
+    """Models of growing budgets of edges, all from one growth.
+
+    Where the task has a criterion, growth ends when two budgets in a row score below the best.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._max_edges = max(task.grid["max_edges"])
+        self._key: tuple[Any, ...] = ()
+        self._model: M | None = None
+        self._growth: CircuitGrowth | None = None
+        self._seconds = 0.0
+        self._scores: list[float] = []
+
+    def fitted(self, start: Callable[[], M], prices: Prices, *others: Any) -> Fitted:
+        """Return the model grown to a budget of edges.
+
+        start : makes the model that is to grow. others : the parameters that it depends on.
+        """
+        key = (prices.edge_cost, prices.split_cost, prices.search, *others)
+        began = time.monotonic()
+        model, growth = self._model, self._growth
+        passed = model is not None and model.circuit.n_edges > prices.max_edges
+        if model is None or growth is None or self._key != key or passed:
+            self._model = self._growth = None  # Two of them could be more than memory holds.
+            state = self._kept(key, prices.max_edges)
+            model = start()
+            growth = CircuitGrowth(
+                model, prices.edge_cost, prices.split_cost, self._max_edges, state,
+                prices.search == "quick",
+            )  # fmt: skip
+            self._key, self._model, self._growth = key, model, growth
+            self._seconds = 0.0 if state is None else float(state["seconds"])
+            self._scores = [] if state is None else state["scores"].tolist()
+        left = np.inf if prices.max_seconds is None else prices.max_seconds - self._seconds
+        before = self._seconds
+
+        def keep(state: dict[str, NDArray]) -> None:
+            self._keep(state, before + time.monotonic() - began)
+
+        growth.grow(prices.max_edges, began + left, keep)
+        grown = time.monotonic()
+        self._seconds += grown - began
+        circuit = model.model()
+        seconds = {"structure": self._seconds, "weights": time.monotonic() - grown}
+        if self._task.criterion is not None and not growth.ended:
+            self._scores.append(self._task.criterion(circuit))
+            growth.ended = _past_best(self._scores)
+        if self._seconds > _SECONDS_BETWEEN_STATES:
+            self._keep(growth.state(), self._seconds)
+        details = {
+            "n_edges": circuit.n_edges,
+            "n_splits": growth.n_splits,
+            "last_edge_cost": growth.edge_cost,
+            **model.details(),
+        }
+        return Fitted(circuit, seconds, details)
+
+    def _keep(self, state: dict[str, NDArray], seconds: float) -> None:
+        """Keep the state of the growth, with the scores of the budgets before."""
+        if self._task.store is not None:
+            more = {"seconds": np.array(seconds), "scores": np.array(self._scores)}
+            self._task.store.save(self._name(self._key), {**state, **more})
+
+    def _kept(self, key: tuple[Any, ...], n_edges: int) -> dict[str, NDArray] | None:
+        """Return the state that was kept, unless it is beyond a budget."""
+        state = None if self._task.store is None else self._task.store.load(self._name(key))
+        return None if state is None or len(state["model_child"]) > n_edges else state
+
+    def _name(self, key: tuple[Any, ...]) -> dict[str, Any]:
+        return {"growth": [str(part) for part in key], "max_edges": self._max_edges}
+
+
+def _past_best(scores: list[float]) -> bool:
+    return len(scores) > 2 and max(scores[-2:]) < max(scores[:-2])

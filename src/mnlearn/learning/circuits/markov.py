@@ -1,0 +1,214 @@
+"""ACMN: a Markov network grown together with its circuit (Lowd & Rooshenas 2013)."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.inference.circuits.evaluation import UNKNOWN, Evaluator
+from mnlearn.kernels.circuits.evaluation import LANES
+from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
+from mnlearn.learning.circuits.counts import ExtensionCounts
+from mnlearn.learning.circuits.queue import Split
+from mnlearn.learning.circuits.splitting import SplitEdges, plan, split
+from mnlearn.learning.owlqn import Progress, minimise
+from mnlearn.learning.penalty import Penalty
+from mnlearn.models.circuit import (
+    ArithmeticCircuit,
+    circuit_arrays,
+    circuit_of_arrays,
+    product_of_marginals,
+    with_weight,
+)
+from mnlearn.models.features import feature_set, features_of
+
+# After a split weights are learned until an iteration gains less than this share of the split's
+# gain: weights that are less exact make the gains of other splits wrong.
+_SHARE_OF_GAIN = 1e-3
+_ITERATIONS = 30
+_FINAL_ITERATIONS = 300
+_FINAL_DECREASE = 1e-7
+_FINAL_WINDOW = 5
+
+
+class MarkovGrowth:
+    """A Markov network whose features are extended: f by f & X_v and f & not X_v.
+
+    The objective is the penalised log-likelihood, summed over examples, in nats.
+    """
+
+    batch = LANES
+
+    def __init__(self, train: Dataset, penalty: Penalty) -> None:
+        self.counts = ExtensionCounts(train)
+        self.n_examples = train.n_examples
+        self.penalty = penalty
+        ones = train.frequency * train.n_examples
+        self.circuit = product_of_marginals((ones + 0.5) / (train.n_examples + 1.0))
+        self.literals: list[tuple[tuple[int, int], ...]] = [
+            ((v, x),) for v in range(train.n_vars) for x in (0, 1)
+        ]
+        self.n_satisfied = np.stack([train.n_examples - ones, ones], axis=1).ravel()
+        self._extended = [self.counts.count(literals)[1] for literals in self.literals]
+        # The probabilities of a feature, alone and with each variable, under the model as it is.
+        self._probability: dict[int, tuple[float, NDArray[np.float64]]] = {}
+        self._evaluator = Evaluator(self.circuit, atomic=True)
+        self._split_edges: SplitEdges | None = None
+        self._log_z = 0.0
+        self.objective = self._learn(self.circuit.weight, 0.0, 0)
+
+    def first(self) -> list[tuple[int, NDArray[np.float64]]]:
+        """Return the atomic features with the bounds of their gains."""
+        return self._with_bounds(range(len(self.literals)))
+
+    def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
+        """Return what extending each feature by each variable cannot gain more than."""
+        rows = np.full((len(groups), self.circuit.n_vars), UNKNOWN, np.uint8)
+        for row, group in zip(rows, groups, strict=True):
+            for var, value in self.literals[group]:
+                row[var] = value
+        log_value, p_one = self._evaluator.given(self.circuit.weight, rows)
+        out = []
+        for k, group in enumerate(groups):
+            alone = float(np.exp(log_value[k] - self._log_z))
+            with_var = p_one[k] * alone
+            self._probability[group] = alone, with_var
+            bound = np.empty(self.circuit.n_vars)
+            extension_bounds(
+                self.n_examples, self.penalty.l1, self.penalty.precision,
+                self._extended[group], self.n_satisfied[group], with_var, alone, bound,
+            )  # fmt: skip
+            out.append(bound)
+        return out
+
+    def gain(self, group: int, var: int) -> float:
+        """Return the gain of extending a feature whose bounds were asked for under this model."""
+        return self._best_extension(group, var)[0]
+
+    def _best_extension(self, group: int, var: int) -> tuple[float, float, float]:
+        alone, with_var = self._probability[group]
+        return extension_gain(
+            self.n_examples, self.penalty.l1, self.penalty.precision,
+            self._extended[group][var], self.n_satisfied[group], with_var[var], alone,
+        )  # fmt: skip
+
+    def edges(self, group: int) -> NDArray[np.int64]:
+        """Return how many edges splitting a feature adds at least, by variable."""
+        return self._counted().least(np.array([group]))
+
+    def new_edges(self, group: int, var: int, limit: int) -> int:
+        """Return how many edges extending a feature by a variable adds; see `SplitEdges.up_to`."""
+        return self._counted().up_to(limit, np.array([group]), var, extend=True)
+
+    def _counted(self) -> SplitEdges:
+        if self._split_edges is None:
+            self._split_edges = SplitEdges(self.circuit)
+        return self._split_edges
+
+    def accept(self, chosen: Split) -> list[tuple[int, NDArray[np.float64]]]:
+        """Extend a feature, learn all weights anew, and return the two new features."""
+        group, var = chosen.group, chosen.var
+        weight = np.concatenate([self.circuit.weight, self._best_extension(group, var)[1:]])
+        self._probability.clear()
+        self.circuit = split(self.circuit, plan(self.circuit, np.array([group]), var, extend=True))
+        self._split_edges = None
+        n_one = self._extended[group][var]
+        self.n_satisfied = np.append(self.n_satisfied, [self.n_satisfied[group] - n_one, n_one])
+        new = [len(self.literals), len(self.literals) + 1]
+        for value in (0, 1):
+            literals = (*self.literals[group], (var, value))
+            self.literals.append(literals)
+            self._extended.append(self.counts.count(literals)[1])
+        self._evaluator = Evaluator(self.circuit, atomic=True)
+        self.objective = self._learn(weight, _SHARE_OF_GAIN * chosen.gain, _ITERATIONS)
+        return self._with_bounds(new)
+
+    def replaced(self, chosen: Split) -> bool:
+        """Tell whether a split feature is gone: it stays, and may be extended again."""
+        return False
+
+    def details(self) -> dict[str, float]:
+        """Return the objective, summed over examples, in nats."""
+        return {"objective": self.objective}
+
+    def state(self) -> dict[str, NDArray]:
+        """Return the circuit, the features and their counts as arrays."""
+        features = features_of(self.literals)
+        return {
+            **circuit_arrays(self.circuit),
+            "literal_start": features.start,
+            "literal_var": features.var,
+            "literal_value": features.value,
+            "n_satisfied": self.n_satisfied,
+            "objective": np.array(self.objective),
+        }
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:
+        """Go back to a state, from the start."""
+        features = feature_set(state["literal_start"], state["literal_var"], state["literal_value"])
+        n_known = len(self.literals)
+        self.literals = [tuple(features.literals(k)) for k in range(len(features))]
+        self._extended += [self.counts.count(literals)[1] for literals in self.literals[n_known:]]
+        self.n_satisfied = state["n_satisfied"]
+        self.objective = float(state["objective"])
+        self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
+        self._evaluator = Evaluator(self.circuit, atomic=True)
+        self._split_edges = None
+        self._log_z = self._evaluator.expectations(self.circuit.weight)[0]
+
+    def model(self) -> ArithmeticCircuit:
+        """Return the circuit with its features, weights learned to the end."""
+        before = self.circuit.weight, self.objective, self._log_z
+        decrease = _FINAL_DECREASE * abs(self.objective)
+        self._learn(before[0], decrease, _FINAL_ITERATIONS, _FINAL_WINDOW)
+        features = features_of(sorted(literals) for literals in self.literals)
+        learned = ArithmeticCircuit(
+            self.circuit.n_vars, self.circuit.is_sum, self.circuit.start, self.circuit.child,
+            self.circuit.weight, features, names=self.counts.data.names,
+        )  # fmt: skip
+        # What is grown further must not depend on whether the model was asked for.
+        self.circuit = with_weight(self.circuit, before[0])
+        self.objective, self._log_z = before[1:]
+        return learned
+
+    def _with_bounds(self, groups: Sequence[int]) -> list[tuple[int, NDArray[np.float64]]]:
+        out = []
+        for begin in range(0, len(groups), LANES):
+            chunk = groups[begin : begin + LANES]
+            out += list(zip(chunk, self.bounds(chunk), strict=True))
+        for group, bound in out:
+            bound[[var for var, _ in self.literals[group]]] = -np.inf
+        return out
+
+    def _learn(
+        self, weight: NDArray[np.float64], decrease: float, iterations: int, window: int = 1
+    ) -> float:
+        """Learn all weights from `weight`; return the penalised log-likelihood.
+
+        decrease : stop when the last `window` iterations gained less.
+        """
+        n, precision = self.n_examples, self.penalty.precision
+        p = self.n_satisfied / n
+        # In these units the Hessian's diagonal is near 1.
+        scale = 1.0 / np.sqrt(np.maximum(n * p * (1.0 - p), 1.0) + precision)
+
+        def smooth(scaled: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            w = scaled * scale
+            log_z, expected = self._evaluator.expectations(w)
+            value = n * log_z - self.n_satisfied @ w + 0.5 * precision * (w @ w)
+            return float(value), (n * expected - self.n_satisfied + precision * w) * scale
+
+        before: deque[float] = deque(maxlen=window)
+
+        def done(progress: Progress) -> bool:
+            gained = before[0] - progress.objective if len(before) == window else np.inf
+            before.append(progress.objective)
+            return gained < decrease
+
+        state, _ = minimise(smooth, weight / scale, self.penalty.l1 * scale, done, iterations)
+        learned = state.x * scale if iterations else weight
+        self.circuit = with_weight(self.circuit, learned)
+        self._log_z = self._evaluator.expectations(learned)[0]
+        return -state.objective

@@ -1,0 +1,145 @@
+"""Splitting parameters of a circuit on a variable: the cost in edges, and the new circuit."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.circuits.split_costs import (
+    edges_of_copies,
+    edges_of_split,
+    literals_below,
+    parents_of,
+)
+from mnlearn.kernels.circuits.splitting import (
+    ONE,
+    PARAMETER,
+    ZERO,
+    mark_below,
+    plan_split,
+    write_split,
+)
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.runtime.arrays import read_only
+
+
+@dataclass(frozen=True, eq=False)
+class SplitPlan:
+    """How the circuit changes if parameters are made to depend on a variable.
+
+    n_new_edges : change in the number of edges.
+    """
+
+    parameters: NDArray[np.int64]
+    below: NDArray[np.uint8]
+    wanted: NDArray[np.uint8]
+    n_new_edges: int
+    extend: bool
+
+
+def plan(
+    circuit: ArithmeticCircuit, parameters: NDArray[np.int64], var: int, extend: bool
+) -> SplitPlan:
+    """Return how to split parameters on a variable.
+
+    parameters : indices of parameters of which no two are factors of one term of the circuit.
+    extend : whether a parameter stays, multiplied with a new one for each value of the
+        variable, as a feature is extended; otherwise two parameters replace it, as in a CPD.
+    """
+    below = np.zeros(circuit.n_nodes, np.uint8)
+    below[2 * var], below[2 * var + 1] = ZERO, ONE
+    leaves = 2 * circuit.n_vars + parameters
+    below[leaves] = PARAMETER
+    wanted = np.empty(circuit.n_nodes, np.uint8)
+    arrays = (circuit.start, circuit.child, circuit.n_leaves, below)
+    mark_below(*arrays)
+    change = plan_split(circuit.is_sum, *arrays, wanted)
+    if extend:
+        change += 2 * int(((wanted[leaves] & ZERO) > 0).sum() + ((wanted[leaves] & ONE) > 0).sum())
+    return SplitPlan(parameters, below, wanted, int(change), extend)
+
+
+class SplitEdges:
+    """How many edges splits of a circuit add; the work is that of the nodes which change."""
+
+    def __init__(self, circuit: ArithmeticCircuit) -> None:
+        n_nodes, n_words = circuit.n_nodes, (circuit.n_vars + 63) // 64
+        self._first = 2 * circuit.n_vars
+        self._circuit = circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves
+        layout = self._circuit[1:]
+        self._parents = np.empty(n_nodes + 1, np.int64), np.empty(circuit.n_edges, np.int32)
+        parents_of(*layout, *self._parents)
+        self._below = np.empty((n_nodes, 2, n_words), np.uint64)
+        literals_below(*layout, circuit.n_vars, self._below)
+        mark, wanted = np.zeros((2, n_nodes), np.uint8)
+        stack, order = np.empty((2, n_nodes), np.int64), np.empty(n_nodes, np.int64)
+        self._room = mark, wanted, stack, order
+        self._twice = np.empty((n_nodes, n_words), np.uint64)
+        self._n_vars = circuit.n_vars
+
+    def least(self, parameters: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many edges splits of some parameters add at least, by variable.
+
+        Only copies of what is above the parameters are counted. parameters : as for `plan`.
+        Returns int64 of (n_vars,).
+        """
+        n_edges = np.empty(self._n_vars, np.int64)
+        edges_of_copies(
+            self._circuit, self._parents, self._below, self._first + parameters,
+            self._room, self._twice, n_edges,
+        )  # fmt: skip
+        return n_edges
+
+    def up_to(self, limit: int, parameters: NDArray[np.int64], var: int, extend: bool) -> int:
+        """Return the number of new edges of the split that `plan` plans.
+
+        Above `limit` it is another number above it, see `edges_of_split`.
+        """
+        change = edges_of_split(
+            self._circuit, self._parents, self._below, self._first + parameters,
+            var, extend, limit, self._room,
+        )  # fmt: skip
+        return int(change)
+
+
+def split(circuit: ArithmeticCircuit, planned: SplitPlan) -> ArithmeticCircuit:
+    """Return the circuit after a planned split; its polynomial is the same.
+
+    New parameters come after the old ones. Extended, parameter parameters[k] gets those at
+    n_parameters + 2 * k for value 0 and the next one for value 1, of weight 0. Replaced, it
+    becomes that for value 0, and n_parameters + k, of the same weight, is that for value 1.
+    `features` are left out.
+    """
+    parameters = planned.parameters
+    leaves = (2 * circuit.n_vars + parameters).astype(np.int32)
+    n_new = len(parameters) * (2 if planned.extend else 1)
+    new = np.arange(circuit.n_leaves, circuit.n_leaves + n_new, dtype=np.int32)
+    same = np.arange(circuit.n_nodes, dtype=np.int32)
+    versions = np.repeat(same[:, None], 2, axis=1)
+    if planned.extend:
+        used = np.stack([planned.wanted[leaves] & ZERO, planned.wanted[leaves] & ONE], axis=1) > 0
+        pairs = np.stack([new.reshape(-1, 2)[used], np.repeat(leaves, used.sum(axis=1))], axis=1)
+        versions[np.repeat(leaves, used.sum(axis=1)), np.nonzero(used)[1]] = (
+            circuit.n_leaves + n_new + np.arange(len(pairs))
+        )
+        added = np.zeros(n_new)
+    else:
+        pairs = np.zeros((0, 2), np.int32)
+        versions[leaves, 1] = new
+        added = circuit.weight[parameters]
+    n_edges = circuit.n_edges + planned.n_new_edges
+    room = n_edges + len(circuit.is_sum)
+    out = (np.empty(room, np.uint8), np.empty(room + 1, np.int64), np.empty(n_edges, np.int32))
+    n_inner, written = write_split(
+        circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves,
+        planned.below, planned.wanted, n_new, pairs, same, versions, out,
+    )  # fmt: skip
+    assert written == n_edges
+    return replace(
+        circuit,
+        is_sum=read_only(out[0][:n_inner]),
+        start=read_only(out[1][: n_inner + 1]),
+        child=read_only(out[2]),
+        weight=read_only(np.concatenate([circuit.weight, added])),
+        features=None,
+    )

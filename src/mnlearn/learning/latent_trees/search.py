@@ -1,0 +1,306 @@
+"""Structure of latent trees: hidden variables behind neighbourhoods of a Chow-Liu tree."""
+
+import copy
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.inference.circuits.exact import expected_counts_given
+from mnlearn.learning.latent_trees.chow_liu import (
+    maximum_spanning_tree,
+    mutual_information,
+    pair_probabilities,
+)
+from mnlearn.learning.latent_trees.distances import Distances, information_distances
+from mnlearn.learning.latent_trees.messages import TreeMessages
+from mnlearn.learning.latent_trees.neighbour_joining import joined
+from mnlearn.learning.latent_trees.recursive_grouping import grouped
+from mnlearn.learning.latent_trees.tree import (
+    Edge,
+    LatentTree,
+    expectation_maximisation,
+    expected_tables,
+    rooted,
+    table_of,
+)
+from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import track
+
+# Neighbour joining (CLNJ of the paper) and recursive grouping (CLRG).
+GROUPINGS = {"joining": joined, "recursive": grouped}
+# Cells of a table that EM begins with are at least this probable.
+_LOWEST = 1e-4
+# A hidden copy of a variable differs from it so often at first.
+_NOISE = 0.05
+
+
+def learn_latent_tree(
+    data: Dataset,
+    grouping: str,
+    pseudocount: float,
+    trial_iterations: int,
+    n_iterations: int,
+    tolerance: float,
+) -> LatentTree:
+    """Learn a latent tree by regularised CLGrouping (Choi et al. 2011, Sections 5 and 5.4).
+
+    Starts from the Chow-Liu tree. The closed neighbourhood of each inner node is replaced by the
+    tree that is found behind its distances, where that raises the BIC after `trial_iterations` of
+    EM; or else, where that does (the paper does not have this), a hidden near copy of the node
+    takes its place, without which KDDCup 2000 gets no hidden node at all. This goes on with the
+    neighbourhoods that have changed. Then hidden nodes are joined with the neighbour they are most
+    correlated with, where that raises the BIC.
+
+    grouping : one of GROUPINGS; how the tree behind distances is found.
+
+    Raises
+    ------
+    InputError
+        There is only one variable.
+    """
+    if data.n_vars < 2:
+        raise InputError("latent tree: expected at least 2 variables, got 1.")
+    pairs = pair_probabilities(data, pseudocount)
+    parent = maximum_spanning_tree(mutual_information(pairs))
+    tables = {}
+    for v in range(1, data.n_vars):
+        u, w = sorted((int(parent[v]), v))
+        tables[u, w] = pairs[:, :, u, w]
+    tree = LatentTree(data.n_vars, tables, -np.inf)
+    tree = expectation_maximisation(tree, data, pseudocount, 1, tolerance)
+    search = _Search(tree, data, pseudocount, trial_iterations, tolerance)
+    _regroup(search, _Grouping(pairs, GROUPINGS[grouping]))
+    hidden = [v for v in sorted(search.tree.neighbours()) if v >= data.n_vars]
+    for h in track(hidden, "hidden variables"):
+        near = search.tree.neighbours()
+        heir = _heir(search.tree, h)
+        search.better(_contracted(search.tree, h, heir), sorted({h, heir, *near[h], *near[heir]}))
+    return expectation_maximisation(search.tree, data, pseudocount, n_iterations, tolerance)
+
+
+def _regroup(search: "_Search", grouping: "_Grouping") -> None:
+    """Regroup neighbourhoods, in rounds, as long as there are some that were not tried."""
+    tried: set[tuple[int, ...]] = set()
+    while True:
+        near = search.tree.neighbours()
+        inner = [v for v in sorted(near) if len(near[v]) > 1 and (v, *near[v]) not in tried]
+        if not inner:
+            return
+        for v in track(inner, "neighbourhoods"):
+            region = [v, *search.tree.neighbours()[v]]
+            tried.add(tuple(region))
+            for regroup in (grouping.regrouped, grouping.shadowed):
+                trial, grown = regroup(search.tree, v)
+                if search.better(trial, region):
+                    grouping = grown
+                    break
+
+
+class _Search:
+    """The best tree so far, and trials of others that differ in a region of it.
+
+    In a trial only the tables of the edges inside the region are learned. The rest of the tree
+    says of the nodes at its border what it said before, so that likelihoods are exact, and the
+    work is that of the region.
+    """
+
+    def __init__(
+        self,
+        tree: LatentTree,
+        data: Dataset,
+        pseudocount: float,
+        n_iterations: int,
+        tolerance: float,
+    ) -> None:
+        self.data = data
+        self._pseudocount, self._n_iterations = pseudocount, n_iterations
+        self._tolerance = tolerance
+        self._messages = TreeMessages(data.rows)
+        self._take(tree)
+
+    def _take(self, tree: LatentTree) -> None:
+        parent, log_prob, nodes = rooted(tree)
+        self._messages.change(nodes, parent, log_prob)
+        log_likelihood = float(self.data.weight @ self._messages.log_value())
+        self.tree = LatentTree(tree.n_vars, tree.tables, log_likelihood)
+
+    def better(self, trial: LatentTree, region: list[int]) -> bool:
+        """Learn a trial in the region where it differs; keep it if that raises the BIC.
+
+        region : nodes of the best tree, connected, that hold all edges the trial does not have.
+        """
+        inside = set(region)
+        changed = {e for e in trial.tables if e not in self.tree.tables or inside >= set(e)}
+        if changed <= self.tree.tables.keys():
+            return False
+        kept = [v for v in region if any(v in e for e in changed)]
+        potentials = self._messages.potentials(region)
+        potentials = potentials[:, [region.index(v) for v in kept]]
+        local = _Region(trial, changed, kept, self._messages.top(region))
+        learned = local.learned(
+            potentials, self.data.weight, self._pseudocount, self._n_iterations, self._tolerance
+        )
+        if learned.bic(self.data.n_examples) <= self.tree.bic(self.data.n_examples):
+            return False
+        self._take(learned)
+        return True
+
+
+class _Region:
+    """Edges of a tree whose tables are learned while all others stay as they are.
+
+    kept : nodes of which the rest of the tree says something. top : the one of them that it says
+        the prior of.
+    """
+
+    def __init__(self, tree: LatentTree, edges: set[Edge], kept: list[int], top: int) -> None:
+        self.tree = tree
+        inside = {node for edge in edges for node in edge}
+        self.nodes = [*kept, *sorted(inside - set(kept))]
+        self.n_kept = len(kept)
+        place = {node: k for k, node in enumerate(self.nodes)}
+        near: dict[int, list[int]] = {node: [] for node in self.nodes}
+        for u, v in sorted(edges):
+            near[u].append(v)
+            near[v].append(u)
+        self.parent = np.full(len(self.nodes), NO_PARENT, np.int64)
+        stack, seen = [top], {top}
+        while stack:
+            u = stack.pop()
+            for v in near[u]:
+                if v not in seen:
+                    seen.add(v)
+                    stack.append(v)
+                    self.parent[place[v]] = place[u]
+
+    def learned(
+        self,
+        potentials: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        pseudocount: float,
+        n_iterations: int,
+        tolerance: float,
+    ) -> LatentTree:
+        """Return the tree after EM in the region, with the log-likelihood of the data."""
+        tree, before = self.tree, -np.inf
+        n_examples = float(weight.sum())
+        for _ in range(n_iterations):
+            circuit = tree_circuit(self.parent, self._log_prob(tree), self.n_kept)
+            counts, log_likelihood = expected_counts_given(circuit, potentials, weight)
+            if log_likelihood - before < tolerance * abs(log_likelihood):
+                break
+            reached, before = tree, log_likelihood
+            tables = expected_tables(self.parent, self.nodes, counts, n_examples, pseudocount)
+            tree = LatentTree(tree.n_vars, {**tree.tables, **tables}, before)
+        return LatentTree(tree.n_vars, reached.tables, before)
+
+    def _log_prob(self, tree: LatentTree) -> NDArray[np.float64]:
+        # What is known of the root, its prior included, comes with the potentials.
+        out = np.zeros((len(self.nodes), 2, 2))
+        for k, up in enumerate(self.parent):
+            if up != NO_PARENT:
+                table = table_of(tree, self.nodes[up], self.nodes[k])
+                out[k] = np.log(table / table.sum(axis=1, keepdims=True))
+        return out
+
+
+def _heir(tree: LatentTree, h: int) -> int:
+    """Return the neighbour that a hidden node is most correlated with."""
+    near = tree.neighbours()[h]
+    return max(near, key=lambda u: abs(_correlation(tree.tables[min(u, h), max(u, h)])))
+
+
+def _contracted(tree: LatentTree, h: int, heir: int) -> LatentTree:
+    """Return the tree in which a neighbour takes the place of a hidden node."""
+    near = tree.neighbours()[h]
+    link = table_of(tree, heir, h)
+    to_h = link / link.sum(axis=1, keepdims=True)
+    tables = {edge: table for edge, table in tree.tables.items() if h not in edge}
+    for u in near:
+        if u != heir:
+            # P(heir, u) = sum over h of P(heir, h) P(u | h).
+            table = table_of(tree, h, u)
+            joint = link.sum(axis=1)[:, None] * (to_h @ (table / table.sum(axis=1, keepdims=True)))
+            tables[min(heir, u), max(heir, u)] = joint if heir < u else joint.T
+    return LatentTree(tree.n_vars, tables, tree.log_likelihood)
+
+
+def _correlation(table: NDArray[np.float64]) -> float:
+    p, q = table[1].sum(), table[:, 1].sum()
+    return float((table[1, 1] - p * q) / np.sqrt(p * (1 - p) * q * (1 - q)))
+
+
+class _Grouping:
+    """Distances between observed and hidden nodes, and where to begin with their tables.
+
+    A hidden node is correlated positively with one observed node, its representative.
+    """
+
+    def __init__(
+        self,
+        pairs: NDArray[np.float64],
+        tree_behind: Callable[[Sequence[int], Distances], list[Edge]],
+    ) -> None:
+        p_one = pairs[1].sum(axis=0)[:, 0]
+        sd = np.sqrt(p_one * (1.0 - p_one))
+        self.correlation = (pairs[1, 1] - np.outer(p_one, p_one)) / np.outer(sd, sd)
+        self.tree_behind = tree_behind
+        self.distances = Distances(information_distances(self.correlation))
+        self.p_one = p_one.tolist()
+        self.representative = list(range(len(p_one)))
+
+    def regrouped(self, tree: LatentTree, v: int) -> tuple[LatentTree, "_Grouping"]:
+        """Return the tree with the neighbourhood of v grouped anew, and the grouping after it."""
+        grown = copy.copy(self)
+        grown.distances = Distances(self.distances.matrix)
+        grown.p_one, grown.representative = self.p_one.copy(), self.representative.copy()
+        near = tree.neighbours()[v]
+        edges = self.tree_behind([v, *near], grown.distances)
+        for head in range(len(self.p_one), len(grown.distances.matrix)):
+            children = [i for h, i in edges if h == head and i < head]
+            nearest = min(children, key=lambda i: float(grown.distances.matrix[head, i]))
+            grown.p_one.append(0.5)
+            grown.representative.append(grown.representative[nearest])
+        tables = {e: t for e, t in tree.tables.items() if v not in e}
+        for a, b in edges:
+            u, w = sorted((a, b))
+            tables[u, w] = tree.tables[u, w] if (u, w) in tree.tables else grown._table(u, w)
+        return LatentTree(tree.n_vars, tables, tree.log_likelihood), grown
+
+    def shadowed(self, tree: LatentTree, v: int) -> tuple[LatentTree, "_Grouping"]:
+        """Return the tree in which a hidden near copy of v has its neighbours, and v itself.
+
+        It begins close to the likelihood of the tree without it.
+        """
+        grown = copy.copy(self)
+        n = len(self.p_one)
+        grown.p_one = [*self.p_one, self.p_one[v]]
+        grown.representative = [*self.representative, self.representative[v]]
+        matrix = np.zeros((n + 1, n + 1))
+        matrix[:n, :n] = self.distances.matrix
+        step = -np.log(1.0 - 2.0 * _NOISE)
+        matrix[n, :n] = matrix[:n, n] = self.distances.matrix[v] + step
+        grown.distances = Distances(matrix)
+        near = tree.neighbours()[v]
+        tables = {e: t for e, t in tree.tables.items() if v not in e}
+        own = table_of(tree, v, near[0]).sum(axis=1)
+        noise = np.array([[1.0 - _NOISE, _NOISE], [_NOISE, 1.0 - _NOISE]])
+        tables[v, n] = own[:, None] * noise
+        for u in near:
+            # P(u, hidden) = sum over v of P(u, v) P(hidden | v).
+            tables[u, n] = table_of(tree, u, v) @ noise
+        return LatentTree(tree.n_vars, tables, tree.log_likelihood), grown
+
+    def _table(self, u: int, w: int) -> NDArray[np.float64]:
+        """Return the joint probabilities of two nodes by their distance."""
+        p, q = self.p_one[u], self.p_one[w]
+        ru, rw = self.representative[u], self.representative[w]
+        sign = 1.0 if ru == rw else np.sign(self.correlation[ru, rw])
+        size = np.exp(-self.distances.matrix[u, w])
+        covariance = sign * size * np.sqrt(p * (1 - p) * q * (1 - q))
+        table = np.outer([1 - p, p], [1 - q, q]) + covariance * np.array([[1, -1], [-1, 1]])
+        table = np.maximum(table, _LOWEST)
+        return table / table.sum()

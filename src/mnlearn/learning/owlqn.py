@@ -1,0 +1,128 @@
+"""Limited-memory quasi-Newton minimisation of a smooth convex function plus an L1 penalty."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.runtime.errors import InputError
+
+Vector = NDArray[np.float64]
+
+MEMORY = 20
+_ARMIJO = 1e-4
+_MAX_HALVINGS = 30
+# A pair of differences with less curvature than this, relative to its length, is not kept.
+_MIN_CURVATURE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """State after one iteration: point, penalised objective, gradient of the smooth part."""
+
+    iteration: int
+    x: Vector
+    objective: float
+    gradient: Vector
+    n_evaluations: int
+
+
+def minimise(
+    smooth: Callable[[Vector], tuple[float, Vector]],
+    x: Vector,
+    l1: Vector,
+    done: Callable[[Progress], bool],
+    max_iterations: int,
+    memory: int = MEMORY,
+) -> tuple[Progress, bool]:
+    """Minimise smooth(x) + sum(l1 * |x|) and return the last state, and whether `done` said so.
+
+    Orthant-wise L-BFGS (Andrew & Gao 2007, Algorithm 1), which is plain L-BFGS where `l1` is 0:
+    the quasi-Newton direction of the pseudo-gradient, with a backtracking line search that stays
+    in one orthant. Other than in Algorithm 1 only variables that are 0 are kept from moving
+    against the steepest descent: a direction in which all others are kept too no longer has the
+    curvature, and takes ten times the iterations where features are nearly dependent.
+    `done` is asked after each iteration and before the first. Returns early where rounding
+    leaves no step that lowers the objective.
+
+    memory : number of pairs of differences from which the curvature is estimated.
+    """
+    value, gradient = smooth(x)
+    if not np.isfinite(value):
+        raise InputError("weight learning: the objective is not finite at the starting point.")
+    state = Progress(0, x, value + float(l1 @ np.abs(x)), gradient, 1)
+    history: deque[tuple[Vector, Vector, float]] = deque(maxlen=memory)
+    while not done(state):
+        if state.iteration == max_iterations:
+            return state, False
+        steepest = -_pseudo_gradient(state.x, state.gradient, l1)
+        direction = _two_loop(steepest, history)
+        direction[(direction * steepest <= 0) & (l1 > 0) & (state.x == 0)] = 0.0
+        slope = float(direction @ steepest)
+        if slope <= 0:
+            history.clear()
+            direction, slope = steepest, float(steepest @ steepest)
+            if slope == 0:
+                return state, False
+        new = _line_search(smooth, state, steepest, direction, slope, l1, bool(history))
+        if new is None:
+            if not history:
+                return state, False
+            history.clear()
+            continue
+        step, change = new.x - state.x, new.gradient - state.gradient
+        curvature = float(step @ change)
+        if curvature > _MIN_CURVATURE * float(step @ step):
+            history.append((step, change, curvature))
+        state = new
+    return state, True
+
+
+def _pseudo_gradient(x: Vector, gradient: Vector, l1: Vector) -> Vector:
+    """Return the subgradient of least norm of the penalised objective."""
+    at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
+    return np.where(x == 0, at_zero, gradient + l1 * np.sign(x))
+
+
+def _two_loop(steepest: Vector, history: deque[tuple[Vector, Vector, float]]) -> Vector:
+    """Return the quasi-Newton direction (Nocedal & Wright, Algorithm 7.4)."""
+    q = steepest.copy()
+    coefficients = []
+    for step, change, curvature in reversed(history):
+        a = float(step @ q) / curvature
+        q -= a * change
+        coefficients.append(a)
+    if history:
+        _, change, curvature = history[-1]
+        q *= curvature / float(change @ change)
+    for (step, change, curvature), a in zip(history, reversed(coefficients), strict=True):
+        q += (a - float(change @ q) / curvature) * step
+    return q
+
+
+def _line_search(
+    smooth: Callable[[Vector], tuple[float, Vector]],
+    state: Progress,
+    steepest: Vector,
+    direction: Vector,
+    slope: float,
+    l1: Vector,
+    scaled: bool,
+) -> Progress | None:
+    """Halve the step until the objective falls enough; None if it never does."""
+    orthant = np.where(state.x == 0, np.sign(steepest), np.sign(state.x))
+    length = 1.0 if scaled else min(1.0, 1.0 / max(np.sqrt(slope), 1e-300))
+    n_evaluations = state.n_evaluations
+    for _ in range(_MAX_HALVINGS):
+        x = state.x + length * direction
+        x[(np.sign(x) != orthant) & (l1 > 0)] = 0.0
+        value, gradient = smooth(x)
+        n_evaluations += 1
+        objective = value + float(l1 @ np.abs(x))
+        gain = float(steepest @ (x - state.x))
+        if objective <= state.objective - _ARMIJO * gain and objective < state.objective:
+            return Progress(state.iteration + 1, x, objective, gradient, n_evaluations)
+        length *= 0.5
+    return None

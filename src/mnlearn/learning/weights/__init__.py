@@ -1,0 +1,1 @@
+"""Weights of features by penalised pseudo-likelihood."""

@@ -1,0 +1,208 @@
+"""The pseudo-likelihood of a feature set on a dataset, as a function of the weights."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.likelihood import stored_columns as kernels
+from mnlearn.kernels.likelihood import touched_rows as kernels_touched
+from mnlearn.models.features import FeatureSet
+from mnlearn.runtime.threads import map_ranges
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoLikelihood:
+    """Which rows each feature touches, arranged by variable.
+
+    A column stands for the log-odds of one variable v given that the other literals of a
+    feature hold. Features that differ only in the value they ask of v share a column: their
+    weights enter it as a difference. A column that touches more than half of the rows lists
+    those it does not touch. Rows that have the same value of v and are touched by the same of
+    v's columns are one row of v.
+
+    positive, negative : int64, shape (n_columns,). Feature asking for v = 1, v = 0; or -1.
+    design : see `kernels.likelihood.stored_columns.value_and_gradient`.
+    """
+
+    n_vars: int
+    n_features: int
+    n_examples: float
+    positive: NDArray[np.int64]
+    negative: NDArray[np.int64]
+    design: tuple[NDArray, ...]
+    threads: int = 1
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of stored (column, row) pairs: the work of one evaluation."""
+        return len(self.design[3])
+
+    @property
+    def n_cells(self) -> int:
+        """Number of (variable, merged row) cells: the logistic functions of one evaluation."""
+        return len(self.design[5])
+
+    def _coefficient(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        padded = np.append(w, 0.0)  # position -1: no feature
+        return padded[self.positive] - padded[self.negative]
+
+    def _by_feature(self, columns: NDArray, sign: float) -> NDArray[np.float64]:
+        """Sum a column quantity over the columns of each feature."""
+        size = self.n_features + 1
+        total = np.bincount(self.positive + 1, columns, size)
+        return (total + sign * np.bincount(self.negative + 1, columns, size))[1:]
+
+    def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return the negative log-pseudo-likelihood of all examples and its gradient.
+
+        w : float64, shape (n_features,). The value is in nats, summed over examples.
+        """
+        coefficient = self._coefficient(w)
+        loss = np.empty(self.n_vars)
+        gradient = np.empty(len(self.positive))
+
+        def evaluate(first: int, last: int) -> None:
+            kernels.value_and_gradient(self.design, coefficient, first, last, loss, gradient)
+
+        map_ranges(evaluate, self.n_vars, self.threads)
+        return float(loss.sum()), self._by_feature(gradient, -1.0)
+
+    def curvature(self) -> NDArray[np.float64]:
+        """Return the diagonal of the Hessian at w = 0, float64 of shape (n_features,)."""
+        touched = np.empty(len(self.positive))
+        kernels.column_weights(self.design, touched)
+        return 0.25 * self._by_feature(touched, 1.0)
+
+    def dual_value(self, w: NDArray[np.float64], scale: float) -> float:
+        """Return the dual of the loss at the residuals of `w` times `scale`."""
+        coefficient = self._coefficient(w)
+        entropy = np.empty(self.n_vars)
+
+        def evaluate(first: int, last: int) -> None:
+            kernels.scaled_entropy(self.design, coefficient, scale, first, last, entropy)
+
+        map_ranges(evaluate, self.n_vars, self.threads)
+        return float(entropy.sum())
+
+
+def pseudo_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> PseudoLikelihood:
+    """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
+
+    Memory: two bytes (four beyond 65,536 distinct rows) per pair of a column and a row it
+    touches, at most half the rows per column, twice over while merging.
+    """
+    partner = flipped_partners(features)
+    wanted = (features.value == 1) | (partner < 0)
+    order = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
+    n_columns = np.bincount(features.var[order], minlength=data.n_vars)
+    var_start = np.concatenate([[0], np.cumsum(n_columns)])
+    lists = _touched_rows(features, data, wanted, order, threads)
+    own = features.owner[order]
+    return PseudoLikelihood(
+        n_vars=data.n_vars,
+        n_features=len(features),
+        n_examples=data.n_examples,
+        positive=np.where(features.value[order] == 1, own, -1),
+        negative=np.where(features.value[order] == 1, partner[order], own),
+        design=(var_start, *_merged_rows(data, var_start, lists, threads)),
+        threads=threads,
+    )
+
+
+Lists = tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.unsignedinteger]]
+
+
+def _touched_rows(
+    features: FeatureSet, data: Dataset, wanted: NDArray, order: NDArray, threads: int
+) -> Lists:
+    """Return (offset, complement, rows) of the columns, the literals `order`."""
+    shape = (data.columns, data.last_word, features.start, features.var, features.value)
+    touched = np.zeros(len(wanted), np.int64)
+
+    def count(first: int, last: int) -> None:
+        kernels_touched.count_touched(*shape, wanted, first, last, touched)
+
+    map_ranges(count, len(features), threads)
+    complement = touched > data.n_rows // 2
+    stored = np.where(complement, data.n_rows - touched, touched)
+    offset = np.concatenate([[0], np.cumsum(stored[order])])
+    place = np.zeros(len(wanted), np.int64)
+    place[order] = offset[:-1]
+    rows = np.empty(offset[-1], np.uint16 if data.n_rows <= 2**16 else np.uint32)
+
+    def fill(first: int, last: int) -> None:
+        kernels_touched.list_touched(*shape, wanted, complement, place, first, last, rows)
+
+    map_ranges(fill, len(features), threads)
+    return offset, complement[order], rows
+
+
+def _merged_rows(
+    data: Dataset, var_start: NDArray, lists: Lists, threads: int
+) -> tuple[NDArray, ...]:
+    """Return (offset, complement, rows, row_start, weight, value) with rows merged."""
+    rows = lists[2]
+    n_columns = len(lists[1])
+    mark = np.random.default_rng(0).integers(0, 2**64, n_columns + 1, np.uint64)
+    values = np.ascontiguousarray(data.rows.T)
+    row_of = np.empty(values.shape, np.uint32)
+    n_merged = np.empty(data.n_vars, np.int64)
+    merged_offset = np.zeros(n_columns + 1, np.int64)
+    merged_complement = np.empty(n_columns, bool)
+
+    def merge(first: int, last: int) -> None:
+        kernels_touched.merge_rows(
+            var_start, *lists, mark, values, data.weight, first, last,
+            row_of, n_merged, merged_offset, merged_complement,
+        )  # fmt: skip
+
+    map_ranges(merge, data.n_vars, threads)
+    merged_offset = np.cumsum(merged_offset)
+    row_start = np.concatenate([[0], np.cumsum(n_merged)])
+    merged = np.empty(merged_offset[-1], rows.dtype)
+    weight = np.empty(row_start[-1])
+    value = np.empty(row_start[-1], np.uint8)
+
+    def fill(first: int, last: int) -> None:
+        kernels_touched.list_merged(
+            var_start, *lists, values, data.weight, row_of, n_merged, first, last,
+            row_start, merged_offset, merged_complement, merged, weight, value,
+        )  # fmt: skip
+
+    map_ranges(fill, data.n_vars, threads)
+    return merged_offset, merged_complement, merged, row_start, weight, value
+
+
+def flipped_partners(features: FeatureSet) -> NDArray[np.int64]:
+    """Return for each literal the feature that asks its variable for the other value, or -1.
+
+    All other literals of the two features are the same. int64, shape (n_literals,).
+    """
+    rng = np.random.default_rng(0)
+    n_vars = int(features.var.max()) + 1 if len(features.var) else 0
+    mark = rng.integers(0, 2**64, (n_vars, 2), np.uint64)
+    own_mark = mark[features.var, features.value]
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(own_mark)])
+    key = total[features.start[1:]] - total[features.start[:-1]]
+    order = np.argsort(key)
+    wanted = key[features.owner] - own_mark + mark[features.var, 1 - features.value]
+    found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)]
+    candidate = np.where(key[found] == wanted, found, -1)
+    # Equal keys are almost surely equal features; compare the literals to be certain.
+    k = np.flatnonzero(
+        (candidate >= 0) & (features.length[features.owner] == features.length[candidate])
+    )
+    unsure = candidate >= 0
+    length = features.length[candidate[k]]
+    begin = np.concatenate([[0], np.cumsum(length)])[:-1]
+    step = np.arange(length.sum()) - np.repeat(begin, length)
+    here = np.repeat(features.start[features.owner[k]], length) + step
+    there = np.repeat(features.start[candidate[k]], length) + step
+    agree = features.var[here] == features.var[there]
+    agree &= (features.value[here] != features.value[there]) == (here == np.repeat(k, length))
+    if len(k):
+        unsure[k] = ~np.logical_and.reduceat(agree, begin)
+    candidate[unsure] = -1
+    return candidate

@@ -1,0 +1,237 @@
+"""The Bayesian network interchange format (`.bif`, version 0.15), read only.
+
+Of each variable the first state that its declaration lists is value 0, the second value 1. The
+numbers of a `table` stand in the order of the variables in the head, the last changing fastest.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
+from mnlearn.models.cpd_trees import CpdTree, assemble, table_tree
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
+
+MAX_PARENTS = 20
+# The probabilities of a variable must add up to 1 as closely as printed digits can.
+_TOLERANCE = 1e-3
+_TOKEN = re.compile(
+    r"""
+    (?P<skip> [\s,]+ | //[^\n]* | /\*.*?\*/ )
+    | "(?P<quoted> [^"\n]* )"
+    | (?P<mark> [][{}()|;] )
+    | (?P<word> [^\s,"{}()|;\[\]]+ )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class _Token(NamedTuple):
+    text: str
+    line: int
+
+
+class _Variable(NamedTuple):
+    number: int
+    states: list[str]
+
+
+def read_bif(path: Path | str) -> BayesianNetwork:
+    """Read a Bayesian network over binary variables; its CPDs become complete trees.
+
+    Raises
+    ------
+    InputError
+        The file is missing or malformed, has a variable of more than two states, lacks a CPD or
+        part of one, or has a directed cycle; the sentence names the line where there is one.
+    """
+    return _Reader(path).network()
+
+
+class _Reader:
+    """Recursive descent over the tokens of one file."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = path
+        self.tokens = list(self._tokenised(read_text(path)))
+        self.at = 0
+        self.variables: dict[str, _Variable] = {}
+        self.trees: dict[int, CpdTree] = {}
+
+    def network(self) -> BayesianNetwork:
+        """Return the network in the file."""
+        while self.at < len(self.tokens):
+            word = self._next("network, variable or probability")
+            if word.text == "network":
+                self._word("the name of the network")
+                self._expect("{")
+                self._skip_past("}")
+            elif word.text == "variable":
+                self._read_variable()
+            elif word.text == "probability":
+                self._read_probability()
+            else:
+                self._refuse("network, variable or probability", word)
+        if not self.variables:
+            raise InputError(f"{self.path}: expected variables, found none.")
+        for name, variable in self.variables.items():
+            if variable.number not in self.trees:
+                raise InputError(f"{self.path}: variable {name} has no probabilities.")
+        try:
+            return bayesian_network(
+                assemble(len(self.variables), self.trees), tuple(self.variables)
+            )
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}") from error
+
+    def _tokenised(self, text: str) -> Iterator[_Token]:
+        at, line = 0, 1
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise InputError(f"{self.path}, line {line}: a quotation mark is not closed.")
+            if match.lastgroup != "skip":
+                assert match.lastgroup is not None
+                yield _Token(match[match.lastgroup], line)
+            line += match[0].count("\n")
+            at = match.end()
+
+    def _refuse(self, expected: str, got: _Token) -> NoReturn:
+        raise InputError(
+            f"{self.path}, line {got.line}: expected {expected}, got {got.text[:40]!r}."
+        )
+
+    def _next(self, expected: str) -> _Token:
+        if self.at == len(self.tokens):
+            raise InputError(f"{self.path}: ends too early, expected {expected}.")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def _word(self, expected: str) -> _Token:
+        token = self._next(expected)
+        if token.text in "[]{}()|;":
+            self._refuse(expected, token)
+        return token
+
+    def _expect(self, text: str) -> None:
+        token = self._next(text)
+        if token.text != text:
+            self._refuse(text, token)
+
+    def _until(self, mark: str, expected: str) -> list[_Token]:
+        """Return the words before a mark and move past it."""
+        out = []
+        while (token := self._next(mark)).text != mark:
+            if token.text in "[]{}()|;":
+                self._refuse(expected, token)
+            out.append(token)
+        return out
+
+    def _skip_past(self, mark: str) -> None:
+        while self._next(mark).text != mark:
+            pass
+
+    def _read_variable(self) -> None:
+        name = self._word("the name of a variable")
+        if name.text in self.variables:
+            self._refuse("a variable that is not declared yet", name)
+        self._expect("{")
+        states: list[str] | None = None
+        while (token := self._next("}")).text != "}":
+            if token.text == "property":
+                self._skip_past(";")
+                continue
+            if token.text != "type":
+                self._refuse("type or property", token)
+            self._expect("discrete")
+            self._expect("[")
+            count = self._word("the number of states")
+            self._expect("]")
+            self._expect("{")
+            states = [state.text for state in self._until("}", "the names of states")]
+            self._expect(";")
+            if count.text != "2" or len(states) != 2:
+                self._refuse(f"two states of {name.text}", count)
+        if states is None:
+            self._refuse(f"the type of {name.text}", token)
+        self.variables[name.text] = _Variable(len(self.variables), states)
+
+    def _variable(self, token: _Token) -> _Variable:
+        if token.text not in self.variables:
+            self._refuse("a variable that is declared before", token)
+        return self.variables[token.text]
+
+    def _read_probability(self) -> None:
+        self._expect("(")
+        head = self._word("the name of a variable")
+        own = self._variable(head)
+        if own.number in self.trees:
+            self._refuse("one CPD of each variable", head)
+        parents: list[_Variable] = []
+        token = self._next(")")
+        if token.text == "|":
+            parents = [self._variable(word) for word in self._until(")", "parents")]
+        elif token.text != ")":
+            self._refuse("| or )", token)
+        if len({own.number, *(p.number for p in parents)}) <= len(parents):
+            self._refuse("different variables", head)
+        if len(parents) > MAX_PARENTS:
+            self._refuse(f"at most {MAX_PARENTS} parents", head)
+        table = self._read_table(parents, own)
+        total = table.sum(axis=-1)
+        # Written so that what is not a number, a missing entry, is refused too.
+        if not (np.abs(total - 1.0) <= _TOLERANCE).all():
+            self._refuse("probabilities for all states of the parents that add up to 1", head)
+        with np.errstate(divide="ignore"):
+            self.trees[own.number] = table_tree([p.number for p in parents], np.log(table))
+
+    def _read_table(self, parents: list[_Variable], own: _Variable) -> NDArray[np.float64]:
+        """Return the probabilities up to the closing brace, the variable on the last axis."""
+        table = np.full((2,) * len(parents) + (2,), np.nan)
+        default = np.full(2, np.nan)
+        self._expect("{")
+        while (token := self._next("}")).text != "}":
+            if token.text == "property":
+                self._skip_past(";")
+            elif token.text == "table":
+                # The variable itself changes slowest.
+                numbers = np.reshape(self._numbers(table.size), table.shape)
+                table[...] = np.moveaxis(numbers, 0, -1)
+            elif token.text == "default":
+                default = np.array(self._numbers(2))
+            elif token.text == "(":
+                states = self._until(")", "states of the parents")
+                if len(states) != len(parents):
+                    self._refuse(f"{len(parents)} states of parents", token)
+                index = []
+                for parent, state in zip(parents, states, strict=True):
+                    if state.text not in parent.states:
+                        self._refuse(f"{' or '.join(parent.states)}", state)
+                    index.append(parent.states.index(state.text))
+                table[tuple(index)] = self._numbers(2)
+            else:
+                self._refuse("table, default or the states of the parents", token)
+        for given in itertools.product((0, 1), repeat=len(parents)):
+            if np.isnan(table[given]).any():
+                table[given] = default
+        return table
+
+    def _numbers(self, count: int) -> list[float]:
+        words = self._until(";", "probabilities")
+        values = []
+        for word in words:
+            try:
+                values.append(float(word.text))
+            except ValueError:
+                self._refuse("a probability", word)
+            if not 0.0 <= values[-1] <= 1.0:
+                self._refuse("a probability", word)
+        if len(values) != count:
+            self._refuse(f"{count} probabilities, not {len(values)}", self.tokens[self.at - 1])
+        return values

@@ -1,0 +1,141 @@
+"""Reading and writing models, the format chosen by the suffix of the file."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.io.bif import read_bif
+from mnlearn.models.io.graphs import write_edges, write_graphml
+from mnlearn.models.io.libra import (
+    read_ac,
+    read_bn,
+    read_dn,
+    read_mn,
+    write_ac,
+    write_bn,
+    write_dn,
+    write_mn,
+)
+from mnlearn.models.io.native import Model, as_dependency_network, read_npz, words_for, write_npz
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.errors import InputError
+
+__all__ = [
+    "FORMS",
+    "Model",
+    "check_writable",
+    "describe",
+    "load_model",
+    "load_network",
+    "save_model",
+]
+
+_READERS: dict[str, Callable[[Path | str], Model]] = {
+    ".npz": read_npz,
+    ".mn": read_mn,
+    ".dn": read_dn,
+    ".bn": read_bn,
+    ".ac": read_ac,
+    ".bif": read_bif,
+}
+# Suffixes of the files that models can be read from.
+FORMS = tuple(_READERS)
+# What files of one kind of model hold, and how they are written.
+_WRITERS: dict[str, tuple[type[Model], Callable[[Any, Path | str], None]]] = {
+    ".mn": (MarkovNetwork, write_mn),
+    ".dn": (DependencyNetwork, write_dn),
+    ".bn": (BayesianNetwork, write_bn),
+    ".ac": (ArithmeticCircuit, write_ac),
+}
+_GRAPHS = {".csv": write_edges, ".graphml": write_graphml}
+_WRITTEN = (".npz", *_WRITERS, *_GRAPHS)
+
+
+def load_model(path: Path | str) -> Model:
+    """Read a model: `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), or `.bif`.
+
+    Raises
+    ------
+    InputError
+        The suffix is none of these, or the file is missing, malformed, damaged, written by a
+        newer version or not a model.
+
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in _GRAPHS:
+        raise InputError(f"{path}: {suffix} files of models can only be written, not read.")
+    if suffix not in _READERS:
+        raise InputError(f"{path}: expected a model file that ends in {_listed(FORMS)}.")
+    return _READERS[suffix](path)
+
+
+def load_network(path: Path | str | None) -> DependencyNetwork | None:
+    """Read a dependency network; None for no file.
+
+    Raises
+    ------
+    InputError
+        See `load_model`; or the file holds another kind of model.
+
+    """
+    if path is None:
+        return None
+    return as_dependency_network(load_model(path), path)
+
+
+def save_model(model: Model, path: Path | str) -> None:
+    """Write a model: `.npz` (native), Libra's forms, `.csv` or `.graphml` (edges).
+
+    Equal models are written to equal bytes. Only `.npz` keeps all of the model. A circuit whose
+    parameters are weights of features, or those of CPDs, may also be written as its Markov network
+    or Bayesian network, and a Bayesian network as a Markov network.
+
+    Raises
+    ------
+    InputError
+        The suffix is none of these, or not one for this kind of model, or the file cannot be
+        written.
+
+    """
+    check_writable(path)
+    suffix = Path(path).suffix.lower()
+    if suffix == ".npz":
+        write_npz(model, path)
+    elif suffix in _GRAPHS:
+        _GRAPHS[suffix](model.network() if isinstance(model, ArithmeticCircuit) else model, path)
+    else:
+        kind, write = _WRITERS[suffix]
+        if not isinstance(model, kind):
+            model = _as_kind(model, kind, path)
+        write(model, path)
+
+
+def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
+    """Return the same distribution as another kind of model."""
+    if kind is MarkovNetwork and isinstance(model, ArithmeticCircuit | BayesianNetwork):
+        return model.network()
+    if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit):
+        return model.bayesian_network()
+    suffix = Path(path).suffix.lower()
+    raise InputError(
+        f"{path}: a {suffix} file holds {words_for(kind)}, not {words_for(type(model))}."
+    )
+
+
+def check_writable(path: Path | str) -> None:
+    """Refuse a path whose suffix is not that of a form in which models are written."""
+    if Path(path).suffix.lower() not in _WRITTEN:
+        raise InputError(f"{path}: expected a model file that ends in {_listed(_WRITTEN)}.")
+
+
+def _listed(forms: Iterable[str]) -> str:
+    *first, last = forms
+    return f"{', '.join(first)} or {last}"
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """Return what a model is: its kind, and what there is of it."""
+    return {"kind": words_for(type(model)).split(" ", 1)[1], **model.describe()}

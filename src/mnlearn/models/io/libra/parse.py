@@ -1,0 +1,205 @@
+"""From the text of a file to its factors, or to a sentence on what is malformed."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from mnlearn.models.dependency_network import LEAF
+from mnlearn.models.io.libra.factors import Factor, Row, Table, Tree
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
+
+_NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|inf)"
+# Bounded, because int() refuses numbers of thousands of digits.
+_INDEX = r"[0-9]{1,18}"
+_SPACE = r"[ \t\n]*"
+_ROW = rf"{_SPACE}(?:[0-9]+[ \t]+)?({_NUMBER})((?:[ \t]*[+-]v{_INDEX}_{_INDEX})*)[ \t]*"
+_FEATURE = re.compile(rf"{_ROW}\n")
+_UNFINISHED_FEATURE = re.compile(_ROW)
+_LITERAL = re.compile(rf"([+-])v({_INDEX})_({_INDEX})")
+_LITERAL_TEXT = re.compile(rf"[+-]v{_INDEX}_{_INDEX}")
+_LEAF = re.compile(rf"{_SPACE}({_NUMBER})(?![\w.])")
+_TEST = re.compile(rf"{_SPACE}\({_SPACE}v({_INDEX})_({_INDEX})(?!\w)")
+_CPD = re.compile(rf"{_SPACE}v({_INDEX})(?!\w)")
+_KEYWORD = re.compile(rf"{_SPACE}([A-Za-z]+)(?!\w)")
+_WEIGHT_DECLARATION = re.compile(rf"[ \t]+[0-9]+[ \t]+{_NUMBER}(?![\w.])")
+_MARK = {mark: re.compile(rf"{_SPACE}{re.escape(mark)}") for mark in "{})"}
+_ANYTHING = re.compile(r"[^\s{}()]+|[^ \t\n]")
+_BLANK = re.compile(_SPACE)
+
+
+class Reader:
+    """Recursive descent over the text of one file; `at` is the position reached."""
+
+    def __init__(self, path: Path | str, kind: str) -> None:
+        self.path = path
+        self.kind = kind
+        self.text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
+        self.at = 0
+        self.n_vars = self._schema()
+        self._code_of: dict[str, int] = {}
+        word = self.take(_KEYWORD)
+        if not word or word[1].upper() != kind:
+            self.fail(kind, word.start(1) if word else None)
+        self.expect("{")
+
+    def refuse(self, message: str, at: int) -> NoReturn:
+        """Raise InputError with the file and the line of position `at`."""
+        line = self.text.count("\n", 0, min(at, max(len(self.text) - 1, 0))) + 1
+        raise InputError(f"{self.path}, line {line}: {message}.")
+
+    def fail(self, expected: str, at: int | None = None) -> NoReturn:
+        """Raise InputError: `expected` was expected, and what stands at `at` was found."""
+        at = self._skip_blank(self.at if at is None else at)
+        found = _ANYTHING.match(self.text, at)
+        got = _shown(found[0]) if found else "the end of the file"
+        self.refuse(f"expected {expected}, got {got}", at)
+
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Match `pattern` here and move past it."""
+        match = pattern.match(self.text, self.at)
+        if match:
+            self.at = match.end()
+        return match
+
+    def expect(self, mark: str) -> None:
+        """Move past `mark`."""
+        if not self.take(_MARK[mark]):
+            self.fail(mark)
+
+    def finish(self) -> None:
+        """Check that nothing follows the closing brace."""
+        if self._skip_blank(self.at) < len(self.text):
+            self.fail("nothing after the closing }")
+
+    def factors(self) -> Iterator[Factor]:
+        """Yield the factors up to the closing brace; those of `features` row by row."""
+        while True:
+            row = self._row()
+            if row:
+                yield row
+                continue
+            if self.take(_MARK["}"]):
+                return
+            word = self.take(_KEYWORD)
+            keyword, where = (word[1].lower(), word.start(1)) if word else ("", self.at)
+            if keyword == "features":
+                self.expect("{")
+                yield from self._rows()
+            elif keyword == "table":
+                self.expect("{")
+                yield Table(list(self._rows()), where)
+            elif keyword == "tree":
+                self.expect("{")
+                yield self._tree()
+                self.expect("}")
+            elif keyword == "w" and self.kind == "MN":
+                # Libra, too, drops the declarations of weights.
+                if not self.take(_WEIGHT_DECLARATION):
+                    self.fail("a weight id and a number")
+            else:
+                self.fail("a feature, features, table, tree or }", where)
+
+    def target(self) -> tuple[int, int] | None:
+        """Move past `vN {` and return N and the position, or past `}` and return None."""
+        if self.take(_MARK["}"]):
+            return None
+        match = self.take(_CPD)
+        if not match:
+            self.fail("a CPD such as v0 { or }")
+        var = self._variable(match[1], match.start(1))
+        self.expect("{")
+        return var, match.start(1)
+
+    def _schema(self) -> int:
+        """Read the first line and return the number of variables."""
+        line = self.text.partition("\n")[0]
+        self.at = len(line)
+        sizes = [size.strip(" \t") for size in line.split(",")]
+        if len(sizes) > 1 and not sizes[-1]:
+            sizes.pop()
+        for v, size in enumerate(sizes):
+            if not re.fullmatch(_INDEX, size):
+                got = _shown(size) if size else "nothing"
+                self.refuse(f"expected a schema such as 2,2,2, got {got}", 0)
+            if int(size) != 2:
+                self.refuse(f"expected binary variables, v{v} has {int(size)} values", 0)
+        return len(sizes)
+
+    def _skip_blank(self, at: int) -> int:
+        match = _BLANK.match(self.text, at)
+        return match.end() if match else at
+
+    def _row(self) -> Row | None:
+        """Read one feature and its line end, or return None if there is no feature here."""
+        match = self.take(_FEATURE)
+        if not match:
+            match = _UNFINISHED_FEATURE.match(self.text, self.at)
+            if match:
+                self.fail("a literal such as +v0_1 or the end of the line", match.end())
+            return None
+        weight, literals = match.groups()
+        where = match.start(1)
+        texts = _LITERAL_TEXT.findall(literals)
+        try:
+            codes = {self._code_of[text] for text in texts}
+        except KeyError:
+            self._code_of.update((text, self._code(text, where)) for text in texts)
+            codes = {self._code_of[text] for text in texts}
+        if len({code >> 1 for code in codes}) < len(codes):
+            self.refuse("a feature asks one variable for both values", where)
+        return Row(float(weight), sorted(codes), where)
+
+    def _rows(self) -> Iterator[Row]:
+        """Yield the features up to the closing brace."""
+        while row := self._row():
+            yield row
+        if not self.take(_MARK["}"]):
+            self.fail("a feature or }")
+
+    def _tree(self) -> Tree:
+        """Read one tree, without its braces."""
+        tree = Tree([], [], [], [])
+        closing = -1
+        agenda = [(LEAF, 0)]  # what is still to come: a subtree of a node, or its )
+        while agenda:
+            parent, branch = agenda.pop()
+            if branch == closing:
+                self.expect(")")
+                continue
+            if parent != LEAF:
+                tree.child[parent][branch] = len(tree.var)
+            leaf = self.take(_LEAF)
+            if leaf:
+                tree.add(LEAF, float(leaf[1]), leaf.start(1))
+                continue
+            test = self.take(_TEST)
+            if not test:
+                self.fail("a number or a test such as (v0_1")
+            where = test.start(1)
+            value = self._value(test[2], where)
+            node = tree.add(self._variable(test[1], where), 0.0, where)
+            agenda += [(node, closing), (node, 1 - value), (node, value)]
+        return tree
+
+    def _code(self, text: str, where: int) -> int:
+        """Return the code of a literal; -vI_0 is +vI_1 and the other way round."""
+        match = _LITERAL.fullmatch(text)
+        assert match
+        negated = match[1] == "-"
+        return 2 * self._variable(match[2], where) + (self._value(match[3], where) ^ negated)
+
+    def _variable(self, digits: str, where: int) -> int:
+        if int(digits) >= self.n_vars:
+            self.refuse(f"expected a variable from v0 to v{self.n_vars - 1}, got v{digits}", where)
+        return int(digits)
+
+    def _value(self, digits: str, where: int) -> int:
+        if int(digits) > 1:
+            self.refuse(f"expected value 0 or 1 of a variable, got {digits}", where)
+        return int(digits)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "…")

@@ -1,0 +1,265 @@
+"""The native file of a model: an `.npz` archive with its kind and a format version."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.circuits.validity import topological
+from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
+from mnlearn.models.features import FeatureSet
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
+from mnlearn.runtime.errors import InputError
+
+Model = MarkovNetwork | DependencyNetwork | BayesianNetwork | ArithmeticCircuit
+
+VERSION = 1
+
+# Fixed here and not taken from the model, so that equal models have equal bytes.
+_DTYPE = {
+    "start": "<i8",
+    "var": "<i4",
+    "value": "|u1",
+    "weight": "<f8",
+    "target": "<i4",
+    "tree_start": "<i8",
+    "split_var": "<i4",
+    "child": "<i4",
+    "log_prob": "<f8",
+    "is_sum": "|u1",
+    "child_start": "<i8",
+    "circuit_child": "<i4",
+    "parameter": "<f8",
+}
+_FEATURES = ("start", "var", "value", "weight")
+_TREES = ("tree_start", "split_var", "child", "log_prob")
+_CIRCUIT = ("is_sum", "child_start", "circuit_child", "parameter")
+_KINDS = {
+    MarkovNetwork: "markov_network",
+    DependencyNetwork: "dependency_network",
+    BayesianNetwork: "bayesian_network",
+    ArithmeticCircuit: "arithmetic_circuit",
+}
+_WORDS: dict[type[Model], str] = {
+    MarkovNetwork: "a Markov network",
+    DependencyNetwork: "a dependency network",
+    BayesianNetwork: "a Bayesian network",
+    ArithmeticCircuit: "an arithmetic circuit",
+}
+
+
+def words_for(kind: type[Model]) -> str:
+    """Return what models of a kind are called, with the article."""
+    return _WORDS[kind]
+
+
+def as_dependency_network(model: Model, path: Path | str) -> DependencyNetwork:
+    """Return the model of a file, refusing any that is not a dependency network."""
+    if not isinstance(model, DependencyNetwork):
+        raise InputError(
+            f"{path}: expected a dependency network, the file holds {words_for(type(model))}."
+        )
+    return model
+
+
+def write_npz(model: Model, path: Path | str) -> None:
+    """Write a model; equal models are written to equal bytes."""
+    given: dict[str, NDArray] = {}
+    if isinstance(model, ArithmeticCircuit):
+        given = {
+            "is_sum": model.is_sum,
+            "child_start": model.start,
+            "circuit_child": model.child,
+            "parameter": model.weight,
+        }
+        if model.features is not None:
+            given |= _feature_arrays(model.features)
+        if model.target is not None:
+            given["target"] = model.target
+    elif isinstance(model, BayesianNetwork):
+        given = _tree_arrays(model.trees)
+    else:
+        given = {**_feature_arrays(model.features), "weight": model.weight}
+    if isinstance(model, DependencyNetwork):
+        given |= {"target": model.target, **_tree_arrays(model.trees)}
+    arrays = {
+        "kind": np.array(_KINDS[type(model)]),
+        "version": np.array(VERSION, "<i8"),
+        "n_vars": np.array(model.n_vars, "<i8"),
+        **{name: np.ascontiguousarray(array, _DTYPE[name]) for name, array in given.items()},
+    }
+    if model.names is not None:
+        arrays["names"] = np.array(model.names, np.str_)
+    write_arrays(path, arrays)
+
+
+def _feature_arrays(features: FeatureSet) -> dict[str, NDArray]:
+    return {"start": features.start, "var": features.var, "value": features.value}
+
+
+def _tree_arrays(trees: Trees) -> dict[str, NDArray]:
+    return {
+        "tree_start": trees.start,
+        "split_var": trees.split_var,
+        "child": trees.child,
+        "log_prob": trees.log_prob,
+    }
+
+
+def read_npz(path: Path | str) -> Model:
+    """Read a model, refusing a file whose arrays do not fit together."""
+    arrays = read_arrays(path)
+    kind = str(arrays.get("kind", "file of unnamed kind"))
+    if kind not in _KINDS.values():
+        raise InputError(f"{path}: expected a model, this file holds a {kind}.")
+    version = _whole_number(path, arrays, "version")
+    if version > VERSION:
+        raise InputError(
+            f"{path}: has format version {version}, newer than this program reads ({VERSION})."
+        )
+    n_vars = _whole_number(path, arrays, "n_vars")
+    names = _load_names(path, arrays, n_vars)
+    if kind == "arithmetic_circuit":
+        return _load_circuit(path, arrays, n_vars, names)
+    if kind == "bayesian_network":
+        try:
+            return bayesian_network(_load_trees(path, arrays, n_vars), names)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+    _check_arrays(path, arrays, _FEATURES)
+    features = FeatureSet(arrays["start"], arrays["var"], arrays["value"])
+    _check_features(path, features, arrays["weight"], n_vars)
+    if kind == "markov_network":
+        return MarkovNetwork(n_vars, features, arrays["weight"], names)
+    trees = _load_trees(path, arrays, n_vars)
+    target = _load_targets(path, arrays, features)
+    return DependencyNetwork(trees, features, target, arrays["weight"], names)
+
+
+def _load_trees(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> Trees:
+    _check_arrays(path, arrays, _TREES)
+    trees = Trees(arrays["tree_start"], arrays["split_var"], arrays["child"], arrays["log_prob"])
+    _check_trees(path, trees, n_vars)
+    return trees
+
+
+def _load_circuit(
+    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: tuple[str, ...] | None
+) -> ArithmeticCircuit:
+    _check_arrays(path, arrays, _CIRCUIT)
+    is_sum, start, child = arrays["is_sum"], arrays["child_start"], arrays["circuit_child"]
+    weight = arrays["parameter"]
+    if not (len(is_sum) and _is_partition(start, len(is_sum), len(child))):
+        raise _damaged(path, "child_start")
+    if (is_sum > 1).any() or (np.diff(start) == 0).any():
+        raise _damaged(path, "is_sum")
+    if not topological(start, child, 2 * n_vars + len(weight)):
+        raise _damaged(path, "circuit_child")
+    if np.isnan(weight).any():
+        raise _damaged(path, "parameter")
+    features = target = None
+    if "start" in arrays:
+        _check_arrays(path, arrays, _FEATURES[:3])
+        features = FeatureSet(arrays["start"], arrays["var"], arrays["value"])
+        _check_features(path, features, weight, n_vars)
+        if "target" in arrays:
+            target = _load_targets(path, arrays, features)
+    circuit = ArithmeticCircuit(n_vars, is_sum, start, child, weight, features, target, names)
+    try:
+        circuit.check()
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    return circuit
+
+
+def _check_arrays(path: Path | str, arrays: dict[str, NDArray], names: tuple[str, ...]) -> None:
+    """Check that arrays are there with their dtypes and axes, and make them read-only."""
+    for name in names:
+        n_axes = 2 if name in ("child", "log_prob") else 1
+        array = arrays.get(name)
+        if array is None or array.dtype != _DTYPE[name] or array.ndim != n_axes:
+            raise _damaged(path, name)
+        arrays[name] = read_only(array)
+
+
+def _damaged(path: Path | str, name: str) -> InputError:
+    return InputError(f"{path}: is damaged: its array {name!r} is missing or not a valid one.")
+
+
+def _whole_number(path: Path | str, arrays: dict[str, NDArray], name: str) -> int:
+    array = arrays.get(name)
+    if array is None or array.shape != () or array.dtype.kind not in "iu" or array < 1:
+        raise _damaged(path, name)
+    return int(array)
+
+
+def _load_names(
+    path: Path | str, arrays: dict[str, NDArray], n_vars: int
+) -> tuple[str, ...] | None:
+    if "names" not in arrays:
+        return None
+    if arrays["names"].shape != (n_vars,):
+        raise _damaged(path, "names")
+    return tuple(str(name) for name in arrays["names"])
+
+
+def _is_partition(start: NDArray, n_parts: int, total: int) -> bool:
+    """Tell whether `start` cuts 0:total into `n_parts` consecutive spans."""
+    return (
+        len(start) == n_parts + 1
+        and start[0] == 0
+        and start[-1] == total
+        and bool((np.diff(start) >= 0).all())
+    )
+
+
+def _check_features(path: Path | str, features: FeatureSet, weight: NDArray, n_vars: int) -> None:
+    var, value = features.var, features.value
+    if not _is_partition(features.start, len(weight), len(var)):
+        raise _damaged(path, "start")
+    if ((var < 0) | (var >= n_vars)).any():
+        raise _damaged(path, "var")
+    same_feature = np.diff(features.owner) == 0
+    if (np.diff(var)[same_feature] <= 0).any():
+        raise _damaged(path, "var")
+    if len(value) != len(var) or (value > 1).any():
+        raise _damaged(path, "value")
+    if np.isnan(weight).any():
+        raise _damaged(path, "weight")
+
+
+def _load_targets(
+    path: Path | str, arrays: dict[str, NDArray], features: FeatureSet
+) -> NDArray[np.int32]:
+    _check_arrays(path, arrays, ("target",))
+    target = arrays["target"]
+    if len(target) != len(features):
+        raise _damaged(path, "target")
+    owner = features.owner[features.var == target[features.owner]]
+    if not np.array_equal(owner, np.arange(len(features))):
+        raise _damaged(path, "target")
+    return target
+
+
+def _check_trees(path: Path | str, trees: Trees, n_vars: int) -> None:
+    """Check that every node but the roots has one parent, before it and in the same tree."""
+    n_nodes = len(trees.split_var)
+    if not (_is_partition(trees.start, n_vars, n_nodes) and (np.diff(trees.start) > 0).all()):
+        raise _damaged(path, "tree_start")
+    if ((trees.split_var < LEAF) | (trees.split_var >= n_vars)).any():
+        raise _damaged(path, "split_var")
+    if trees.log_prob.shape != (n_nodes, 2) or np.isnan(trees.log_prob[trees.is_leaf]).any():
+        raise _damaged(path, "log_prob")
+    if trees.child.shape != (n_nodes, 2):
+        raise _damaged(path, "child")
+    inner = np.flatnonzero(~trees.is_leaf)
+    child = trees.child[inner]
+    others = np.setdiff1d(np.arange(n_nodes), trees.start[:-1])
+    if not np.array_equal(np.sort(child, axis=None), others):
+        raise _damaged(path, "child")
+    same_tree = trees.target[child] == trees.target[inner][:, None]
+    if not (same_tree.all() and (child > inner[:, None]).all()):
+        raise _damaged(path, "child")

@@ -1,0 +1,1 @@
+"""What cells show: tables, figures, claims, pages."""

@@ -1,0 +1,112 @@
+"""Claims of a paper, each evaluated on our numbers by the rule of its kind.
+
+A kind is a function with its rule in one of the files of this package, named in `KINDS`.
+"""
+
+import dataclasses
+from pathlib import Path
+
+import pandas as pd
+
+from mnlearn.report.claims.counts import KINDS as COUNT_KINDS
+from mnlearn.report.claims.evidence import (
+    Entry,
+    Evidence,
+    Kind,
+    absent_sources,
+    claim_name,
+    datasets_of,
+)
+from mnlearn.report.claims.examples import KINDS as EXAMPLE_KINDS
+from mnlearn.report.claims.ratios import KINDS as RATIO_KINDS
+from mnlearn.report.claims.rendering import Claim, to_csv, to_text
+from mnlearn.report.claims.settings import KINDS as SETTING_KINDS
+from mnlearn.report.claims.significance import KINDS as SIGNIFICANCE_KINDS
+from mnlearn.report.claims.values import KINDS as VALUE_KINDS
+from mnlearn.report.claims.verdicts import UNKNOWN
+from mnlearn.report.products import check_kind
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_text
+from mnlearn.study.definition import Study
+from mnlearn.study.published import tidy_scores
+
+# Imported one by one, so that the digest of this module covers them (see `provenance`).
+KINDS: dict[str, Kind] = {
+    **COUNT_KINDS,
+    **RATIO_KINDS,
+    **VALUE_KINDS,
+    **SIGNIFICANCE_KINDS,
+    **EXAMPLE_KINDS,
+    **SETTING_KINDS,
+}
+# What an entry of any kind may say.
+COMMON = ("id", "kind", "statement", "published", "datasets", "note")
+
+
+def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> list[Claim]:
+    """Evaluate the claims of a study, in its order.
+
+    Parameters
+    ----------
+    study : Study
+        Its `claims` are evaluated.
+    scores : pandas.DataFrame
+        As `study.gather.gather` returns them, or as read from its CSV.
+    published : pandas.DataFrame
+        See `study.published.load_published`.
+
+    Raises
+    ------
+    InputError
+        A claim is of an unknown kind, lacks an option of its kind, or has one that the kind
+        does not know.
+
+    """
+    own = tidy_scores(scores[scores["study"] == study.name])
+    evidence = Evidence(study, own, published)
+    return [_evaluated(entry, evidence) for entry in study.content["claims"]]
+
+
+def _evaluated(entry: Entry, evidence: Evidence) -> Claim:
+    check_kind(evidence.study, "claims", entry, KINDS)
+    kind = KINDS[entry["kind"]]
+    for key in entry:
+        if key not in (*COMMON, *kind.options):
+            where = claim_name(entry, evidence)
+            raise InputError(f"{where}: kind {entry['kind']} has no option {key!r}.")
+    outcome = kind.evaluate(entry, evidence)
+    absent = absent_sources(entry, evidence)
+    if outcome.verdict == UNKNOWN and absent:
+        outcome = dataclasses.replace(outcome, reason=f"not in the scores: {', '.join(absent)}")
+    datasets = datasets_of(entry, evidence)
+    published = str(entry["published"])
+    if entry["kind"] in COUNT_KINDS and not isinstance(entry["published"], str):
+        published += f" of {len(datasets)}"
+    return Claim(
+        int(entry["id"]),
+        str(entry["kind"]),
+        str(entry["statement"]),
+        published,
+        outcome,
+        ", ".join(filter(None, (kind.title, kind.brief({**entry, "datasets": datasets})))),
+        kind.title,
+        kind.rule,
+        kind.is_setup,
+        str(entry.get("note", "")),
+    )
+
+
+def write_claims(
+    study: Study, scores: pd.DataFrame, published: pd.DataFrame, path_md: Path, path_csv: Path
+) -> None:
+    """Evaluate the claims of a study and write them for readers and for programs.
+
+    Raises
+    ------
+    InputError
+        See `evaluate`.
+
+    """
+    claims = evaluate(study, scores, published)
+    write_text(path_md, to_text(str(study.content["title"]), claims))
+    write_text(path_csv, to_csv(claims))

@@ -1,0 +1,236 @@
+"""Claims that count datasets: on how many one method is better, or a number is in bounds."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from mnlearn.report.claims.evidence import (
+    Entry,
+    Evidence,
+    Kind,
+    claim_name,
+    datasets_of,
+    incomplete,
+    need,
+    numbers_at,
+    source_numbers,
+    sources_at,
+)
+from mnlearn.report.claims.verdicts import COUNT_TOLERANCE, WORDS, Outcome, count_verdict
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.published import Number
+
+DIRECTIONS = ("more", "fewer", "neither")
+# Whether a difference relates to its bound as the statement says.
+RELATIONS: dict[str, Callable[[float, float], bool]] = {
+    "above": lambda difference, bound: difference >= bound,
+    "apart": lambda difference, bound: abs(difference) >= bound,
+    "similar": lambda difference, bound: abs(difference) <= bound,
+}
+
+COUNT_RULE = (
+    f"`reproduced` if our count differs from the published one by at most {COUNT_TOLERANCE}, or "
+    "not at all where the paper says all or none. A count further in the direction of the "
+    "statement `holds more strongly`. A count further in the other direction has a `smaller "
+    "effect` while it is above what chance would give (10 of 20 for two equal methods), and is "
+    "`contradicted` otherwise. Where the "
+    "paper gives a word instead of a count, the column `rule` says what the word stands for; "
+    "a count for which it is untrue is `contradicted`, or has a `smaller effect` if the word is "
+    "`all` and the count is a majority"
+)
+
+
+def complete_rows(
+    columns: Sequence[dict[str, Number]], datasets: Sequence[str]
+) -> tuple[list[list[float]], list[str]]:
+    """Return the values of all columns on each dataset, and the datasets that lack one.
+
+    Values are rounded to the coarsest precision that a paper prints: what a paper does not
+    print must not decide which method is better.
+    """
+    rows, missing = [], []
+    for dataset in datasets:
+        found = [column[dataset] for column in columns if dataset in column]
+        if len(found) < len(columns):
+            missing.append(dataset)
+            continue
+        decimals = min((n.decimals for n in found if n.decimals is not None), default=12)
+        rows.append([round(n.value, decimals) for n in found])
+    return rows, missing
+
+
+def _judged(
+    entry: Entry, evidence: Evidence, count: int, total: int, missing: list[str], chance: float
+) -> Outcome:
+    ours = f"{count} of {total}"
+    if missing:
+        return incomplete(ours, total, missing)
+    published, where = entry["published"], claim_name(entry, evidence)
+    direction = entry.get("direction", "more")
+    if direction not in DIRECTIONS:
+        raise InputError(f"{where}, direction: expected one of {', '.join(DIRECTIONS)}.")
+    if isinstance(published, str) and published not in WORDS:
+        raise InputError(
+            f"{where}, published: expected a number or one of {', '.join(WORDS)}, got "
+            f"{published!r}."
+        )
+    verdict = count_verdict(count, total, published, chance, direction)
+    difference = "" if isinstance(published, str) else f"{count - published:+g}"
+    return Outcome(verdict, ours, difference, n_datasets=total)
+
+
+def wins(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the datasets on which `a` is better than `b`; each may be a list of sources.
+
+    Of lists, every source of `a` has to be better than every source of `b`. lower : true if
+    lower values are better.
+    """
+    first, second = sources_at(entry, evidence, "a"), sources_at(entry, evidence, "b")
+    rows, missing = complete_rows([*first, *second], datasets_of(entry, evidence))
+    sign, n = (-1 if entry.get("lower") else 1), len(first)
+    count = sum(min(sign * x for x in r[:n]) > max(sign * x for x in r[n:]) for r in rows)
+    chance = 1 / math.comb(n + len(second), n)
+    return _judged(entry, evidence, count, len(rows), missing, chance)
+
+
+def best_of(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the datasets on which a column named in `best` beats all other `columns`.
+
+    ties : true if a tie with another column counts. lower : true if lower values are better.
+    """
+    where = claim_name(entry, evidence)
+    specs, best = need(entry, evidence, "columns"), need(entry, evidence, "best")
+    names = [str(spec["name"]) for spec in specs]
+    for name in best:
+        if name not in names:
+            raise InputError(f"{where}, best: no column is named {name!r}.")
+    columns = [source_numbers(spec, evidence, where) for spec in specs]
+    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    sign, ties, count = (-1 if entry.get("lower") else 1), entry.get("ties", False), 0
+    for row in rows:
+        values = {name: sign * value for name, value in zip(names, row, strict=True)}
+        own = max(values[name] for name in best)
+        other = max((v for name, v in values.items() if name not in best), default=-math.inf)
+        count += own > other or (ties and own == other)
+    return _judged(entry, evidence, count, len(rows), missing, len(best) / len(names))
+
+
+def near(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the datasets on which `a` and `b` differ by less than `bound` nats per variable."""
+    bound = float(need(entry, evidence, "bound"))
+    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
+    n_vars = {name: benchmark.n_vars for name, benchmark in load_registry().items()}
+    datasets = datasets_of(entry, evidence)
+    count, total = 0, 0
+    missing = [d for d in datasets if d not in n_vars or any(d not in c for c in columns)]
+    for dataset in [d for d in datasets if d not in missing]:
+        difference = columns[0][dataset].value - columns[1][dataset].value
+        count += abs(difference) / n_vars[dataset] < bound
+        total += 1
+    return _judged(entry, evidence, count, total, missing, 0.5)
+
+
+def margin(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the datasets on which `a` exceeds `b` by at least `bound`, a share of |b|.
+
+    A negative bound counts the datasets on which `a` is at most so much below `b`. relation :
+    `apart` counts where the two differ by at least the bound in either direction, `similar`
+    where they differ by at most the bound.
+    """
+    bound, where = float(need(entry, evidence, "bound")), claim_name(entry, evidence)
+    relation = entry.get("relation", "above")
+    if relation not in RELATIONS:
+        raise InputError(f"{where}, relation: expected one of {', '.join(RELATIONS)}.")
+    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
+    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    holds = RELATIONS[relation]
+    count = sum(holds(a - b, bound * abs(b)) for a, b in rows)
+    return _judged(entry, evidence, count, len(rows), missing, 0.5)
+
+
+def beyond(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the datasets on which `a` is at least `bound` times the difference of `b` and `c`."""
+    bound = float(need(entry, evidence, "bound"))
+    columns = [numbers_at(entry, evidence, key) for key in ("a", "b", "c")]
+    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    count = sum(a >= bound * abs(b - c) for a, b, c in rows)
+    return _judged(entry, evidence, count, len(rows), missing, 0.5)
+
+
+def inside(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the datasets on which `a` is at least `low` and at most `high`."""
+    low, high = (float(need(entry, evidence, key)) for key in ("low", "high"))
+    rows, missing = complete_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
+    count = sum(low <= a <= high for (a,) in rows)
+    return _judged(entry, evidence, count, len(rows), missing, 0.5)
+
+
+def cells(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the cells in which one variant is better than another.
+
+    A cell is a dataset with a pair of variants from `pairs`, the first of which should be
+    better. method, quantity : what is compared, higher is better.
+    """
+    spec = {key: need(entry, evidence, key) for key in ("method", "quantity")}
+    where, datasets = claim_name(entry, evidence), datasets_of(entry, evidence)
+    count, total, lacking = 0, 0, set()
+    for pair in need(entry, evidence, "pairs"):
+        columns = [source_numbers({**spec, "variant": v}, evidence, where) for v in pair]
+        rows, missing = complete_rows(columns, datasets)
+        count += sum(a > b for a, b in rows)
+        total += len(rows)
+        lacking |= set(missing)
+    if lacking:
+        missing = [d for d in datasets if d in lacking]
+        return incomplete(f"{count} of {total}", len(datasets) - len(missing), missing)
+    found = _judged(entry, evidence, count, total, [], 0.5)
+    return Outcome(found.verdict, found.ours, found.difference, n_datasets=len(datasets))
+
+
+def count_brief(entry: Entry) -> str:
+    """Return the tolerance of a claim that counts, and its options."""
+    published = entry["published"]
+    if isinstance(published, str):
+        text = f"`{published}` is {WORDS.get(published, published)}"
+    else:
+        exact = published in (0, len(entry.get("datasets", ())))
+        text = "exact" if exact else f"±{COUNT_TOLERANCE}"
+    extras = []
+    direction = entry.get("direction", "more")
+    if direction != "more":
+        extras.append("no direction" if direction == "neither" else f"{direction} is stronger")
+    if entry.get("ties"):
+        extras.append("ties count")
+    if entry["kind"] == "near":
+        extras.append(f"bound {entry['bound']} nats per variable")
+    if entry["kind"] == "margin":
+        extras.append(f"bound {100 * entry['bound']:g} %")
+    if entry["kind"] == "beyond":
+        extras.append(f"factor {entry['bound']:g}")
+    return "; ".join([text, *extras])
+
+
+_TITLE = "number of datasets"
+KINDS = {
+    "wins": Kind(wins, _TITLE, COUNT_RULE, count_brief, ("a", "b", "lower", "direction")),
+    "best_of": Kind(
+        best_of,
+        _TITLE,
+        COUNT_RULE,
+        count_brief,
+        ("columns", "best", "lower", "ties", "direction"),
+    ),
+    "near": Kind(near, _TITLE, COUNT_RULE, count_brief, ("a", "b", "bound", "direction")),
+    "margin": Kind(
+        margin, _TITLE, COUNT_RULE, count_brief, ("a", "b", "bound", "relation", "direction")
+    ),
+    "beyond": Kind(beyond, _TITLE, COUNT_RULE, count_brief, ("a", "b", "c", "bound", "direction")),
+    "inside": Kind(inside, _TITLE, COUNT_RULE, count_brief, ("a", "low", "high", "direction")),
+    "cells": Kind(
+        cells,
+        "number of cells",
+        COUNT_RULE,
+        count_brief,
+        ("method", "quantity", "pairs", "direction"),
+    ),
+}

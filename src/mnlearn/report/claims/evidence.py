@@ -1,0 +1,195 @@
+"""What claims are evaluated on: entries of a study, our scores and the published numbers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from mnlearn.report.claims.verdicts import UNKNOWN, Outcome
+from mnlearn.report.products import option
+from mnlearn.report.tables.table import significant
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.definition import Study
+from mnlearn.study.published import Number, numbers, source
+
+Entry = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What claims are evaluated on.
+
+    Attributes
+    ----------
+    study : Study
+        The study that states the claims.
+    scores : pandas.DataFrame
+        The study's own scores, see `study.published.tidy_scores`.
+    published : pandas.DataFrame
+        The published numbers, see `study.published.load_published`.
+
+    """
+
+    study: Study
+    scores: pd.DataFrame
+    published: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of claim.
+
+    Attributes
+    ----------
+    evaluate : callable
+        Returns the outcome of an entry.
+    title : str
+        Name of the rule.
+    rule : str
+        When a claim gets which verdict by it, with the tolerance.
+    brief : callable
+        Returns the tolerance and the options of one entry in a few words.
+    options : tuple of str
+        The keys that an entry may have besides those of every claim.
+    is_setup : bool
+        Whether such claims are on the set-up and no results.
+
+    """
+
+    evaluate: Callable[[Entry, Evidence], Outcome]
+    title: str
+    rule: str
+    brief: Callable[[Entry], str]
+    options: tuple[str, ...]
+    is_setup: bool = False
+
+
+def claim_name(entry: Entry, evidence: Evidence) -> str:
+    """Return how messages name a claim."""
+    return f"study {evidence.study.name}, claim {entry['id']}"
+
+
+def need(entry: Entry, evidence: Evidence, key: str) -> Any:
+    """Return an option of a claim; raise an InputError if it is missing."""
+    return option(entry, key, claim_name(entry, evidence))
+
+
+def datasets_of(entry: Entry, evidence: Evidence) -> list[str]:
+    """Return the datasets of a claim: all of the study unless the claim lists them."""
+    return list(entry.get("datasets", evidence.study.datasets))
+
+
+def values_at(path: str, evidence: Evidence) -> list[Any] | None:
+    """Return what the study gives at a dotted path, as a list; None if it gives nothing."""
+    found: Any = evidence.study.content
+    for key in path.split("."):
+        if not isinstance(found, dict) or key not in found:
+            return None
+        found = found[key]
+    return list(found) if isinstance(found, list) else [found]
+
+
+def published_number(entry: Entry, evidence: Evidence) -> float:
+    """Return the published value of a claim; raise an InputError if it is not one number."""
+    value = entry["published"]
+    if isinstance(value, str):
+        where = claim_name(entry, evidence)
+        raise InputError(f"{where}, published: expected a number, got {value!r}.")
+    return float(value)
+
+
+def published_list(entry: Entry, evidence: Evidence, separator: str = ";") -> list[float]:
+    """Return the published values of a claim, which the entry separates by semicolons.
+
+    A fraction such as 4/85 is a value. Raise an InputError if one is not a number.
+    """
+    parts = str(entry["published"]).split(separator)
+    try:
+        return [_fraction(part) for part in parts]
+    except ValueError as error:
+        where = claim_name(entry, evidence)
+        raise InputError(f"{where}, published: expected numbers, {error}.") from error
+
+
+def _fraction(text: str) -> float:
+    above, _, below = text.partition("/")
+    return float(above) / float(below or 1)
+
+
+def numbers_at(entry: Entry, evidence: Evidence, key: str) -> dict[str, Number]:
+    """Return the numbers of the source under a key of an entry, by dataset."""
+    return source_numbers(
+        need(entry, evidence, key), evidence, f"{claim_name(entry, evidence)}, {key}"
+    )
+
+
+def sources_at(entry: Entry, evidence: Evidence, key: str) -> list[dict[str, Number]]:
+    """Return the numbers of each source under a key, which holds one source or a list."""
+    specs = need(entry, evidence, key)
+    listed = specs if isinstance(specs, list) else [specs]
+    return [source_numbers(s, evidence, f"{claim_name(entry, evidence)}, {key}") for s in listed]
+
+
+def source_numbers(spec: Mapping[str, Any], evidence: Evidence, where: str) -> dict[str, Number]:
+    """Return the numbers of a source by dataset, ours or published.
+
+    Two keys beyond those of `study.published.source` describe numbers of several variants:
+
+    variants : the mean over these variants, on datasets that have all of them.
+    without : the number of the variant that validation chooses among all but these.
+    """
+    if "variants" in spec:
+        each = [_own(spec, variant, evidence, where) for variant in spec["variants"]]
+        common = [d for d in each[0] if all(d in other for other in each)]
+        return {d: Number(sum(e[d].value for e in each) / len(each)) for d in common}
+    if "without" in spec:
+        return _chosen_without(spec, evidence, where)
+    return numbers(evidence.scores, evidence.published, source(spec, where))
+
+
+def _own(
+    spec: Mapping[str, Any], variant: str, evidence: Evidence, where: str
+) -> dict[str, Number]:
+    own = source({**spec, "variant": variant}, where)
+    return numbers(evidence.scores, evidence.published, own)
+
+
+def _chosen_without(spec: Mapping[str, Any], evidence: Evidence, where: str) -> dict[str, Number]:
+    quantity = source(spec, where).quantity
+    scores = evidence.scores[evidence.scores["method"] == spec["method"]]
+    left = scores[(scores["variant"] != "") & ~scores["variant"].isin(spec["without"])]
+    validation = left[left["quantity"] == "validation"].dropna(subset=["value"])
+    best = validation.loc[validation.groupby("dataset")["value"].idxmax()]
+    values = left[left["quantity"] == quantity].set_index(["dataset", "variant"])["value"]
+    keys = zip(best["dataset"], best["variant"], strict=True)
+    return {d: Number(float(values[d, v])) for d, v in keys if (d, v) in values.index}
+
+
+def absent_sources(spec: object, evidence: Evidence) -> list[str]:
+    """Return which quantities that a claim names are not in the scores at all, in its order."""
+    if isinstance(spec, list):
+        found = [name for part in spec for name in absent_sources(part, evidence)]
+        return list(dict.fromkeys(found))
+    if not isinstance(spec, Mapping):
+        return []
+    found = absent_sources(list(spec.values()), evidence)
+    if "method" in spec and "quantity" in spec and "study" not in spec:
+        scores = evidence.scores
+        of_method = scores["method"] == spec["method"]
+        if not (of_method & (scores["quantity"] == spec["quantity"])).any():
+            found = [f"{spec['quantity']} of {spec['method']}", *found]
+    return list(dict.fromkeys(found))
+
+
+def incomplete(ours: str, n: int, missing: Sequence[str]) -> Outcome:
+    """Return the outcome of a claim of which some datasets have not been scored."""
+    if not n:
+        return Outcome(UNKNOWN, reason=f"none of {len(missing)} datasets is scored", n_datasets=0)
+    reason = f"{n} of {n + len(missing)} datasets scored; missing: {', '.join(missing)}"
+    return Outcome(UNKNOWN, ours, "", reason, n)
+
+
+def signed(value: float) -> str:
+    """Return a difference with its sign and three significant digits."""
+    return ("-" if value < 0 else "+") + significant(abs(value))

@@ -1,0 +1,184 @@
+"""Set-up claims, which compare a study with the settings of its paper; what cannot be checked."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mnlearn.report.claims.counts import complete_rows
+from mnlearn.report.claims.evidence import (
+    Entry,
+    Evidence,
+    Kind,
+    claim_name,
+    datasets_of,
+    incomplete,
+    need,
+    numbers_at,
+    published_number,
+    source_numbers,
+    values_at,
+)
+from mnlearn.report.claims.verdicts import SETUP, UNKNOWN, Outcome
+from mnlearn.runtime.errors import InputError
+
+
+def _outcome(ours: str, deviates: str = "") -> Outcome:
+    return Outcome(SETUP, ours, reason=f"deviates: {deviates}" if deviates else "")
+
+
+def setting(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the values that the study gives at the dotted `paths` with the published ones.
+
+    The published text has one of three forms: `a; b; c`, all values in any order; `a to b`, the
+    least and the greatest value; `a, times b`, the least value and the factor between
+    neighbours. Values that the study gives to some datasets only have to be the same.
+    """
+    found: list[Any] = []
+    for path in need(entry, evidence, "paths"):
+        method = path.split(".")[1] if path.startswith("methods.") else None
+        if method is not None and method not in evidence.study.methods:
+            return Outcome(UNKNOWN, reason=f"the study does not have the method {method}")
+        values = values_at(path, evidence)
+        if values is None:
+            return _outcome("", f"the study does not set {path}")
+        found += values
+    ours = "; ".join(_text(value) for value in found)
+    if not _agrees(found, str(entry["published"]), claim_name(entry, evidence)):
+        return _outcome(ours, f"ours {ours}")
+    for path in entry["paths"]:
+        exceptions = _exceptions(path, evidence)
+        if exceptions:
+            return _outcome(ours, f"other values on {', '.join(exceptions)}")
+    return _outcome(ours)
+
+
+def _exceptions(path: str, evidence: Evidence) -> list[str]:
+    """Return the datasets on which the study gives other values to a parameter of a grid."""
+    parts = path.split(".")
+    if len(parts) != 4 or parts[0] != "methods" or parts[2] != "grid":
+        return []
+    method, name = evidence.study.content["methods"][parts[1]], parts[3]
+    usual = method["grid"][name]
+    exceptions = method.get("exceptions", {})
+    return [d for d, other in exceptions.items() if name in other and other[name] != usual]
+
+
+def _text(value: object) -> str:
+    """Return a value so that 1, 1.0 and "1" are equal."""
+    try:
+        return f"{float(str(value)):.12g}"
+    except ValueError:
+        return str(value)
+
+
+def _agrees(found: Sequence[Any], published: str, where: str) -> bool:
+    try:
+        if " to " in published:
+            ends = sorted(float(part) for part in published.split(" to "))
+            return [min(map(float, found)), max(map(float, found))] == ends
+        if ", times " in published:
+            first, factor = (float(part) for part in published.split(", times "))
+            powers = [first * factor**k for k in range(len(found))]
+            return all(math.isclose(a, b) for a, b in zip(sorted(found), powers, strict=True))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}, published: expected numbers, {error}.") from error
+    return {_text(value) for value in found} == {_text(p.strip()) for p in published.split(";")}
+
+
+def setups(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the number of combinations of the values at `paths` with the published number."""
+    lengths = []
+    for path in need(entry, evidence, "paths"):
+        values = values_at(path, evidence)
+        if values is None:
+            return _outcome("", f"the study does not set {path}")
+        lengths.append(len(values))
+    count = math.prod(lengths)
+    same = count == published_number(entry, evidence)
+    return _outcome(str(count), "" if same else f"ours {count}")
+
+
+def recorded(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare a setting that every scored model recorded, `a`, with the published value."""
+    rows, missing = complete_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
+    values = sorted({a for (a,) in rows})
+    ours = "; ".join(map(_text, values))
+    if missing:
+        return incomplete(ours, len(rows), missing)
+    same = values == [published_number(entry, evidence)]
+    return Outcome(SETUP, ours, "", "" if same else f"deviates: ours {ours}", len(rows))
+
+
+def compared(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the `variants` that are scored for all `methods`, the number that a paper compares.
+
+    quantity : the score that has to be there.
+    """
+    where, quantity = claim_name(entry, evidence), need(entry, evidence, "quantity")
+    variants, datasets = need(entry, evidence, "variants"), datasets_of(entry, evidence)
+    count = 0
+    for variant in variants:
+        specs = [
+            {"method": method, "variant": variant, "quantity": quantity}
+            for method in need(entry, evidence, "methods")
+        ]
+        columns = [source_numbers(spec, evidence, where) for spec in specs]
+        count += not complete_rows(columns, datasets)[1]
+    ours, published = f"{count} of {len(variants)}", published_number(entry, evidence)
+    if count < len(variants):
+        return Outcome(UNKNOWN, ours, reason=f"{len(variants) - count} are not scored everywhere")
+    same = count == published
+    return Outcome(SETUP, ours, "", "" if same else f"deviates: ours {ours}", len(datasets))
+
+
+def stated(entry: Entry, evidence: Evidence) -> Outcome:
+    """Say in words how the data or the code follow a set-up, or how they deviate.
+
+    ours : what is done here. deviates : how that differs, if it does.
+    """
+    return _outcome(str(need(entry, evidence, "ours")), str(entry.get("deviates", "")))
+
+
+def unavailable(entry: Entry, evidence: Evidence) -> Outcome:
+    """Say what a check of the claim `needs`."""
+    return Outcome(UNKNOWN, reason=f"needs {need(entry, evidence, 'needs')}")
+
+
+SETUP_RULE = (
+    "the values that this study or its models use are compared with the published ones, without "
+    "a tolerance. A set-up is not a result: where it differs, we deviate from the paper"
+)
+KINDS = {
+    "setting": Kind(
+        setting, "setting", SETUP_RULE, lambda entry: "values of the study", ("paths",), True
+    ),
+    "setups": Kind(
+        setups, "setting", SETUP_RULE, lambda entry: "number of combinations", ("paths",), True
+    ),
+    "recorded": Kind(
+        recorded, "setting", SETUP_RULE, lambda entry: "value of every model", ("a",), True
+    ),
+    "compared": Kind(
+        compared,
+        "setting",
+        SETUP_RULE,
+        lambda entry: "number of scored variants",
+        ("variants", "methods", "quantity"),
+        True,
+    ),
+    "stated": Kind(
+        stated,
+        "in words",
+        "we state in words what is done here; no number is compared",
+        lambda entry: "",
+        ("ours", "deviates"),
+        True,
+    ),
+    "unavailable": Kind(
+        unavailable,
+        "no rule yet",
+        "the verdict names what is missing",
+        lambda entry: "",
+        ("needs",),
+    ),
+}

@@ -1,0 +1,218 @@
+"""Claims on single values: lengths, sizes, absolute times, choices, and growth."""
+
+import numpy as np
+from scipy import stats
+
+from mnlearn.report.claims.counts import complete_rows, count_brief
+from mnlearn.report.claims.evidence import (
+    Entry,
+    Evidence,
+    Kind,
+    claim_name,
+    datasets_of,
+    incomplete,
+    need,
+    numbers_at,
+    published_list,
+    published_number,
+    signed,
+    values_at,
+)
+from mnlearn.report.claims.verdicts import (
+    CONTRADICTED,
+    COUNT_TOLERANCE,
+    FASTER,
+    MORE,
+    OFTEN,
+    RATIO_TOLERANCE,
+    REPRODUCED,
+    SMALLER,
+    UNKNOWN,
+    Outcome,
+)
+from mnlearn.report.tables.table import significant
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.published import Number
+
+VALUE_TOLERANCE = 0.01
+SLOPE_TOLERANCE = 0.2
+# A rank correlation below this is called weak.
+WEAK_CORRELATION = 0.3
+
+
+def _value(entry: Entry, evidence: Evidence) -> tuple[str, Number | None]:
+    dataset = str(need(entry, evidence, "dataset"))
+    return dataset, numbers_at(entry, evidence, "a").get(dataset)
+
+
+def value(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare one number, that of `a` on `dataset`."""
+    dataset, found = _value(entry, evidence)
+    if found is None:
+        return incomplete("", 0, [dataset])
+    published = published_number(entry, evidence)
+    difference = found.value - published
+    agrees = abs(difference) <= VALUE_TOLERANCE * abs(published)
+    verdict = REPRODUCED if agrees else CONTRADICTED
+    return Outcome(verdict, f"{found.value:.4g}", signed(difference), n_datasets=1)
+
+
+def exceeds(entry: Entry, evidence: Evidence) -> Outcome:
+    """Say whether `a` on `dataset` exceeds the published bound.
+
+    limit : dotted path of a grid in the study, whose largest value ends the growth; a value that
+    this limit stopped is not judged.
+    """
+    dataset, found = _value(entry, evidence)
+    if found is None:
+        return incomplete("", 0, [dataset])
+    bound = published_number(entry, evidence)
+    path = str(need(entry, evidence, "limit"))
+    grid = values_at(path, evidence)
+    if grid is None:
+        raise InputError(f"{claim_name(entry, evidence)}, limit: the study does not set {path}.")
+    limit = max(float(tried) for tried in grid)
+    ours = f"{found.value:,.0f}"
+    if found.value > bound:
+        return Outcome(REPRODUCED, ours, n_datasets=1)
+    if found.value >= limit * (1 - VALUE_TOLERANCE):
+        reason = f"our limit of {limit:,.0f} ended the growth"
+        return Outcome(UNKNOWN, ours, reason=reason, n_datasets=1)
+    return Outcome(CONTRADICTED, ours, n_datasets=1)
+
+
+def seconds(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare an absolute time, that of `a` on `dataset`, which the paper calls long."""
+    dataset, found = _value(entry, evidence)
+    if found is None:
+        return incomplete("", 0, [dataset])
+    published = published_number(entry, evidence)
+    relative = found.value / published - 1
+    verdict = FASTER if relative < 0 else MORE
+    if abs(relative) <= RATIO_TOLERANCE:
+        verdict = REPRODUCED
+    difference = signed(found.value - published)
+    return Outcome(verdict, significant(found.value), difference, n_datasets=1)
+
+
+def slow(entry: Entry, evidence: Evidence) -> Outcome:
+    """Say whether `a` often takes more than `limit` seconds."""
+    limit = float(need(entry, evidence, "limit"))
+    rows, missing = complete_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
+    count = sum(a > limit for (a,) in rows)
+    if missing:
+        return incomplete(f"{count} of {len(rows)}", len(rows), missing)
+    verdict = REPRODUCED if count >= OFTEN * len(rows) else FASTER
+    return Outcome(verdict, f"{count} of {len(rows)}", n_datasets=len(rows))
+
+
+def distribution(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare on how many datasets `a` has each of `values`."""
+    datasets = datasets_of(entry, evidence)
+    rows, missing = complete_rows([numbers_at(entry, evidence, "a")], datasets)
+    found = [a for (a,) in rows]
+    counts = [found.count(float(v)) for v in need(entry, evidence, "values")]
+    ours = "; ".join(map(str, counts))
+    if missing:
+        return incomplete(ours, len(rows), missing)
+    theirs = published_list(entry, evidence)
+    off = max(abs(a - b) for a, b in zip(counts, theirs, strict=True))
+    verdict = REPRODUCED if off <= COUNT_TOLERANCE else CONTRADICTED
+    return Outcome(verdict, ours, n_datasets=len(rows))
+
+
+def correlation(entry: Entry, evidence: Evidence) -> Outcome:
+    """Say whether `a` is larger where `b` is, by Spearman's rank correlation."""
+    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
+    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    if missing:
+        return incomplete("", len(rows), missing)
+    a, b = np.array(rows).T
+    if not np.ptp(a) or not np.ptp(b):
+        return Outcome(CONTRADICTED, "constant", n_datasets=len(rows))
+    rho = float(stats.spearmanr(a, b).statistic)
+    verdict = SMALLER if rho > 0 else CONTRADICTED
+    if rho >= WEAK_CORRELATION:
+        verdict = REPRODUCED
+    return Outcome(verdict, f"{rho:.2f}", n_datasets=len(rows))
+
+
+def growth(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the power by which `a` grows with `b`: the slope of the logarithms."""
+    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
+    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    if missing:
+        return incomplete("", len(rows), missing)
+    table = np.array(rows)
+    if (table <= 0).any():
+        return Outcome(UNKNOWN, reason="a value is not positive", n_datasets=len(rows))
+    slope = float(stats.linregress(np.log(table[:, 1]), np.log(table[:, 0])).slope)
+    difference = slope - published_number(entry, evidence)
+    if abs(difference) <= SLOPE_TOLERANCE:
+        verdict = REPRODUCED
+    else:
+        verdict = MORE if difference < 0 else CONTRADICTED
+    return Outcome(verdict, f"{slope:.2f}", f"{difference:+.2f}", n_datasets=len(rows))
+
+
+KINDS = {
+    "value": Kind(
+        value,
+        "value",
+        f"`reproduced` if our value is within {100 * VALUE_TOLERANCE:g} % of the published one, "
+        "else `contradicted`",
+        lambda entry: f"±{100 * VALUE_TOLERANCE:g} %",
+        ("a", "dataset"),
+    ),
+    "exceeds": Kind(
+        exceeds,
+        "bound",
+        "`reproduced` if our value is above the published bound, `cannot be checked` if it is "
+        f"within {100 * VALUE_TOLERANCE:g} % of the largest value that the study allows, else "
+        "`contradicted`",
+        lambda entry: "not judged at our limit",
+        ("a", "dataset", "limit"),
+    ),
+    "seconds": Kind(
+        seconds,
+        "absolute time",
+        f"`reproduced` if our time is within {100 * RATIO_TOLERANCE:g} % of the published one, "
+        "`faster here` if it is shorter; a longer time `holds more strongly`, because the papers "
+        "report such times as long",
+        lambda entry: f"±{100 * RATIO_TOLERANCE:g} %",
+        ("a", "dataset"),
+    ),
+    "slow": Kind(
+        slow,
+        "slow datasets",
+        "`reproduced` if at least a third of the datasets take longer than the limit, else "
+        "`faster here`",
+        lambda entry: f"{count_brief(entry)}; limit {entry['limit']:,} s",
+        ("a", "limit"),
+    ),
+    "distribution": Kind(
+        distribution,
+        "distribution",
+        f"`reproduced` if every count differs by at most {COUNT_TOLERANCE} from the published "
+        "one, else `contradicted`",
+        lambda entry: f"every count ±{COUNT_TOLERANCE}",
+        ("a", "values"),
+    ),
+    "correlation": Kind(
+        correlation,
+        "rank correlation",
+        f"`reproduced` if Spearman's rank correlation is at least {WEAK_CORRELATION}; a weaker "
+        "positive one has a `smaller effect`, else it is `contradicted`",
+        lambda entry: f"at least {WEAK_CORRELATION}",
+        ("a", "b"),
+    ),
+    "growth": Kind(
+        growth,
+        "power of growth",
+        f"`reproduced` if the slope of the logarithms over datasets is within {SLOPE_TOLERANCE} "
+        "of the published power; slower growth `holds more strongly`, faster growth is "
+        "`contradicted`",
+        lambda entry: f"±{SLOPE_TOLERANCE}",
+        ("a", "b"),
+    ),
+}

@@ -1,0 +1,92 @@
+"""Figures of a study: drawn by kind, written as PDF and PNG with the same bytes every time.
+
+A kind is a function in a file of its own, named in `KINDS`.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.report.figures.accuracy_time import accuracy_time
+from mnlearn.report.figures.canvas import Kind, Material, render, style
+from mnlearn.report.figures.conversion_loss import conversion_loss
+from mnlearn.report.figures.critical_difference import critical_difference
+from mnlearn.report.figures.differences import differences
+from mnlearn.report.figures.growth import growth
+from mnlearn.report.figures.pareto import pareto
+from mnlearn.report.figures.query_curves import query_curves
+from mnlearn.report.figures.reproduction import reproduction
+from mnlearn.report.figures.scatter import scatter
+from mnlearn.report.figures.structure import structure
+from mnlearn.report.figures.variants import variants
+from mnlearn.report.products import Options, check_kind, chosen_products, shown_labels
+from mnlearn.runtime.files import write_bytes
+from mnlearn.study.definition import Study
+from mnlearn.study.published import tidy_scores
+
+# Imported one by one, so that the digest of this module covers them (see `provenance`).
+KINDS: dict[str, Kind] = {
+    "scatter": scatter,
+    "accuracy_time": accuracy_time,
+    "variants": variants,
+    "structure": structure,
+    "reproduction": reproduction,
+    "differences": differences,
+    "conversion_loss": conversion_loss,
+    "growth": growth,
+    "critical_difference": critical_difference,
+    "pareto": pareto,
+    "query_curves": query_curves,
+}
+
+
+def draw(material: Material, product: Options) -> Figure:
+    """Return the figure of one entry of a study, of all datasets or of its option `datasets`.
+
+    Raises
+    ------
+    InputError
+        The entry is of an unknown kind or its options are not what the kind expects.
+
+    """
+    check_kind(material.study, "figures", product, KINDS)
+    labels = shown_labels(product, material.labels, material.where(product))
+    if "datasets" in product:
+        scores = material.scores[material.scores["dataset"].isin(list(labels))]
+        material = dataclasses.replace(material, scores=scores, labels=labels)
+    with style():
+        return KINDS[product["kind"]](material, product)
+
+
+def write_figures(
+    study: Study,
+    scores: pd.DataFrame,
+    published: pd.DataFrame,
+    labels: Mapping[str, str],
+    folder: Path,
+    structure_folder: Path,
+    truths: Mapping[str, MarkovNetwork] | None = None,
+    only: list[str] | None = None,
+) -> None:
+    """Draw the figures of a study and write them to `folder` as `<name>.pdf` and `.png`.
+
+    structure_folder : holds records of `write_structure` as <dataset>/<method>.json. truths :
+    the networks that datasets were sampled from. For the others see `report.tables.write_tables`.
+
+    Raises
+    ------
+    InputError
+        See `report.products.chosen_products` and `draw`; or the record of a structure is malformed.
+
+    """
+    ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
+    own = tidy_scores(scores[scores["study"] == study.name])
+    material = Material(study, own, published, ordered, structure_folder, truths or {})
+    for product in chosen_products(study, "figures", only):
+        pdf, png = render(draw(material, product))
+        write_bytes(folder / f"{product['name']}.pdf", pdf)
+        write_bytes(folder / f"{product['name']}.png", png)

@@ -1,0 +1,111 @@
+"""Figures of kind `accuracy_time`: scores above a baseline against seconds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+from numpy.typing import NDArray
+
+from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
+from mnlearn.report.products import Options, option
+
+
+def accuracy_time(material: Material, options: Options) -> Figure:
+    """Draw scores above those of a baseline against seconds, a mark per method and dataset.
+
+    options: baseline (a source), series (each with head, score and seconds, two sources),
+    quantity, relative (per cent of the baseline), width. Published series are hollow.
+    """
+    where = material.where(options)
+    baseline = material.numbers(option(options, "baseline", where), where)
+    figure, ax = new_figure(options, "page", 3.2)
+    relative = bool(options.get("relative"))
+    drawn: list[tuple[NDArray[np.float64], str, str, bool, str]] = []
+    colours: dict[str, tuple[str, str]] = {}
+    for series in option(options, "series", where):
+        score = material.numbers(series["score"], where)
+        seconds = material.numbers(series["seconds"], where)
+        xy = np.array(
+            [
+                (seconds[d].value, _above(score[d].value, baseline[d].value, relative))
+                for d in material.datasets
+                if d in score and d in seconds and d in baseline and seconds[d].value > 0
+            ]
+        ).reshape(-1, 2)
+        if not len(xy):
+            continue
+        method = str(series["score"]["method"])
+        hollow = "study" in series["score"]
+        colour, marker = colours.setdefault(
+            method, (CYCLE[len(colours) % 6], MARKERS[len(colours) % 6])
+        )
+        drawn.append((xy, colour, marker, hollow, str(series["head"])))
+    if not drawn:
+        return empty(options, NOTHING)
+    ax.set_xscale("log")
+    off_scale: list[tuple[float, float, str]] = []
+    low, high = _robust_range(np.concatenate([xy[:, 1] for xy, *_ in drawn]))
+    for xy, colour, marker, hollow, label in drawn:
+        inside = (xy[:, 1] >= low) & (xy[:, 1] <= high)
+        face = "none" if hollow else colour
+        x, y = xy[inside].T
+        ax.scatter(x, y, s=16, lw=0.8, marker=marker, fc=face, ec=colour, label=label, zorder=3)
+        off_scale += [(a, b, colour) for a, b in xy[~inside].tolist()]
+    _off_scale(ax, off_scale, low, high)
+    ax.set_ylim(low, high)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.grid(True)
+    ax.margins(x=0.04)
+    ax.axhline(0, color=GREY, lw=0.7, zorder=1)
+    ax.set_xlabel("learning time, seconds")
+    unit = "%" if relative else "nats"
+    base = options["baseline"].get("head", options["baseline"]["method"])
+    ax.set_ylabel(f"{options.get('quantity', 'score')} above {base}, {unit}")
+    figure.legend(loc="outside upper center", ncols=len(drawn), columnspacing=1.4)
+    return figure
+
+
+def _robust_range(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return limits that hold nearly all values and 0, and all unless some are far away."""
+    first, last = np.quantile(values, [0.05, 0.95])
+    room = 0.6 * (last - first) or 1.0
+    low = min(float(values[values >= first - room].min()), 0.0)
+    high = max(float(values[values <= last + room].max()), 0.0)
+    margin = 0.08 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def _off_scale(
+    ax: Axes, points: Sequence[tuple[float, float, str]], low: float, high: float
+) -> None:
+    """Draw points (x, y, colour) outside the vertical limits: a triangle at the edge, the value.
+
+    Values of neighbours are stacked.
+    """
+    inset = 0.015 * (high - low)
+    for up in (False, True):
+        level, previous = 0, 0.0
+        for x, y, colour in sorted(p for p in points if (p[1] > high) == up):
+            level = level + 1 if previous and np.log10(x / previous) < 0.2 else 0
+            previous = x
+            edge, sign = (high - inset, -1) if up else (low + inset, 1)
+            ax.scatter(x, edge, s=20, marker="^" if up else "v", color=colour, zorder=5)
+            ax.annotate(
+                f"{y:.0f}".replace("-", "−"),
+                (x, edge),
+                (0, sign * (8 + 7.5 * level)),
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize=6,
+                color=colour,
+                bbox={"fc": "white", "ec": "none", "pad": 0.4},
+                zorder=4,
+            )
+
+
+def _above(value: float, baseline: float, relative: bool) -> float:
+    return 100 * (value - baseline) / abs(baseline) if relative else value - baseline

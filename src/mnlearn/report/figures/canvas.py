@@ -1,0 +1,153 @@
+"""What every figure is drawn from and drawn on: scores and models, colours, sizes, files."""
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.report.products import Labels, Options, scored
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.cells.structure import Structure, read_structure
+from mnlearn.study.definition import Study
+from mnlearn.study.published import Number, numbers, source
+
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"),
+)
+GREY, SHADE, BAND = "#666666", "#F1F5F9", "#CFE3F2"
+CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+# Widths in inches of one column and of a page of a two-column paper.
+WIDTHS = {"column": 3.4, "page": 7.0}
+DPI = 200
+
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 7.5,
+    "axes.labelsize": 7.5,
+    "axes.titlesize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "legend.handletextpad": 0.4,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.0,
+    "pdf.fonttype": 42,
+    "axes.unicode_minus": True,
+}
+
+NOTHING = "No results yet."
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a figure is drawn from.
+
+    scores : the study's own, tidy. structure_folder : holds <dataset>/<method>.json. truths : the
+    networks that datasets were sampled from, by dataset.
+    """
+
+    study: Study
+    scores: pd.DataFrame
+    published: pd.DataFrame
+    labels: Labels
+    structure_folder: Path
+    truths: Mapping[str, MarkovNetwork]
+
+    @property
+    def datasets(self) -> list[str]:
+        """Datasets with scores, in the order of the study."""
+        return scored(self.scores, self.labels)
+
+    def label(self, dataset: str) -> str:
+        """Return the name of a dataset for readers."""
+        return self.labels.get(dataset, dataset)
+
+    def where(self, options: Options) -> str:
+        """Return the name of a figure, for sentences on what is wrong with it."""
+        return f"study {self.study.name}, figure {options['name']}"
+
+    def numbers(self, spec: Options, where: str) -> dict[str, Number]:
+        """Return the numbers by dataset of the source that an option describes."""
+        return numbers(self.scores, self.published, source(spec, where))
+
+    def structure(self, dataset: str, method: str) -> Structure | None:
+        """Return the couplings of a learned network, or None if they are not recorded."""
+        path = self.structure_folder / dataset / f"{method}.json"
+        return read_structure(path) if path.exists() else None
+
+    def n_vars(self, dataset: str) -> int | None:
+        """Return the number of variables of a dataset, as published or else as in our cells."""
+        printed = self.published[
+            (self.published["dataset"] == dataset) & (self.published["quantity"] == "n_vars")
+        ]
+        if len(printed):
+            return int(printed["value"].iloc[0])
+        scores = self.scores
+        ours = scores[(scores["dataset"] == dataset) & (scores["quantity"] == "n_vars")]
+        return int(ours["value"].iloc[0]) if len(ours) else None
+
+
+Kind = Callable[[Material, Options], Figure]
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the style of the figures, and leave the settings of matplotlib alone."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def new_figure(options: Options, default: str, height: float) -> tuple[Figure, Axes]:
+    """Return an empty figure; `width` in the options is column or page.
+
+    Raises
+    ------
+    InputError
+        The width is neither.
+
+    """
+    width = options.get("width", default)
+    if width not in WIDTHS:
+        raise InputError(f"figure {options['name']}, width: expected {' or '.join(WIDTHS)}.")
+    figure = Figure((WIDTHS[width], height), dpi=DPI, layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def empty(options: Options, why: str) -> Figure:
+    """Return a figure that says why it shows nothing, so that a report is never incomplete."""
+    figure, ax = new_figure(options, "column", 1.2)
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, why, ha="center", va="center", color=GREY, transform=ax.transAxes)
+    return figure
+
+
+def render(figure: Figure) -> tuple[bytes, bytes]:
+    """Return a figure as PDF and as PNG; equal figures give equal bytes."""
+    out = []
+    for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+        content = io.BytesIO()
+        with style():
+            figure.savefig(content, format=suffix, dpi=DPI, metadata=metadata)
+        out.append(content.getvalue())
+    return out[0], out[1]

@@ -1,0 +1,127 @@
+"""Figures of kind `conversion_loss`: what conversion costs, as in Figure 1 of the DN2MN paper."""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter
+
+from mnlearn.report.figures.canvas import CYCLE, DPI, GREY, NOTHING, WIDTHS, Material, empty
+from mnlearn.report.products import Options, option
+from mnlearn.study.published import Source, numbers
+
+# Share of a cluster's width that its bars fill.
+_FILLED = 0.84
+
+Losses = Mapping[str, Mapping[str, float]]
+
+
+def conversion_loss(material: Material, options: Options) -> Figure:
+    """Draw the loss of conversions against their source network as clusters of bars.
+
+    The loss is the score of the source network less that of the converted network, divided by
+    the number of variables; smaller is better. Every cluster is scaled so that its tallest bar
+    has height one; the largest loss stands above the cluster.
+
+    options: panels (each with head, method and reference, the source of the network's scores),
+    variants (each with the variant's name and its head), quantity (pll).
+
+    References
+    ----------
+    Lowd (UAI 2012), Section 6.3 and Figure 1.
+
+    """
+    where = material.where(options)
+    panels = option(options, "panels", where)
+    variants = option(options, "variants", where)
+    quantity = str(options.get("quantity", "pll"))
+    drawn = [(panel, losses(material, panel, variants, quantity, where)) for panel in panels]
+    datasets = [d for d in material.datasets if any(d in found for _, found in drawn)]
+    if not datasets:
+        return empty(options, NOTHING)
+    figure = Figure((WIDTHS["page"], 2.9), dpi=DPI, layout="constrained")
+    axes = figure.subplots(1, len(drawn), sharey=True, squeeze=False)[0]
+    names = [str(variant["name"]) for variant in variants]
+    for ax, (panel, found) in zip(axes, drawn, strict=True):
+        _clusters(ax, datasets, found, names)
+        ax.set_title(str(panel.get("head", panel["method"])), loc="left", pad=10)
+        ax.set_xticks(
+            range(len(datasets)),
+            [material.label(d) for d in datasets],
+            rotation=40,
+            ha="right",
+            rotation_mode="anchor",
+            fontsize=6.5,
+        )
+    axes[0].set_ylabel(f"loss of {quantity.upper()} per variable / largest")
+    handles = [
+        Patch(color=CYCLE[i % 6], lw=0, label=str(variant.get("head", variant["name"])))
+        for i, variant in enumerate(variants)
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3, columnspacing=1.4)
+    return figure
+
+
+def losses(
+    material: Material, panel: Options, variants: Sequence[Options], quantity: str, where: str
+) -> dict[str, dict[str, float]]:
+    """Return the loss per variable by dataset and variant; datasets without scores are absent.
+
+    Parameters
+    ----------
+    material
+        Scores of the study and the numbers of variables of the datasets.
+    panel
+        Has `method`, whose variants are the conversions, and `reference`, the source of the
+        scores of the network that was converted.
+    variants
+        Each with the `name` of a variant.
+    quantity
+        The score, in nats per example.
+    where
+        Name of the figure, for sentences on what is wrong with its options.
+
+    """
+    method = str(option(panel, "method", where))
+    reference = material.numbers(option(panel, "reference", where), where)
+    out: dict[str, dict[str, float]] = {}
+    for variant in variants:
+        name = str(option(variant, "name", where))
+        found = numbers(material.scores, material.published, Source(method, quantity, name))
+        for dataset, number in found.items():
+            n_vars = material.n_vars(dataset)
+            if dataset in reference and n_vars:
+                loss = (reference[dataset].value - number.value) / n_vars
+                out.setdefault(dataset, {})[name] = loss
+    return out
+
+
+def _clusters(ax: Axes, datasets: Sequence[str], found: Losses, names: Sequence[str]) -> None:
+    """Draw a cluster of bars per dataset, and its largest loss above it."""
+    width = _FILLED / len(names)
+    for place, dataset in enumerate(datasets):
+        loss = found.get(dataset, {})
+        if not loss:
+            continue
+        largest = max(loss.values())
+        # Where every conversion is better than its source, the longest bar sets the scale.
+        scale = largest if largest > 0 else max(abs(x) for x in loss.values()) or 1.0
+        for i, name in enumerate(names):
+            if name in loss:
+                x = place + (i - (len(names) - 1) / 2) * width
+                ax.bar(x, loss[name] / scale, width, color=CYCLE[i % 6], lw=0, zorder=3)
+        ax.annotate(
+            f"{largest:.3f}".replace("-", "−"),
+            (place, max(largest / scale, 0.0)),
+            (0, 3),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=5.5,
+        )
+    ax.axhline(0, color=GREY, lw=0.7, zorder=4)
+    ax.grid(True, axis="y")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}".replace("-", "−")))
+    ax.set_xlim(-0.6, len(datasets) - 0.4)
+    ax.tick_params(axis="x", length=0)

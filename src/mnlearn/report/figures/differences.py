@@ -1,0 +1,104 @@
+"""Figures of kind `differences`: variants of methods less a reference, per variable and dataset."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from mnlearn.report.figures.canvas import (
+    CYCLE,
+    DPI,
+    GREY,
+    MARKERS,
+    NOTHING,
+    WIDTHS,
+    Material,
+    empty,
+)
+from mnlearn.report.products import Options, option
+from mnlearn.study.published import Source, numbers
+
+Points = dict[str, dict[str, float]]
+
+
+def differences(material: Material, options: Options) -> Figure:
+    """Draw how much better than a reference the variants of a method are, one panel per method.
+
+    options: panels (each with head, method and reference, a source), variants (each with the
+    variant's name and its head), quantity. Differences are divided by the number of variables;
+    up is better than the reference. Steps below `linear` (per variable) are to scale, those
+    above logarithmic.
+    """
+    where = material.where(options)
+    panels = option(options, "panels", where)
+    variants = option(options, "variants", where)
+    quantity = str(options.get("quantity", "pll"))
+    drawn = [(panel, _points(material, panel, variants, quantity, where)) for panel in panels]
+    datasets = [d for d in material.datasets if any(d in p for _, p in drawn)]
+    if not datasets:
+        return empty(options, NOTHING)
+    height = 0.5 + 1.75 * len(drawn)
+    figure = Figure((WIDTHS["page"], height), dpi=DPI, layout="constrained")
+    axes = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, (panel, points) in zip(axes, drawn, strict=True):
+        _panel(ax, datasets, points, variants, float(options.get("linear", 0.001)))
+        ax.set_title(str(panel.get("head", panel["method"])), loc="left")
+        ax.set_ylabel(f"Δ{quantity.upper()} per variable")
+    axes[-1].set_xticks(
+        range(len(datasets)), [material.label(d) for d in datasets], rotation=25, ha="right"
+    )
+    handles = [
+        Line2D([], [], ls="", ms=4, color=CYCLE[i % 6], marker=MARKERS[i % 6], label=v["head"])
+        for i, v in enumerate(variants)
+    ]
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=len(variants), columnspacing=1.2
+    )
+    return figure
+
+
+def _points(
+    material: Material, panel: Options, variants: list[Options], quantity: str, where: str
+) -> Points:
+    """Return the differences by dataset and variant."""
+    method = str(option(panel, "method", where))
+    reference = material.numbers(option(panel, "reference", where), where)
+    out: Points = {}
+    for variant in variants:
+        name = str(option(variant, "name", where))
+        found = numbers(material.scores, material.published, Source(method, quantity, name))
+        for dataset, number in found.items():
+            n_vars = material.n_vars(dataset)
+            if dataset in reference and n_vars:
+                difference = (number.value - reference[dataset].value) / n_vars
+                out.setdefault(dataset, {})[name] = difference
+    return out
+
+
+def _panel(
+    ax: Axes, datasets: list[str], points: Points, variants: list[Options], linear: float
+) -> None:
+    reach = max((abs(x) for of in points.values() for x in of.values()), default=linear)
+    ax.axhline(0, color=GREY, lw=0.7, zorder=2)
+    for i, variant in enumerate(variants):
+        offset = (i - (len(variants) - 1) / 2) * 0.11
+        shown = [
+            (d + offset, points[name][variant["name"]])
+            for d, name in enumerate(datasets)
+            if variant["name"] in points.get(name, {})
+        ]
+        if shown:
+            x, y = np.array(shown).T
+            ax.scatter(x, y, s=13, lw=0, color=CYCLE[i % 6], marker=MARKERS[i % 6], zorder=3)
+    for boundary in np.arange(len(datasets) - 1) + 0.5:
+        ax.axvline(boundary, color="#E6E6E6", lw=0.5, zorder=1)
+    ax.set_yscale("symlog", linthresh=linear, linscale=1.0)
+    ticks = [t * linear for t in (-1000, -100, -10, -1, 0, 1, 10, 100, 1000) if abs(t) <= 1000]
+    ax.set_yticks([t for t in ticks if abs(t) <= 3 * max(reach, linear)])
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}".replace("-", "−")))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.set_ylim(-1.6 * max(reach, linear), 1.6 * max(reach, linear))
+    ax.set_xlim(-0.6, len(datasets) - 0.4)
+    ax.grid(True, axis="y")
+    ax.tick_params(axis="x", length=0)

@@ -1,0 +1,46 @@
+"""Figures of kind `growth`: one quantity of cells against another, with the slope of the line."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from mnlearn.report.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
+from mnlearn.report.products import Options, option
+from mnlearn.study.published import paired
+
+
+def growth(material: Material, options: Options) -> Figure:
+    """Draw a quantity against another over datasets, on logarithmic axes.
+
+    options: series (each with a head and the sources x and y), x_label, y_label, width. The
+    legend names the slope of the least-squares line through the logarithms, the exponent with
+    which y grows in x.
+    """
+    where = material.where(options)
+    figure, ax = new_figure(options, "column", 2.6)
+    any_drawn = False
+    for i, series in enumerate(option(options, "series", where)):
+        x = material.numbers(option(series, "x", where), where)
+        y = material.numbers(option(series, "y", where), where)
+        pairs = paired(x, y, material.datasets, as_printed=False)
+        found = np.array([(a, b) for _, a, b in pairs if a > 0 and b > 0])
+        if len(found) < 2:
+            continue
+        any_drawn = True
+        logs = np.log(found)
+        slope, height = np.polyfit(logs[:, 0], logs[:, 1], 1)
+        label = f"{series.get('head', series['y']['method'])}: slope {slope:.2f}"
+        colour, marker = CYCLE[i % 6], MARKERS[i % 6]
+        ax.scatter(
+            found[:, 0], found[:, 1], s=14, lw=0, color=colour, marker=marker, label=label, zorder=3
+        )
+        ends = np.array([logs[:, 0].min(), logs[:, 0].max()])
+        ax.plot(np.exp(ends), np.exp(slope * ends + height), color=colour, lw=0.8, zorder=2)
+    if not any_drawn:
+        return empty(options, NOTHING)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel(str(option(options, "x_label", where)))
+    ax.set_ylabel(str(option(options, "y_label", where)))
+    ax.grid(True)
+    ax.legend(loc="upper left")
+    return figure

@@ -1,0 +1,122 @@
+"""Drawing of networks: places of variables, edges by sign and strength, names."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch
+from numpy.typing import NDArray
+
+from mnlearn.report.figures.canvas import BLUE, GREY, VERMILION
+
+# Dashes of true edges that were not learned, and of learned ones that are not true.
+MISSED, EXTRA = (0, (3, 2)), (0, (1, 1.2))
+
+
+def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
+    """Return a position per variable, shape (n_vars, 2), such that neighbours stand together."""
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n_vars))
+    graph.add_edges_from(edges)
+    steps = {u: dict(by_v) for u, by_v in nx.all_pairs_shortest_path_length(graph)}
+    # Variables that no path joins stand a little farther apart than any that one does.
+    apart = 1.2 + max(max(by_v.values()) for by_v in steps.values())
+    distance = {u: {v: steps[u].get(v, apart) for v in graph} for u in graph}
+    start = nx.circular_layout(graph)
+    placed = nx.kamada_kawai_layout(graph, dist=distance, pos=start)
+    position = np.array([placed[v] for v in range(n_vars)])
+    return _upright(position - position.mean(axis=0), edges)
+
+
+def _upright(
+    position: NDArray[np.float64], edges: Sequence[tuple[int, int]]
+) -> NDArray[np.float64]:
+    """Return the positions turned so that most edges are level or plumb, as far as they agree."""
+    steps = np.array([position[v] - position[u] for u, v in edges]).reshape(-1, 2)
+    # Four times the angle is the same for directions a right angle apart.
+    turn = np.angle(np.exp(4j * np.arctan2(steps[:, 1], steps[:, 0])).sum()) / 4
+    cosine, sine = np.cos(turn), np.sin(turn)
+    return position @ np.array([[cosine, -sine], [sine, cosine]])
+
+
+def draw_edges(
+    ax: Axes,
+    position: NDArray[np.float64],
+    kept: Mapping[tuple[int, int], float],
+    true_edges: set[tuple[int, int]],
+) -> None:
+    """Draw edges by the sign and size of their values, dashed where the truth disagrees."""
+    largest = max((abs(value) for value in kept.values()), default=1.0)
+    for edge in sorted(true_edges - set(kept)):
+        _draw_edge(ax, position, edge, GREY, 0.9, MISSED)
+    for edge, value in sorted(kept.items(), key=lambda item: abs(item[1])):
+        extra = bool(true_edges) and edge not in true_edges
+        colour = BLUE if value > 0 else VERMILION
+        width = 0.6 + 2.6 * abs(value) / largest
+        _draw_edge(ax, position, edge, colour, width, EXTRA if extra else "-")
+
+
+def _draw_edge(
+    ax: Axes,
+    position: NDArray[np.float64],
+    edge: tuple[int, int],
+    colour: str,
+    width: float,
+    dashes: Any,
+) -> None:
+    """Draw an edge, bent if straight it would run through another variable."""
+    start, end = position[edge[0]], position[edge[1]]
+    others = np.delete(position, edge, axis=0)
+    along = end - start
+    length = float(np.linalg.norm(along))
+    share = np.clip((others - start) @ along / length**2, 0, 1)
+    distance = np.linalg.norm(others - start - share[:, None] * along, axis=1)
+    near = len(others) > 0 and distance.min() < 0.06 * float(np.ptp(position, axis=0).max())
+    ax.add_patch(
+        FancyArrowPatch(
+            tuple(start),
+            tuple(end),
+            arrowstyle="-",
+            connectionstyle=f"arc3,rad={0.28 if near else 0}",
+            shrinkA=0,
+            shrinkB=0,
+            color=colour,
+            lw=width,
+            ls=dashes,
+            capstyle="round" if dashes == "-" else "butt",
+            zorder=2,
+        )
+    )
+
+
+def draw_nodes(ax: Axes, position: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Draw the variables as named circles."""
+    longest = max(len(name) for name in names)
+    size = 110 if longest <= 3 else 260
+    x, y = position.T
+    ax.scatter(x, y, s=size, color="white", edgecolors="#444444", linewidths=0.7, zorder=3)
+    for place, name in zip(position.tolist(), names, strict=True):
+        ax.text(place[0], place[1], name, ha="center", va="center_baseline", fontsize=5.8, zorder=4)
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return labels that fit a node: names less their common beginning, cut if still long."""
+    common = names[0]
+    for name in names:
+        while not name.startswith(common):
+            common = common[:-1]
+    # A digit shared by all names is a part of numbers, not of a prefix.
+    prefix = common.rstrip("0123456789")
+    short = [name[len(prefix) :].replace("_", ",") or name for name in names]
+    return [name if len(name) <= 5 else name[:4] + "…" for name in short]
+
+
+def sign_handles() -> list[Line2D]:
+    """Return what a legend says of the colours of edges."""
+    return [
+        Line2D([], [], color=BLUE, lw=1.8, label="positive"),
+        Line2D([], [], color=VERMILION, lw=1.8, label="negative"),
+    ]

@@ -1,0 +1,62 @@
+"""Figures of kind `pareto`: mean accuracy of methods against mean time, and who is not beaten."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
+from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
+from mnlearn.report.products import Options, option
+from mnlearn.report.statistics import geometric_mean
+
+
+def pareto(material: Material, options: Options) -> Figure:
+    """Draw a mark per method: score below the best of the figure, in per cent, against seconds.
+
+    Scores are averaged, seconds by geometric mean, over the datasets that all series have. A line
+    joins those of our series that no other of ours beats in both. options: series (each with
+    head, score and seconds, two sources); quantity; width. Published series are hollow.
+    """
+    where = material.where(options)
+    series = option(options, "series", where)
+    data = [
+        (material.numbers(s["score"], where), material.numbers(s["seconds"], where)) for s in series
+    ]
+    datasets = [d for d in material.datasets if all(d in a and d in b for a, b in data)]
+    if not datasets:
+        return empty(options, NOTHING)
+    scores = np.array([[score[d].value for d in datasets] for score, _ in data])
+    best = scores.max(axis=0)
+    y = (100 * (scores - best) / np.abs(best)).mean(axis=1)
+    x = np.array([geometric_mean([seconds[d].value for d in datasets]) for _, seconds in data])
+    figure, ax = new_figure(options, "page", 3.2)
+    ax.set_xscale("log")
+    ours = np.array(["study" not in s["score"] for s in series])
+    edge = [i for i in np.flatnonzero(ours).tolist() if not _beaten(i, x, y, ours)]
+    edge.sort(key=lambda i: float(x[i]))
+    ax.plot(x[edge], y[edge], color=GREY, lw=0.8, drawstyle="steps-post", zorder=1)
+    colours: dict[str, int] = {}
+    for i, s in enumerate(series):
+        number = colours.setdefault(str(s["score"]["method"]), len(colours))
+        colour, marker = CYCLE[number % 6], MARKERS[number % 6]
+        face = colour if ours[i] else "none"
+        ax.scatter(x[i], y[i], s=30, marker=marker, fc=face, ec=colour, label=s["head"], zorder=3)
+    if y.min() < -5:
+        # One learner far behind must not hide what tells the others apart.
+        ax.set_yscale("symlog", linthresh=1.0, linscale=1.5)
+        ticks = [t for t in (0, -0.5, -1, -2, -5, -10, -20, -50) if t >= 1.3 * y.min()]
+        ax.set_yticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
+        ax.yaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.margins(x=0.08, y=0.1)
+    ax.grid(True)
+    ax.set_xlabel(f"seconds, geometric mean of {len(datasets)} datasets")
+    ax.set_ylabel(f"{options.get('quantity', 'score')} below the best, mean %")
+    figure.legend(loc="outside upper center", ncols=4, columnspacing=1.4)
+    return figure
+
+
+def _beaten(i: int, x: np.ndarray, y: np.ndarray, ours: np.ndarray) -> bool:
+    """Return whether one of our series is at least as good as `i` in both, and better in one."""
+    as_good = ours & (x <= x[i]) & (y >= y[i])
+    return bool((as_good & ((x < x[i]) | (y > y[i]))).any())

@@ -1,0 +1,117 @@
+"""Figures of kind `query_curves`: a number against the share of variables that are queried."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullFormatter
+from numpy.typing import NDArray
+
+from mnlearn.report.figures.canvas import CYCLE, DPI, MARKERS, NOTHING, WIDTHS, Material, empty
+from mnlearn.report.products import Options, option
+
+_COLUMNS = 3
+# Marks the panels in which a line shows the quantity that stands in for the one asked for.
+INSTEAD = "*"
+
+
+@dataclass(frozen=True)
+class _Line:
+    """The line of one series in one panel; `instead` tells that another quantity stands in."""
+
+    series: int
+    values: NDArray[np.float64]
+    instead: bool
+
+
+def query_curves(material: Material, options: Options) -> Figure:
+    """Draw one panel per dataset, one line per method.
+
+    options: series, each with head and method, and perhaps `quantity` in place of the figure's,
+    `instead` (a quantity for panels whose dataset lacks the first; their titles get an asterisk),
+    `dashed`, and `may_leave` (the vertical axis covers the other lines and as much again above
+    and below); quantity (such as `cll`, `cmll` or `seconds`); percentages; y_label; log (whether
+    the vertical axis is logarithmic); fraction (whether the horizontal axis shows fractions
+    and not per cent); datasets (those to draw, of the study's).
+    """
+    where = material.where(options)
+    percentages, series = (option(options, key, where) for key in ("percentages", "series"))
+    wanted = options.get("datasets", material.datasets)
+    lines = {d: _lines(material, options, d) for d in wanted if d in material.datasets}
+    datasets = [dataset for dataset, own in lines.items() if own]
+    if not datasets:
+        return empty(options, NOTHING)
+    n_rows = -(-len(datasets) // _COLUMNS)
+    figure = Figure((WIDTHS["page"], 0.45 + 1.55 * n_rows), dpi=DPI, layout="constrained")
+    axes = figure.subplots(n_rows, _COLUMNS, sharex=True, squeeze=False)
+    for ax in axes.ravel()[len(datasets) :]:
+        ax.set_visible(False)
+    x = [p / 100 for p in percentages] if options.get("fraction") else percentages
+    for ax, dataset in zip(axes.ravel(), datasets, strict=False):
+        _panel(ax, x, lines[dataset], series, bool(options.get("log", False)))
+        mark = INSTEAD if any(line.instead for line in lines[dataset]) else ""
+        ax.set_title(material.label(dataset) + mark, loc="left")
+    for ax in axes[:, 0]:
+        ax.set_ylabel(str(option(options, "y_label", where)))
+    for column in range(_COLUMNS):
+        drawn = [ax for ax in axes[:, column] if ax.get_visible()]
+        if drawn:
+            by = "Fraction of query variables" if options.get("fraction") else "Query variables, %"
+            drawn[-1].set_xlabel(by)
+            drawn[-1].tick_params(labelbottom=True)
+    # One legend for all panels; a line that is missing in one panel may be in another.
+    handles = {line.get_label(): line for ax in axes.ravel() for line in ax.get_lines()}
+    heads = [str(one["head"]) for one in series if str(one["head"]) in handles]
+    figure.legend([handles[h] for h in heads], heads, loc="outside upper center", ncols=6)
+    return figure
+
+
+def _lines(material: Material, options: Options, dataset: str) -> list[_Line]:
+    """Return the lines of the panel of a dataset: the series recorded at every percentage."""
+    where = material.where(options)
+    scores = material.scores
+    own = scores[(scores["variant"] == "") & (scores["dataset"] == dataset)]
+    value = own.set_index(["method", "quantity"])["value"]
+    lines = []
+    for k, one in enumerate(options["series"]):
+        first = one["quantity"] if "quantity" in one else option(options, "quantity", where)
+        for quantity in (first, one.get("instead")):
+            keys = [(one["method"], f"{quantity}_q{p}") for p in options["percentages"]]
+            if quantity is not None and all(key in value.index for key in keys):
+                values = np.array([float(value[key]) for key in keys])
+                lines.append(_Line(k, values, quantity != first))
+                break
+    return lines
+
+
+def _panel(
+    ax: Axes, x: Sequence[float], lines: Sequence[_Line], series: Sequence[Options], log: bool
+) -> None:
+    for line in lines:
+        one, k = series[line.series], line.series % 6
+        ax.plot(
+            x, line.values, lw=0.9, ms=2.6, color=CYCLE[k], marker=MARKERS[k],
+            ls="--" if one.get("dashed") else "-", label=str(one["head"]),
+        )  # fmt: skip
+    if log:
+        ax.set_yscale("log")
+        ax.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        ax.yaxis.set_major_locator(MaxNLocator(4))
+        staying = [line.values for line in lines if not series[line.series].get("may_leave")]
+        if staying:
+            drawn = [line.values for line in lines]
+            ax.set_ylim(*_limits(np.concatenate(staying), np.concatenate(drawn)))
+    ax.set_xticks(x[::2])
+    ax.grid(True)
+
+
+def _limits(staying: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
+    """Return the range of what has to stay in a panel, widened by what is drawn near it."""
+    span = float(np.ptp(staying))
+    low = max(float(drawn.min()), float(staying.min()) - span)
+    high = min(float(drawn.max()), float(staying.max()) + span)
+    margin = 0.05 * (high - low)
+    return low - margin, high + margin

@@ -1,0 +1,61 @@
+"""Figures of kind `structure`: the strongest couplings of a network, beside the true edges."""
+
+from collections.abc import Mapping
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, new_figure
+from mnlearn.report.figures.networks import (
+    EXTRA,
+    MISSED,
+    draw_edges,
+    draw_nodes,
+    layout,
+    short_names,
+    sign_handles,
+)
+from mnlearn.report.products import Options, option
+
+
+def structure(material: Material, options: Options) -> Figure:
+    """Draw the strongest couplings of a learned network, beside the true edges if known.
+
+    options: dataset, method, max_edges (as many as the true network has, else 40), width.
+    """
+    where = material.where(options)
+    dataset, method = (str(option(options, key, where)) for key in ("dataset", "method"))
+    learned = material.structure(dataset, method)
+    if learned is None:
+        return empty(options, NOTHING)
+    truth = material.truths.get(dataset)
+    true_edges = set() if truth is None else set(truth.edges())
+    found = learned.couplings
+    strongest = sorted((e for e in found if found[e]), key=lambda e: (-abs(found[e]), e))
+    kept = {e: found[e] for e in strongest[: options.get("max_edges", len(true_edges) or 40)]}
+    position = layout(len(learned.names), sorted(true_edges) or sorted(kept))
+    figure, ax = new_figure(options, "column", 3.3)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.margins(0.07)
+    draw_edges(ax, position, kept, true_edges)
+    draw_nodes(ax, position, short_names(learned.names))
+    handles = _structure_legend(kept, true_edges)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3 if true_edges else 2)
+    return figure
+
+
+def _structure_legend(
+    kept: Mapping[tuple[int, int], float], true_edges: set[tuple[int, int]]
+) -> list[Line2D]:
+    signs = sign_handles()
+    if not true_edges:
+        return signs
+    n_found = len(set(kept) & true_edges)
+    # Columns fill from the top: sign beside sign, and the outcomes after them.
+    return [
+        *signs,
+        Line2D([], [], color="#222222", lw=1.8, label=f"found, {n_found}"),
+        Line2D([], [], color=GREY, lw=0.9, ls=MISSED, label=f"missed, {len(true_edges) - n_found}"),
+        Line2D([], [], color="#222222", lw=1.8, ls=EXTRA, label=f"extra, {len(kept) - n_found}"),
+    ]

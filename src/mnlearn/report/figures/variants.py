@@ -1,0 +1,80 @@
+"""Figures of kind `variants`: feature conversions of a method below the best, per dataset."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from mnlearn.report.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
+from mnlearn.report.figures.rows import dataset_rows, row_height
+from mnlearn.report.products import Options, option
+from mnlearn.study.published import Number, Source, numbers
+
+
+def variants(material: Material, options: Options) -> Figure:
+    """Draw how far each variant of a method is below the best, per dataset, in per cent.
+
+    options: method, variants (their order), quantity, width. A ring marks the variant chosen
+    on validation data.
+    """
+    method = option(options, "method", material.where(options))
+    quantity = options.get("quantity", "cmll")
+    found = material.scores
+    present = list(dict.fromkeys(found[found["method"] == method]["variant"]))
+    names = [v for v in options.get("variants", sorted(present)) if v and v in present]
+    data = {v: _of_variant(material, method, quantity, v) for v in names}
+    validation = {v: _of_variant(material, method, "validation", v) for v in names}
+    datasets = [
+        d for d in material.datasets if any(d in by_dataset for by_dataset in data.values())
+    ]
+    if not datasets:
+        return empty(options, NOTHING)
+    figure, ax = new_figure(options, "page", row_height(len(datasets), 0.85))
+    dataset_rows(ax, material, datasets)
+    below: list[float] = []
+    for row, dataset in enumerate(datasets):
+        values = {v: data[v][dataset].value for v in names if dataset in data[v]}
+        tuned = {v: validation[v][dataset].value for v in names if dataset in validation[v]}
+        chosen = max(tuned, key=lambda v: tuned[v]) if tuned else None
+        best = max(values.values())
+        for v, value in values.items():
+            x = 100 * (value - best) / abs(best)
+            below.append(x)
+            number = names.index(v)
+            # Apart within the row, so that equal values do not hide each other.
+            y = row + (number - (len(names) - 1) / 2) * 0.13
+            colour, marker = CYCLE[number % 6], MARKERS[number % 6]
+            ax.scatter(x, y, s=12, lw=0, color=colour, marker=marker, zorder=3, clip_on=False)
+            if v == chosen:
+                ax.scatter(x, y, s=42, fc="none", ec="#222222", lw=0.6, zorder=4, clip_on=False)
+    _below_axis(ax, min(below))
+    ax.set_xlabel(f"{quantity.upper()} below the best conversion, %")
+    handles = [
+        Line2D([], [], ls="", ms=4, color=CYCLE[i % 6], marker=MARKERS[i % 6], label=v)
+        for i, v in enumerate(names)
+    ]
+    ring = Line2D([], [], ls="", marker="o", ms=6, mfc="none", mec="#222222", mew=0.6)
+    ring.set_label("chosen on validation")
+    figure.legend(
+        handles=[*handles, ring],
+        loc="outside upper center",
+        ncols=len(names) + 1,
+        columnspacing=1.2,
+    )
+    return figure
+
+
+def _of_variant(material: Material, method: str, quantity: str, variant: str) -> dict[str, Number]:
+    return numbers(material.scores, material.published, Source(method, quantity, variant))
+
+
+def _below_axis(ax: Axes, lowest: float) -> None:
+    """Make the axis linear near 0 and logarithmic below, where the differences spread widely."""
+    threshold = 0.5
+    if lowest < -4 * threshold:
+        ax.set_xscale("symlog", linthresh=threshold, linscale=0.8)
+        decades = [t for t in (0, -0.25, -0.5, -1, -2, -5, -10, -20, -50) if t >= lowest * 1.05]
+        ax.set_xticks(decades)
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}".replace("-", "−")))
+        ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlim(min(lowest * 1.15, -0.1), -lowest * 0.002 + 0.03)

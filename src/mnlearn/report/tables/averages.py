@@ -1,0 +1,86 @@
+"""Tables of kind `averages`: a quantity averaged over groups of variants and all datasets."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.tables.table import Cell, Row, Table, number_cell, value_cell
+from mnlearn.study.published import Number, Source, lookup, numbers
+
+
+def averages(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
+) -> Table:
+    """Return the mean of a quantity over the variants of each group and over the datasets.
+
+    Only datasets that have every variant of the table count, so that all means are over the same
+    ones. Beside each mean stands its ratio to the first group of its parameter.
+
+    options: method; quantity; decimals; published (study and table of the published means, which
+    are those of the dataset `mean` and of the quantity `<quantity>_<name>`), if any; parameters,
+    each with a `head` and `values`, each of these with a `name`, a `head` and the `variants` that
+    are averaged.
+    """
+    where = f"table {options['name']} of study {study}"
+    method, quantity = (str(option(options, key, where)) for key in ("method", "quantity"))
+    parameters = option(options, "parameters", where)
+    found = {
+        str(v): numbers(scores, published, Source(method, quantity, str(v)))
+        for parameter in parameters
+        for value in option(parameter, "values", where)
+        for v in option(value, "variants", where)
+    }
+    complete = [d for d in scored(scores, labels) if all(d in of for of in found.values())]
+    rows = []
+    for parameter in parameters:
+        values = parameter["values"]
+        ours = [_mean(found, value["variants"], complete) for value in values]
+        theirs = [_published(published, options, f"{quantity}_{value['name']}") for value in values]
+        for value, mean, number in zip(values, ours, theirs, strict=True):
+            cells = (
+                Cell(str(parameter["head"]), str(parameter["head"])),
+                Cell(str(value["head"]), str(value["name"])),
+                *_pair(mean, ours[0], int(options.get("decimals", 2)), method),
+                *_pair(number, theirs[0], None, ""),
+                Cell(str(len(value["variants"])), len(value["variants"])),
+            )
+            rows.append(Row(cells, tuple(complete)))
+    return Table(
+        columns=("parameter", "value", "mean", "ratio", "published", "published_ratio", "variants"),
+        header=(
+            ("", "", "ours", "ours", "published", "published", ""),
+            ("parameter", "value", "mean", "ratio", "mean", "ratio", "settings"),
+        ),
+        alignment="llrrrrr",
+        body=tuple(rows) if complete else (),
+        notes=(f"Means over {len(complete)} datasets.",) if complete else (),
+    )
+
+
+def _mean(
+    found: Mapping[str, Mapping[str, Number]], variants: Sequence[object], datasets: Sequence[str]
+) -> Number | None:
+    if not datasets:
+        return None
+    values = [found[str(v)][d].value for v in variants for d in datasets]
+    return Number(float(np.mean(values)))
+
+
+def _published(published: pd.DataFrame, options: Options, quantity: str) -> Number | None:
+    if "published" not in options:
+        return None
+    place = {key: str(value) for key, value in options["published"].items()}
+    found = lookup(published, Source(str(options["method"]), quantity, **place))
+    return found.get("mean")
+
+
+def _pair(
+    number: Number | None, first: Number | None, decimals: int | None, method: str
+) -> tuple[Cell, Cell]:
+    """Return the cell of a mean, and that of its ratio to the first."""
+    if number is None or first is None or not first.value:
+        return number_cell(number, decimals, method), Cell(method=method)
+    ratio = value_cell(number.value / first.value, 2, method)
+    return number_cell(number, decimals, method), ratio

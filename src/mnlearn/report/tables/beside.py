@@ -1,0 +1,97 @@
+"""Quantities of a method beside the published ones, which tables of times and sizes show."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options
+from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell
+from mnlearn.study.published import Number, Source, numbers, source
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Quantities of a method: ours, and the published ones if the options name a table of them.
+
+    quantities : by heading. ours, theirs : numbers by heading and dataset; theirs is empty if
+    the options name no table.
+    """
+
+    method: str
+    quantities: Mapping[str, str]
+    ours: Mapping[str, Mapping[str, Number]]
+    theirs: Mapping[str, Mapping[str, Number]]
+
+    def cells(self, dataset: str, labels: Labels, decimals: Mapping[str, int]) -> list[Cell]:
+        """Return the label of a dataset and its numbers, ours with decimals by heading."""
+        return [
+            label_cell(dataset, labels),
+            *(
+                number_cell(found.get(dataset), decimals.get(name), self.method)
+                for name, found in self.ours.items()
+            ),
+            *(number_cell(found.get(dataset), None) for found in self.theirs.values()),
+        ]
+
+    def table(
+        self, unit: str, last: tuple[str, str], rows: Sequence[Row], notes: Sequence[str]
+    ) -> Table:
+        """Return the table of rows that begin with `cells`.
+
+        unit : of the numbers, above the columns. last : name and heading of the column that
+        compares ours with theirs; it is there if they are.
+        """
+        columns = [
+            "dataset",
+            *(self.quantities[name] for name in self.ours),
+            *(f"published_{self.quantities[name]}" for name in self.theirs),
+        ]
+        upper = ["", *([f"{unit}, ours"] * len(self.ours))]
+        upper += [f"{unit}, published"] * len(self.theirs)
+        lower = ["dataset", *self.ours, *self.theirs]
+        if self.theirs:
+            columns.append(last[0])
+            upper.append("")
+            lower.append(last[1])
+        return Table(
+            columns=tuple(columns),
+            header=(tuple(upper), tuple(lower)),
+            alignment="l" + "r" * (len(columns) - 1),
+            body=tuple(rows),
+            notes=tuple(notes),
+        )
+
+
+def beside(
+    scores: pd.DataFrame,
+    published: pd.DataFrame,
+    options: Options,
+    quantities: Mapping[str, str],
+    printed: Sequence[str],
+) -> Beside:
+    """Return the quantities of the method in the options, by heading; `printed` are published.
+
+    options: method; published (study, table and method of the printed numbers), if any.
+    """
+    method = str(options["method"])
+    ours = {
+        name: numbers(scores, published, Source(method, quantity))
+        for name, quantity in quantities.items()
+    }
+    theirs = printed_numbers(published, options, {name: quantities[name] for name in printed})
+    return Beside(method, quantities, ours, theirs)
+
+
+def printed_numbers(
+    published: pd.DataFrame, options: Options, quantities: Mapping[str, str]
+) -> dict[str, dict[str, Number]]:
+    """Return the published numbers that stand beside ours, none if the options name no table."""
+    if "published" not in options:
+        return {}
+    spec = options["published"]
+    where = f"table {options['name']}, published"
+    return {
+        name: numbers(published.iloc[:0], published, source({**spec, "quantity": q}, where))
+        for name, q in quantities.items()
+    }

@@ -1,0 +1,138 @@
+"""Tables of kind `choices`: what validation chooses of all settings and of a part of them."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.tables.table import Cell, Row, Table, label_cell, value_cell
+from mnlearn.study.published import Number, Source, lookup, numbers
+
+# Of each quantity the numbers by dataset.
+_Found = Mapping[str, Mapping[str, Number]]
+
+
+def choices(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
+) -> Table:
+    """Return the setting that validation chooses of all variants, and of all but some.
+
+    A footer counts on how many datasets each value of a setting was chosen.
+
+    options: method; settings (each with a name, a head, the quantity that holds its value,
+    `words` by value, if it is to be shown by words); without (values by quantity: a variant that
+    has them all is left out); counted (name of the setting that the footer counts, and its
+    `values`); published (study, table, method and quantity of the published choices that the
+    footer counts too), if any; decimals.
+    """
+    where = f"table {options['name']} of study {study}"
+    method, settings = str(option(options, "method", where)), option(options, "settings", where)
+    without = {str(key): float(value) for key, value in option(options, "without", where).items()}
+    decimals = int(options.get("decimals", 3))
+    own = scores[(scores["method"] == method) & (scores["variant"] != "")]
+    wanted = {"validation", *without, *(str(s["quantity"]) for s in settings)}
+    variants = {
+        variant: {q: numbers(own, published, Source(method, q, variant)) for q in wanted}
+        for variant in dict.fromkeys(own["variant"])
+    }
+    rows, chosen = [], []
+    for dataset in scored(own, labels):
+        sides = [
+            _best(variants, dataset, {}),
+            _best(variants, dataset, without),
+        ]
+        cells = [label_cell(dataset, labels)]
+        for side in sides:
+            cells += _cells(side, dataset, settings, decimals, method)
+        rows.append(Row(tuple(cells), (dataset,)))
+        chosen.append((dataset, sides))
+    rows += _footer(chosen, settings, options, published, method)
+    heads = [*(str(s["head"]) for s in settings), "validation PLL"]
+    names = [*(str(s["name"]) for s in settings), "validation"]
+    width = len(heads)
+    return Table(
+        columns=("dataset", *names, *(f"{name}_without" for name in names)),
+        header=(
+            ("", *["all points"] * width, *[_without_head(options)] * width),
+            ("dataset", *heads, *heads),
+        ),
+        alignment="l" + "r" * 2 * width,
+        body=tuple(rows),
+    )
+
+
+def _without_head(options: Options) -> str:
+    return str(options.get("without_head", "without some"))
+
+
+def _best(variants: Mapping[str, _Found], dataset: str, without: Mapping[str, float]) -> _Found:
+    """Return the quantities of the variant with the highest validation score, the first of ties."""
+    best: _Found = {}
+    for found in variants.values():
+        if dataset not in found["validation"] or _left_out(found, dataset, without):
+            continue
+        if not best or found["validation"][dataset].value > best["validation"][dataset].value:
+            best = found
+    return best
+
+
+def _left_out(found: _Found, dataset: str, without: Mapping[str, float]) -> bool:
+    """Return whether a variant has all the values that are left out; none are if none is named."""
+    has = (dataset in found[q] and found[q][dataset].value == v for q, v in without.items())
+    return bool(without) and all(has)
+
+
+def _cells(
+    found: _Found, dataset: str, settings: Sequence[Options], decimals: int, method: str
+) -> list[Cell]:
+    cells = []
+    for setting in settings:
+        number = found.get(str(setting["quantity"]), {}).get(dataset)
+        if number is None:
+            cells.append(Cell(method=method))
+        elif "words" in setting:
+            word = str(setting["words"][int(number.value)])
+            cells.append(Cell(word, word, method=method))
+        else:
+            value = int(number.value) if number.value == int(number.value) else number.value
+            cells.append(Cell(f"{value:,}", value, method=method))
+    score = found.get("validation", {}).get(dataset)
+    cells.append(
+        Cell(method=method) if score is None else value_cell(score.value, decimals, method)
+    )
+    return cells
+
+
+def _footer(
+    chosen: Sequence[tuple[str, Sequence[_Found]]],
+    settings: Sequence[Options],
+    options: Options,
+    published: pd.DataFrame,
+    method: str,
+) -> list[Row]:
+    """Return a row per value of the counted setting: on how many datasets it was chosen."""
+    if "counted" not in options or not chosen:
+        return []
+    counted = options["counted"]
+    place = [str(s["name"]) for s in settings].index(str(counted["name"]))
+    quantity, width = str(settings[place]["quantity"]), len(settings) + 1
+    theirs = None
+    if "published" in options:
+        theirs = lookup(published, Source(**{k: str(v) for k, v in options["published"].items()}))
+    datasets = tuple(dataset for dataset, _ in chosen)
+    rows = []
+    for value in counted["values"]:
+        head = f"{value:,} chosen on"
+        if theirs is not None:
+            number = sum(theirs[d].value == value for d in datasets if d in theirs)
+            head += f" (published: {number})"
+        cells = [Cell(head), *[Cell()] * 2 * width]
+        for side in range(2):
+            n = sum(
+                dataset in sides[side].get(quantity, {})
+                and sides[side][quantity][dataset].value == value
+                for dataset, sides in chosen
+            )
+            cells[1 + side * width + place] = Cell(str(n), n, method=method)
+        rows.append(Row(tuple(cells), datasets, footer=True))
+    return rows

@@ -1,0 +1,269 @@
+"""Columns of a table with a row per dataset: ours, published, or computed of two others."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options
+from mnlearn.report.statistics import Comparison, geometric_mean, wilcoxon
+from mnlearn.report.tables.table import Cell, Row, number_cell, significant, value_cell
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.published import Number, Source, numbers, paired, source
+
+# How a column is computed of two others, by the key of its options.
+_COMPUTED = {
+    "minus": lambda x, y: x - y,
+    "over": lambda x, y: x / y if y else None,
+    "percent_less": lambda x, y: 100 * (1 - x / y) if y else None,
+    "exceeds": lambda x, y: float(x > y),
+}
+
+Data = Mapping[str, Mapping[str, Number]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, as its options describe it.
+
+    decimals : None for three significant digits. source : None for a computed column. computed :
+    the key of `_COMPUTED` and the names of two columns, or None.
+    """
+
+    name: str
+    head: str
+    group: str
+    decimals: int | None
+    source: Source | None
+    computed: tuple[str, str, str] | None
+    rank: str
+    lower: bool
+    stderr: bool
+    scientific: bool
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the numbers are those of a paper."""
+        return self.source is not None and self.source.is_published
+
+    def rounded(self, value: float) -> float:
+        """Return a value as the column displays it."""
+        if self.decimals is None:
+            return float(significant(value))
+        return round(value, self.decimals)
+
+
+def column(spec: Options, where: str, decimals: int) -> Column:
+    """Return the column that options describe.
+
+    Parameters
+    ----------
+    spec
+        name; the keys of a source (see `study.published.source`), or one of `minus`, `over`,
+        `percent_less` and `exceeds` with the names of two columns, of which the column is the
+        difference, the ratio, by how many per cent the first is less than the second, or whether
+        the first is larger; head; group; decimals;
+        significant (three significant digits instead of decimals); rank (the best of equal rank
+        is bold); lower (lower is better); stderr; scientific (one digit and the power of ten).
+    where
+        Name of the table, for sentences on what is wrong with it.
+    decimals
+        Number of decimals if the column does not say its own.
+
+    Raises
+    ------
+    InputError
+        A key is missing or malformed.
+
+    """
+    if "name" not in spec:
+        raise InputError(f"{where}: a column has no name.")
+    name = str(spec["name"])
+    here = f"{where}, column {name}"
+    found = [(key, *_two_names(spec, key, here)) for key in _COMPUTED if key in spec]
+    computed = found[0] if found else None
+    return Column(
+        name=name,
+        head=str(spec.get("head", name)),
+        group=str(spec.get("group", "")),
+        decimals=None if spec.get("significant") else int(spec.get("decimals", decimals)),
+        source=None if computed else source(spec, here),
+        computed=computed,
+        rank=str(spec.get("rank", "")),
+        lower=bool(spec.get("lower", False)),
+        stderr=bool(spec.get("stderr", False)),
+        scientific=bool(spec.get("scientific", False)),
+    )
+
+
+def _two_names(spec: Options, key: str, where: str) -> tuple[str, str]:
+    names = spec[key]
+    if not isinstance(names, list) or len(names) != 2:
+        raise InputError(f"{where}, {key}: expected the names of two columns.")
+    return str(names[0]), str(names[1])
+
+
+def check_names(columns: Sequence[Column], options: Options, where: str) -> None:
+    """Raise an InputError unless every column that the options name exists."""
+    used = [name for c in columns if c.computed for name in c.computed[1:]]
+    used += [name for key in ("mean", "geometric_mean", "matches") for name in options.get(key, [])]
+    used += [name for pair in options.get("tests", []) for name in pair]
+    known = {c.name for c in columns}
+    for name in used:
+        if name not in known:
+            raise InputError(f"{where}: no column is named {name!r}.")
+
+
+def column_data(columns: Sequence[Column], scores: pd.DataFrame, published: pd.DataFrame) -> Data:
+    """Return the numbers of all columns by name and dataset, computed ones included."""
+    data = {c.name: numbers(scores, published, c.source) for c in columns if c.source}
+    for c in columns:
+        if c.computed:
+            key, a, b = c.computed
+            pairs = paired(data[a], data[b], data[a], as_printed=False)
+            values = {d: _COMPUTED[key](x, y) for d, x, y in pairs}
+            data[c.name] = {d: Number(v) for d, v in values.items() if v is not None}
+    return data
+
+
+def titles(columns: Sequence[Column]) -> dict[str, str]:
+    """Return what sentences call each column: its heading, and its group where headings repeat."""
+    heads = [c.head for c in columns]
+    return {
+        c.name: f"{c.head} ({c.group})" if c.group and heads.count(c.head) > 1 else c.head
+        for c in columns
+    }
+
+
+def column_cells(dataset: str, columns: Sequence[Column], data: Data) -> list[Cell]:
+    """Return the cells of a dataset's row, the best of each rank bold."""
+    best = _best(dataset, columns, data)
+    cells = []
+    for c in columns:
+        number = data[c.name].get(dataset)
+        cell = number_cell(number, c.decimals, "" if c.is_published else _method(c, columns))
+        if c.computed and c.computed[0] == "minus" and cell.value is not None:
+            cell = dataclasses.replace(cell, text=f"{cell.value:+.{c.decimals}f}")
+        if c.computed and c.computed[0] == "exceeds" and cell.value is not None:
+            cell = dataclasses.replace(cell, text="yes" if cell.value else "no")
+        if c.stderr and number is not None and number.stderr is not None:
+            text = f"{cell.text} ± {number.stderr:.{c.decimals}f}"
+            cell = dataclasses.replace(cell, text=text, stderr=number.stderr)
+        if c.scientific and cell.value is not None:
+            cell = dataclasses.replace(cell, text=f"{cell.value:.0e}" if cell.value else "0")
+        cells.append(dataclasses.replace(cell, bold=c.name in best))
+    return cells
+
+
+def _method(column: Column, columns: Sequence[Column]) -> str:
+    """Return the method behind a column; that of a computed one is its first of ours."""
+    if column.source:
+        return column.source.method
+    used = column.computed or ()
+    parts = [c for c in columns if c.name in used and c.source]
+    return next((c.source.method for c in parts if c.source and not c.source.is_published), "")
+
+
+def _best(dataset: str, columns: Sequence[Column], data: Data) -> set[str]:
+    """Return the columns that are best of their rank; ties as displayed are all best."""
+    best: set[str] = set()
+    for rank in {c.rank for c in columns if c.rank}:
+        group = [c for c in columns if c.rank == rank and dataset in data[c.name]]
+        shown = {
+            c.name: c.rounded(data[c.name][dataset].value) * (-1 if c.lower else 1) for c in group
+        }
+        if len(shown) > 1:
+            best |= {name for name, value in shown.items() if value == max(shown.values())}
+    return best
+
+
+def mean_row(
+    datasets: Sequence[str],
+    columns: Sequence[Column],
+    data: Data,
+    averaged: Sequence[str],
+    kind: str,
+    before: Sequence[Cell] = (),
+) -> Row:
+    """Return the means of the columns named over the datasets that have them all.
+
+    A column without any number yet does not leave out datasets.
+
+    kind : `mean` or `geometric_mean`. before : cells between the heading and the columns.
+    """
+    averaged = [name for name in averaged if data[name]]
+    complete = [d for d in datasets if all(d in data[name] for name in averaged)]
+    cells = [Cell(f"{kind.replace('_', ' ')} of {len(complete)}"), *before]
+    for c in columns:
+        cell = Cell()
+        if c.name in averaged and complete:
+            values = [data[c.name][d].value for d in complete]
+            mean = float(np.mean(values)) if kind == "mean" else geometric_mean(values)
+            cell = value_cell(mean, c.decimals)
+            if c.computed and c.computed[0] == "minus":
+                cell = dataclasses.replace(cell, text=f"{mean:+.{c.decimals}f}")
+            if not c.is_published:
+                cell = dataclasses.replace(cell, method=_method(c, columns))
+        cells.append(cell)
+    return Row(tuple(cells), tuple(complete), footer=True)
+
+
+def wilcoxon_notes(
+    columns: Sequence[Column],
+    data: Data,
+    pairs: Iterable[Sequence[str]],
+    datasets: Sequence[str],
+) -> list[str]:
+    """Return a sentence on Wilcoxon's test of each pair of columns that share a dataset.
+
+    A win is a better value of the first: a lower one if its column says that lower is better.
+    """
+    title = titles(columns)
+    by_name = {c.name: c for c in columns}
+    out = []
+    for a, b in pairs:
+        sign = -1 if by_name[a].lower else 1
+        values = [(sign * x, sign * y) for _, x, y in paired(data[a], data[b], datasets)]
+        if values:
+            first, second = zip(*values, strict=True)
+            out.append(_text(wilcoxon(first, second), title[a], title[b]))
+    return out
+
+
+def _text(comparison: Comparison, first: str, second: str) -> str:
+    how = "exact" if comparison.exact else "normal approximation"
+    return (
+        f"{first} against {second}: {comparison.wins} wins, {comparison.ties} ties, "
+        f"{comparison.losses} losses on {comparison.n} datasets; "
+        f"two-sided Wilcoxon signed-rank p = {significant(comparison.p)} ({how})."
+    )
+
+
+def exceeding_notes(columns: Sequence[Column], data: Data, datasets: Sequence[str]) -> list[str]:
+    """Return a sentence per column of kind `exceeds` on how many datasets it says yes."""
+    out = []
+    for c in columns:
+        if c.computed and c.computed[0] == "exceeds":
+            found = [data[c.name][d].value for d in datasets if d in data[c.name]]
+            if found:
+                out.append(f"{c.head}: yes on {sum(found):.0f} of {len(found)} datasets.")
+    return out
+
+
+def published_notes(
+    columns: Sequence[Column], data: Data, datasets: Sequence[str], labels: Labels
+) -> list[str]:
+    """Return what is odd about the published numbers, datasets with one note together."""
+    title = titles(columns)
+    named: dict[tuple[str, str, str], list[str]] = {}
+    for c in columns:
+        for dataset in datasets:
+            number = data[c.name].get(dataset)
+            if c.is_published and number and number.note:
+                key = (title[c.name], str(number.printed), number.note)
+                named.setdefault(key, []).append(labels.get(dataset, dataset))
+    return [
+        f"{', '.join(of)}, {name} {printed}: {note}." for (name, printed, note), of in named.items()
+    ]

@@ -1,0 +1,61 @@
+"""Tables of kind `compare`: datasets by columns, ours, published or computed of two."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.tables.columns import (
+    Column,
+    check_names,
+    column,
+    column_cells,
+    column_data,
+    exceeding_notes,
+    mean_row,
+    published_notes,
+    wilcoxon_notes,
+)
+from mnlearn.report.tables.table import Row, Table, label_cell
+
+
+def compare(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
+) -> Table:
+    """Return datasets by columns, each column ours, published or computed of two.
+
+    options: columns (see `columns.column`); decimals of all; mean or geometric_mean (names of
+    the columns to average, over the datasets that have them all); tests (pairs of names to
+    compare).
+    """
+    where = f"table {options['name']} of study {study}"
+    columns = [column(c, where, int(options.get("decimals", 3))) for c in options["columns"]]
+    check_names(columns, options, where)
+    data = column_data(columns, scores, published)
+    ours = [c.name for c in columns if c.source and not c.is_published]
+    datasets = [d for d in scored(scores, labels) if any(d in data[name] for name in ours)]
+    body = [Row((label_cell(d, labels), *column_cells(d, columns, data)), (d,)) for d in datasets]
+    body += [
+        mean_row(datasets, columns, data, options[kind], kind)
+        for kind in ("mean", "geometric_mean")
+        if kind in options and datasets
+    ]
+    return Table(
+        columns=("dataset", *(c.name for c in columns)),
+        header=_header(columns),
+        alignment="l" + "r" * len(columns),
+        body=tuple(body),
+        notes=(
+            *wilcoxon_notes(columns, data, options.get("tests", []), datasets),
+            *exceeding_notes(columns, data, datasets),
+            *published_notes(columns, data, datasets, labels),
+        ),
+        with_stderr=tuple(c.name for c in columns if c.stderr),
+    )
+
+
+def _header(columns: Sequence[Column]) -> tuple[tuple[str, ...], ...]:
+    heads = ("dataset", *(c.head for c in columns))
+    if any(c.group for c in columns):
+        return (("", *(c.group for c in columns)), heads)
+    return (heads,)

@@ -1,0 +1,66 @@
+"""Tables of kind `paired`: a method less others on each dataset, by test example."""
+
+import pandas as pd
+from scipy import stats
+
+from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.statistics import holm
+from mnlearn.report.tables.table import Cell, Row, Table, label_cell
+from mnlearn.study.published import Source, numbers
+
+
+def paired(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
+) -> Table:
+    """Return the mean differences over test examples with paired standard errors.
+
+    A difference is bold if it differs from 0 at `level` by a two-sided z-test, with p-values
+    adjusted by Holm's rule for all differences of the table. options: method; against (labels of
+    other methods, which the study pairs with it); quantity; decimals; level.
+    """
+    where = f"table {options['name']} of study {study}"
+    method = str(option(options, "method", where))
+    others = [str(name) for name in option(options, "against", where)]
+    quantity, level = str(options.get("quantity", "cmll")), float(options.get("level", 0.05))
+    decimals = int(options.get("decimals", 3))
+    data = {
+        other: numbers(scores, published, Source(method, f"{quantity}_less_{other}"))
+        for other in others
+    }
+    datasets = [d for d in scored(scores, labels) if any(d in found for found in data.values())]
+    places = [(d, other) for d in datasets for other in others if d in data[other]]
+    p = {}
+    for dataset, other in places:
+        number = data[other][dataset]
+        z = number.value / number.stderr if number.stderr else 0.0
+        p[dataset, other] = 2 * float(stats.norm.sf(abs(z)))
+    adjusted = dict(zip(p, holm(list(p.values())), strict=True))
+    rows = []
+    for dataset in datasets:
+        cells = [label_cell(dataset, labels)]
+        for other in others:
+            if dataset not in data[other]:
+                cells.append(Cell(method=method))
+                continue
+            number = data[other][dataset]
+            error = number.stderr or 0.0
+            text = f"{number.value:+.{decimals}f} ± {error:.{decimals}f}"
+            bold = adjusted[dataset, other] <= level
+            cells.append(Cell(text, number.value, bold, method=method, stderr=error))
+        rows.append(Row(tuple(cells), (dataset,)))
+    notes = []
+    for other in others:
+        told = [d for d in datasets if adjusted.get((d, other), 1.0) <= level]
+        better = sum(data[other][d].value > 0 for d in told)
+        notes.append(
+            f"Against {other}: significantly better on {better} datasets, worse on "
+            f"{len(told) - better}, of {sum(d in data[other] for d in datasets)}."
+        )
+    return Table(
+        columns=("dataset", *(f"less_{other}" for other in others)),
+        header=(("dataset", *(f"less {other}" for other in others)),),
+        alignment="l" + "r" * len(others),
+        body=tuple(rows),
+        notes=tuple(notes),
+        with_stderr=tuple(f"less_{other}" for other in others),
+    )

@@ -1,0 +1,59 @@
+"""Tables of kind `ranks`: methods ranked over datasets, and tested against each other."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.statistics import friedman, holm, wilcoxon
+from mnlearn.report.tables.table import Cell, Row, Table, significant, value_cell
+from mnlearn.study.published import numbers, source
+
+
+def ranks(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
+) -> Table:
+    """Return the mean rank of each method, and p-values of all pairs, adjusted for their number.
+
+    options: columns, each with head and the keys of a source; level.
+    """
+    where = f"table {options['name']} of study {study}"
+    level = float(options.get("level", 0.05))
+    specs = option(options, "columns", where)
+    heads = [str(option(spec, "head", where)) for spec in specs]
+    data = [numbers(scores, published, source(spec, where)) for spec in specs]
+    datasets = [d for d in scored(scores, labels) if all(d in found for found in data)]
+    values = np.array([[found[d].value for found in data] for d in datasets])
+    header = ("method", "mean rank", "best on", *heads)
+    columns = ("method", "mean_rank", "best_on", *(f"p_against_{head}" for head in heads))
+    alignment = "l" + "r" * (len(columns) - 1)
+    if len(datasets) < 2:
+        return Table(columns, (header,), alignment, (), notes=("Too few datasets are scored.",))
+    ranked = friedman(values, level)
+    pairs = list(combinations(range(len(heads)), 2))
+    found = [wilcoxon(values[:, i], values[:, j]) for i, j in pairs]
+    p = dict(zip(pairs, holm([comparison.p for comparison in found]), strict=True))
+    rows = []
+    for i in np.argsort(ranked.mean, kind="stable").tolist():
+        method = str(specs[i].get("method", "")) if "study" not in specs[i] else ""
+        n_best = int((values[:, i] == values.max(axis=1)).sum())
+        cells = [Cell(heads[i], heads[i]), value_cell(float(ranked.mean[i]), 2, method)]
+        cells.append(Cell(str(n_best), n_best, method=method))
+        for j in range(len(heads)):
+            if i == j:
+                cells.append(Cell("–"))
+                continue
+            adjusted = float(p[min(i, j), max(i, j)])
+            text = "< 0.0001" if adjusted < 1e-4 else significant(adjusted)
+            cells.append(Cell(text, adjusted, bold=adjusted <= level, method=method))
+        rows.append(Row(tuple(cells), tuple(datasets)))
+    friedman_p = "< 0.0001" if ranked.p < 1e-4 else f"= {significant(ranked.p)}"
+    notes = (
+        f"{len(datasets)} datasets. Friedman's test: p {friedman_p}. Mean ranks that differ by "
+        f"less than {ranked.critical_difference:.2f} are not told apart by Nemenyi's test at "
+        f"{level:g}.",
+        "The other columns: two-sided Wilcoxon signed-rank tests of each pair, p adjusted by "
+        f"Holm's rule for the {len(pairs)} pairs; bold at {level:g}.",
+    )
+    return Table(columns, (header,), alignment, tuple(rows), notes=notes)

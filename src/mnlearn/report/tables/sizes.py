@@ -1,0 +1,55 @@
+"""Tables of kind `sizes`: the number and length of a method's features."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.tables.beside import beside
+from mnlearn.report.tables.table import Cell, Row, Table
+from mnlearn.study.published import Number
+
+_SIZES = {
+    "generated": "n_features_generated",
+    "kept": "n_features",
+    "mean length": "mean_length",
+}
+_DECIMALS = {"generated": 0, "kept": 0, "mean length": 2}
+
+
+def sizes(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
+) -> Table:
+    """Return the number and length of a method's features beside the published ones.
+
+    options: method; published (study, table and method of the printed sizes), if any.
+    """
+    features = beside(scores, published, options, _SIZES, tuple(_SIZES))
+    ours, theirs = features.ours, features.theirs
+    rows = []
+    differences = []
+    for dataset in (d for d in scored(scores, labels) if d in ours["kept"]):
+        cells = features.cells(dataset, labels, _DECIMALS)
+        if theirs:
+            cell = _size_difference(
+                ours["generated"], theirs["generated"], dataset, features.method
+            )
+            cells.append(cell)
+            differences += [cell.value] if cell.value is not None else []
+        rows.append(Row(tuple(cells), (dataset,)))
+    notes = ["Generated: before weight learning; kept: weights other than 0 after it."]
+    if theirs:
+        notes.append(
+            f"Difference: generated features, ours less published; = marks the "
+            f"{differences.count(0)} exact matches of {len(differences)}."
+        )
+    return features.table("features", ("difference", "difference"), rows, notes)
+
+
+def _size_difference(
+    ours: Mapping[str, Number], theirs: Mapping[str, Number], dataset: str, method: str
+) -> Cell:
+    if dataset not in ours or dataset not in theirs:
+        return Cell(method=method)
+    difference = round(ours[dataset].value - theirs[dataset].value)
+    return Cell(f"{difference:+d}" if difference else "=", difference, method=method)

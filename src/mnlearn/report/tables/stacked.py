@@ -1,0 +1,108 @@
+"""Tables of kind `stacked`: the columns of a published table, ours in a row above the published."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.tables.columns import (
+    Column,
+    Data,
+    check_names,
+    column,
+    column_cells,
+    column_data,
+    mean_row,
+    published_notes,
+    titles,
+    wilcoxon_notes,
+)
+from mnlearn.report.tables.table import Cell, Row, Table, label_cell
+from mnlearn.study.published import Number, Source
+
+
+def stacked(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
+) -> Table:
+    """Return two rows per dataset, ours and the published numbers, under the same columns.
+
+    The best of each rank is bold in each row. options: published (study and table of the
+    published numbers); columns (see `columns.column`), each with `method`, which are ours, and
+    with `published_quantity` where the published number has another name; decimals of all; mean
+    or geometric_mean; tests (pairs of names, compared by our numbers); matches (names of columns
+    of which it is counted how often the two rows are equal).
+    """
+    where = f"table {options['name']} of study {study}"
+    specs = options["columns"]
+    columns = [column(c, where, int(options.get("decimals", 3))) for c in specs]
+    check_names(columns, options, where)
+    theirs = _published_columns(columns, options, where)
+    data = column_data(columns, scores, published)
+    printed = column_data(theirs, scores, published)
+    datasets = [d for d in scored(scores, labels) if any(d in found for found in data.values())]
+    body = []
+    for dataset in datasets:
+        label = label_cell(dataset, labels)
+        body.append(Row((label, *_side("ours"), *column_cells(dataset, columns, data)), (dataset,)))
+        if any(dataset in found for found in printed.values()):
+            cells = column_cells(dataset, theirs, printed)
+            body.append(Row((label, *_side("published"), *cells), (dataset,)))
+    for kind in ("mean", "geometric_mean"):
+        if kind in options and datasets:
+            for side, shown, found in (("ours", columns, data), ("published", theirs, printed)):
+                body.append(mean_row(datasets, shown, found, options[kind], kind, _side(side)))
+    return Table(
+        columns=("dataset", "numbers", *(c.name for c in columns)),
+        header=(("", "", *(c.group for c in columns)), ("dataset", "", *(c.head for c in columns))),
+        alignment="ll" + "r" * len(columns),
+        body=tuple(body),
+        notes=(
+            *_match_notes(columns, data, printed, options.get("matches", []), datasets),
+            *wilcoxon_notes(columns, data, options.get("tests", []), datasets),
+            *published_notes(theirs, printed, datasets, labels),
+        ),
+        with_stderr=tuple(c.name for c in columns if c.stderr),
+    )
+
+
+def _side(name: str) -> tuple[Cell, ...]:
+    return (Cell(name, name),)
+
+
+def _published_columns(columns: Sequence[Column], options: Options, where: str) -> list[Column]:
+    """Return the columns with the published numbers as their source."""
+    place = options["published"]
+    study, table = (str(option(place, key, f"{where}, published")) for key in ("study", "table"))
+    out = []
+    for spec, c in zip(options["columns"], columns, strict=True):
+        method = str(option(spec, "method", f"{where}, column {c.name}"))
+        quantity = str(spec.get("published_quantity", spec.get("quantity", "")))
+        found = Source(method, quantity, study=study, table=table)
+        out.append(dataclasses.replace(c, source=found, computed=None, stderr=False))
+    return out
+
+
+def _match_notes(
+    columns: Sequence[Column],
+    data: Data,
+    printed: Data,
+    names: Sequence[str],
+    datasets: Sequence[str],
+) -> list[str]:
+    title = titles(columns)
+    out = []
+    for name in names:
+        equal = [_equal(data[name], printed[name], d) for d in datasets if d in printed[name]]
+        if equal:
+            out.append(
+                f"{title[name]}: ours is equal to the published number on {sum(equal)} of "
+                f"{len(equal)} datasets."
+            )
+    return out
+
+
+def _equal(ours: Mapping[str, Number], theirs: Mapping[str, Number], dataset: str) -> bool:
+    return dataset in ours and round(ours[dataset].value, theirs[dataset].decimals or 0) == round(
+        theirs[dataset].value, theirs[dataset].decimals or 0
+    )

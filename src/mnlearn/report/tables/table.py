@@ -1,0 +1,105 @@
+"""A table, independent of how it is rendered, and how its cells are made."""
+
+import dataclasses
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options
+from mnlearn.study.published import Number
+
+DAGGER = "†"
+STALE_NOTE = f"{DAGGER} The sources have changed since this number was made."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number or word of a table.
+
+    text : what a reader sees; empty for a missing value. value : what the CSV holds.
+    method : whose number it is, to mark it when stale; empty for published ones.
+    stderr : standard error, shown behind ± when the column shows it.
+    """
+
+    text: str = ""
+    value: float | int | str | None = None
+    bold: bool = False
+    stale: bool = False
+    method: str = ""
+    stderr: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row. datasets : whose numbers it shows. footer : left out of the CSV."""
+
+    cells: tuple[Cell, ...]
+    datasets: tuple[str, ...] = ()
+    footer: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, independent of how it is rendered.
+
+    columns : names in the CSV. header : rows of headings above the columns; in all but the
+    last, equal neighbours are one heading. alignment : `l` or `r` per column. with_stderr :
+    columns whose standard errors stand in the CSV, in a column of their own.
+    """
+
+    columns: tuple[str, ...]
+    header: tuple[tuple[str, ...], ...]
+    alignment: str
+    body: tuple[Row, ...]
+    caption: str = ""
+    notes: tuple[str, ...] = ()
+    with_stderr: tuple[str, ...] = ()
+
+
+Kind = Callable[[pd.DataFrame, pd.DataFrame, Labels, str, Options], Table]
+
+
+def number_cell(number: Number | None, decimals: int | None, method: str = "") -> Cell:
+    """Return the cell of a number; a printed one keeps the paper's digits."""
+    if number is None:
+        return Cell(method=method)
+    if number.printed is not None:
+        return Cell(number.printed, number.value)
+    return value_cell(number.value, decimals, method)
+
+
+def value_cell(value: float, decimals: int | None, method: str = "") -> Cell:
+    """Return the cell of a value; without decimals it shows three significant digits."""
+    text = significant(value) if decimals is None else f"{value:.{decimals}f}"
+    return Cell(text, int(value) if decimals == 0 and value == int(value) else value, method=method)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Return a positive number with some significant digits, never in exponent form."""
+    if value == 0 or not np.isfinite(value):
+        return f"{value:.0f}"
+    decimals = digits - 1 - int(np.floor(np.log10(abs(value))))
+    return f"{round(value, decimals):.{max(0, min(decimals, 6))}f}"
+
+
+def label_cell(dataset: str, labels: Labels) -> Cell:
+    """Return the first cell of a dataset's row: its label, and its name in the CSV."""
+    return Cell(labels.get(dataset, dataset), dataset)
+
+
+def mark_stale(table: Table, stale: AbstractSet[tuple[str, str]]) -> Table:
+    """Return the table with a dagger on every number of a stale (dataset, method)."""
+    body = []
+    any_stale = False
+    for row in table.body:
+        cells = []
+        for cell in row.cells:
+            old = bool(cell.text) and any((d, cell.method) in stale for d in row.datasets)
+            any_stale |= old
+            cells.append(dataclasses.replace(cell, stale=old))
+        body.append(dataclasses.replace(row, cells=tuple(cells)))
+    notes = (*table.notes, STALE_NOTE) if any_stale else table.notes
+    return dataclasses.replace(table, body=tuple(body), notes=notes)

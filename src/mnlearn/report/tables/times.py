@@ -1,0 +1,52 @@
+"""Tables of kind `times`: the seconds of a method by step."""
+
+import pandas as pd
+
+from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.statistics import geometric_mean
+from mnlearn.report.tables.beside import beside
+from mnlearn.report.tables.table import Cell, Row, Table, value_cell
+
+_SECONDS = {
+    "structure": "seconds_structure",
+    "features": "seconds_features",
+    "weights": "seconds_weights",
+    "total": "seconds_learn",
+    "tuning": "seconds_tuning",
+    "inference": "seconds_inference",
+}
+_PRINTED_SECONDS = ("structure", "weights", "total")
+
+
+def times(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
+) -> Table:
+    """Return the seconds of a method by step, beside the published ones and their ratio.
+
+    options: method; published (study, table and method of the printed seconds), if any.
+    """
+    seconds = beside(scores, published, options, _SECONDS, _PRINTED_SECONDS)
+    ours, theirs, method = seconds.ours, seconds.theirs, seconds.method
+    ratios: dict[str, float] = {}
+    rows = []
+    for dataset in (d for d in scored(scores, labels) if d in ours["total"]):
+        cells = seconds.cells(dataset, labels, {})
+        if theirs:
+            total = theirs["total"].get(dataset)
+            if total is not None and ours["total"][dataset].value > 0:
+                ratios[dataset] = total.value / ours["total"][dataset].value
+            ratio = ratios.get(dataset)
+            cells.append(Cell() if ratio is None else value_cell(ratio, None, method))
+        rows.append(Row(tuple(cells), (dataset,)))
+    if ratios:
+        mean = value_cell(geometric_mean(list(ratios.values())), None, method)
+        blank = [Cell()] * (len(_SECONDS) + len(theirs))
+        cells = [Cell(f"geometric mean of {len(ratios)}"), *blank, mean]
+        rows.append(Row(tuple(cells), tuple(ratios), footer=True))
+    notes = [
+        "Seconds of one thread. Structure, features (their conversion and preparation), weights "
+        "and total: the chosen model alone. Tuning: the search over the whole grid."
+    ]
+    if theirs:
+        notes.append("The published seconds were measured on another machine.")
+    return seconds.table("seconds", ("published_over_ours", "published / ours"), rows, notes)

@@ -1,0 +1,1 @@
+"""What every other part rests on: files, arrays, threads, random streams, errors, provenance."""

@@ -1,0 +1,357 @@
+"""Digests of code: of the definitions that a result can reach, wherever they stand.
+
+A result's digest covers functions, classes and constants, not modules. Each definition is hashed as
+its syntax tree, together with the hashes of the definitions that its names resolve to. Where a
+definition stands plays no part: moving or renaming a module, or adding a function to it, leaves
+every digest as it was. So do comments, docstrings and layout. The text of a definition may name
+another one, for `provenance`; if the latter moves, `FORMER_NAMES` keeps the digest as it was.
+"""
+
+import ast
+import hashlib
+import symtable
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import networkx as nx
+
+PACKAGE = Path(__file__).parent.parent
+_NAME = PACKAGE.name
+
+# Modules and definitions that cannot touch a number: messages, progress, records of where a result
+# comes from, where compiled kernels are kept, and how a finished file takes its place on disk.
+LEFT_OUT = frozenset(
+    {
+        "runtime.errors",
+        "runtime.progress",
+        "runtime.provenance",
+        "runtime.code_digest",
+        "runtime.files.atomic_path",
+        "kernels.jit.kernel_sources_digest",
+        "kernels.jit._use_cache",
+    }
+)
+# Names of definitions in texts that digests cover, and the names they had before they moved.
+# A digest reads the former name, so that records made before the move stay current.
+FORMER_NAMES: dict[str, str] = {
+    "inference.query_groups.partitions": "partitions.partitions",
+    "study.cells.learn.learn_cell": "cell_learning.learn_cell",
+    "study.cells.score.score_cell": "cell_scoring.score_cell",
+    "study.cells.timing.time_cell": "cell_timing.time_cell",
+    "study.cells.query_curve.query_curve": "query_curves.query_curve",
+    "study.cells.query_curve.draw_queries": "query_curves.draw_queries",
+    "study.cells.round_trip.check_exports": "exports.check_exports",
+    "study.cells.structure.write_structure": "structures.write_structure",
+    "study.cells.divergence.estimate_divergence": "circuit_divergence.estimate_divergence",
+}
+# Statements of a module that define no name, on which all its definitions depend.
+_EFFECTS = "(effects)"
+
+Definition = tuple[str, str]
+
+
+@dataclass
+class _Module:
+    """What a module of this package defines and imports, from its syntax tree.
+
+    definitions : the statements that define each name. own : names imported from this package, as
+    (module, name); the name is empty for a module. external : names imported from elsewhere.
+    """
+
+    definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    own: dict[str, Definition] = field(default_factory=dict)
+    external: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _References:
+    """What a definition refers to: by name, another definition, or text for other packages."""
+
+    inside: tuple[tuple[str, Definition], ...]
+    outside: tuple[tuple[str, str], ...]
+
+
+def code_digest(*roots: str) -> str:
+    """Digest (16 hexadecimal digits) of everything that some definitions can reach.
+
+    Parameters
+    ----------
+    *roots
+        Definitions, such as "study.cells.learn.learn_cell", or modules, such as "report.pages",
+        which stand for all that they define. Names begin below this package.
+
+    Raises
+    ------
+    LookupError
+        There is no such definition.
+    """
+    return _digest_of(PACKAGE, roots)
+
+
+def clear_caches() -> None:
+    """Forget all sources read so far, which have been edited since."""
+    for cached in (_digest_of, _module, _references, _syntax):
+        cached.cache_clear()
+
+
+@cache
+def _digest_of(package: Path, roots: tuple[str, ...]) -> str:
+    found = [definition for root in roots for definition in _definitions_of(root)]
+    hashes = _hashes(found)
+    return _hash(*sorted({hashes[definition] for definition in found}))[:16]
+
+
+def reached(*roots: str) -> set[Definition]:
+    """Return the definitions, as (module, name), that a digest of `roots` covers."""
+    return set(_hashes([definition for root in roots for definition in _definitions_of(root)]))
+
+
+def _definitions_of(root: str) -> list[Definition]:
+    if _path(root) is not None:
+        return [(root, name) for name in _module(root).definitions]
+    module, _, name = root.rpartition(".")
+    target = _resolve(module, name) if _path(module) is not None else None
+    if target is None or not target[1]:
+        raise LookupError(f"{root}: no such definition in {PACKAGE}")
+    return [target]
+
+
+def _hashes(roots: list[Definition]) -> dict[Definition, str]:
+    """Return the hash of every definition that the roots reach.
+
+    Definitions that refer to each other in a circle are hashed together.
+    """
+    graph = nx.DiGraph()
+    graph.add_nodes_from(roots)
+    waiting = list(roots)
+    while waiting:
+        definition = waiting.pop()
+        for _, target in _references(*definition).inside:
+            if target not in graph:
+                waiting.append(target)
+            graph.add_edge(definition, target)
+    hashes: dict[Definition, str] = {}
+    circles = nx.condensation(graph)
+    for number in reversed(list(nx.topological_sort(circles))):
+        members = circles.nodes[number]["members"]
+        own = {member: _own_hash(member, hashes) for member in members}
+        together = _hash(*sorted(own.values()))
+        hashes |= {member: _hash(own[member], together) for member in members}
+    return hashes
+
+
+def _own_hash(definition: Definition, known: dict[Definition, str]) -> str:
+    """Hash a definition with the known hashes of what it refers to, else with their syntax."""
+    references = _references(*definition)
+    inside = [f"{name}={known.get(to) or _syntax(*to)}" for name, to in references.inside]
+    outside = [f"{name}:{text}" for name, text in references.outside]
+    return _hash(_syntax(*definition), *sorted(inside), *sorted(outside))
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _path(module: str) -> Path | None:
+    base = PACKAGE.joinpath(*module.split(".")) if module else PACKAGE
+    for path in (base.with_suffix(".py") if module else base, base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+@cache
+def _module(module: str) -> _Module:
+    path = _path(module)
+    assert path is not None, module
+    out = _Module()
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if _is_text(statement) or _is_for_type_checkers(statement):
+            continue
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            _add_imports(statement, out.own, out.external)
+            continue
+        for name in _defined(statement):
+            out.definitions.setdefault(name, []).append(statement)
+    return out
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _is_for_type_checkers(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and ast.unparse(statement.test).endswith("TYPE_CHECKING")
+
+
+def _defined(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement of a module defines."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [statement.name]
+    names = [
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) and names:
+        return names
+    return [*names, _EFFECTS]
+
+
+def _add_imports(
+    statement: ast.Import | ast.ImportFrom, own: dict[str, Definition], external: dict[str, str]
+) -> None:
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            if alias.name.startswith(f"{_NAME}.") and alias.asname:
+                own[alias.asname] = (alias.name.removeprefix(f"{_NAME}."), "")
+            else:
+                name = alias.asname or alias.name.partition(".")[0]
+                external[name] = alias.name if alias.asname else name
+        return
+    module = statement.module or ""
+    for alias in statement.names:
+        name = alias.asname or alias.name
+        if not _is_own(statement):
+            external[name] = f"{module}.{alias.name}"
+            continue
+        inner = module.removeprefix(_NAME).lstrip(".")
+        whole = f"{inner}.{alias.name}".lstrip(".")
+        own[name] = (whole, "") if _path(whole) is not None else (inner, alias.name)
+
+
+def _is_own(node: ast.AST) -> bool:
+    """Whether a statement imports from this package."""
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").partition(".")[0] == _NAME
+    return isinstance(node, ast.Import) and any(
+        alias.name.partition(".")[0] == _NAME for alias in node.names
+    )
+
+
+def _resolve(module: str, name: str) -> Definition | None:
+    """Return what a name of a module is, a definition or (module, ""); None if not ours."""
+    if module in LEFT_OUT or f"{module}.{name}" in LEFT_OUT:
+        return None
+    found = _module(module)
+    if name in found.definitions:
+        return module, name
+    if name in found.own:
+        target, inner = found.own[name]
+        return _resolve(target, inner) if inner else _whole(target)
+    return None
+
+
+def _whole(module: str) -> Definition | None:
+    return None if module in LEFT_OUT or _path(module) is None else (module, "")
+
+
+@cache
+def _references(module: str, name: str) -> _References:
+    found = _module(module)
+    inside: list[tuple[str, Definition]] = []
+    outside: list[tuple[str, str]] = []
+    if name != _EFFECTS and _EFFECTS in found.definitions:
+        inside.append((_EFFECTS, (module, _EFFECTS)))
+    for statement in found.definitions[name]:
+        within: dict[str, Definition] = {}
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Import | ast.ImportFrom) and _is_own(node):
+                _add_imports(node, within, {})
+        for used in sorted(_global_names(statement) | set(within)):
+            target: Definition | None
+            if used in within:
+                place, inner = within[used]
+                target = _resolve(place, inner) if inner else _whole(place)
+            else:
+                target = _resolve(module, used)
+            if target is None:
+                if used in found.external:
+                    outside.append((used, found.external[used]))
+            elif target[1]:
+                inside.append((used, target))
+            else:
+                inside += _of_module(statement, used, target[0])
+    return _References(tuple(x for x in inside if x[1] != (module, name)), tuple(outside))
+
+
+def _of_module(statement: ast.stmt, alias: str, module: str) -> list[tuple[str, Definition]]:
+    """Return what a statement refers to of a module: some attributes, or all its definitions."""
+    names = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == alias]
+    attributes = [
+        n.attr
+        for n in ast.walk(statement)
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == alias
+    ]
+    if len(attributes) < len(names):
+        return [(f".{name}", (module, name)) for name in _module(module).definitions]
+    targets = ((f".{name}", _resolve(module, name)) for name in sorted(set(attributes)))
+    return [(name, target) for name, target in targets if target is not None and target[1]]
+
+
+def _global_names(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement looks up outside its own functions and classes."""
+    table = symtable.symtable(ast.unparse(statement), "", "exec")
+    return set(_globals_of(table))
+
+
+def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
+    top = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() if top else symbol.is_global():
+            yield symbol.get_name()
+    for child in table.get_children():
+        yield from _globals_of(child)
+
+
+@cache
+def _syntax(module: str, name: str) -> str:
+    """Return the syntax of a definition as text; names of modules are left out of it."""
+    found = _module(module)
+    modules = {alias for alias, (_, inner) in found.own.items() if not inner}
+    parts = []
+    for statement in found.definitions[name]:
+        within: dict[str, Definition] = {}
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Import | ast.ImportFrom) and _is_own(node):
+                _add_imports(node, within, {})
+        local = {alias for alias, (_, inner) in within.items() if not inner}
+        parts.append(_dump(statement, modules | local))
+    return "\n".join(parts)
+
+
+def _dump(node: object, modules: set[str]) -> str:
+    """Return syntax as text that is the same in every version of Python.
+
+    Docstrings, imports from this package and fields without a value are left out.
+    """
+    if isinstance(node, list):
+        return "[" + ",".join(_dump(item, modules) for item in _stripped(node)) + "]"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        node = ast.Constant(FORMER_NAMES.get(node.value, node.value))
+    if isinstance(node, ast.Name) and node.id in modules:
+        return "module"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = [
+        f"{name}={_dump(value, modules)}"
+        for name, value in ast.iter_fields(node)
+        if value not in (None, []) or isinstance(node, ast.Constant)
+        if name not in ("kind", "type_comment", "ctx")
+    ]
+    return f"{type(node).__name__}({','.join(fields)})"
+
+
+def _stripped(nodes: list[ast.AST]) -> list[ast.AST]:
+    """Return the items of a list without imports from this package and texts that do nothing."""
+    return [
+        node
+        for node in nodes
+        if not _is_own(node) and not (isinstance(node, ast.stmt) and _is_text(node))
+    ]

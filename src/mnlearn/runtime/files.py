@@ -1,0 +1,141 @@
+"""Files that are complete or absent: atomic writing, and reading through compression."""
+
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mnlearn.runtime.errors import InputError
+
+# Read once: a process cannot ask for its mask without changing it, which threads would see.
+_UMASK = os.umask(0)
+os.umask(_UMASK)
+
+
+@contextmanager
+def atomic_path(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place when the block succeeds."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes private files; give the mode that a plain open() would have given.
+        temporary.chmod(0o666 & ~_UMASK)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write `text` to `path` atomically, in UTF-8; compressed as in `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write `content` to `path` atomically, compressed if it ends in `.xz` or `.gz`."""
+    suffix = Path(path).suffix
+    if suffix == ".xz":
+        content = lzma.compress(content)
+    elif suffix == ".gz":
+        content = gzip.compress(content, mtime=0)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_csv(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as CSV; their columns are all keys in order of appearance.
+
+    What a row lacks, None and NaN are empty.
+    """
+    rows = list(rows)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        # Only NaN differs from itself.
+        writer.writerow({name: value if value == value else None for name, value in row.items()})
+    write_text(path, text.getvalue())
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write `value` as JSON: sorted keys, two-space indentation, no NaN."""
+    write_text(path, json.dumps(value, indent=2, sort_keys=True, allow_nan=False) + "\n")
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """Return the content of `path`, decompressed if it ends in `.xz` or `.gz`.
+
+    Raises
+    ------
+    InputError
+        The file is missing, unreadable or not in the compression its suffix names.
+
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file.") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+    try:
+        if path.suffix == ".xz":
+            return lzma.decompress(content)
+        if path.suffix == ".gz":
+            return gzip.decompress(content)
+    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
+        raise InputError(f"{path}: is not a complete {path.suffix} file ({error}).") from error
+    return content
+
+
+def read_text(path: Path | str) -> str:
+    """Return the content of `path` as UTF-8 text; see `read_bytes`."""
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
+
+
+def read_table(path: Path | str, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the rows of a tab-separated file with a header: their place for messages, and cells.
+
+    Raises
+    ------
+    InputError
+        The header differs from `columns`, or a line has another number of values.
+    """
+    lines = read_text(path).splitlines()
+    if not lines or lines[0].split("\t") != list(columns):
+        raise InputError(
+            f"{path}, line 1: expected the tab-separated columns {', '.join(columns)}."
+        )
+    for number, line in enumerate(lines[1:], start=2):
+        where, cells = f"{path}, line {number}", line.split("\t")
+        if len(cells) != len(columns):
+            raise InputError(
+                f"{where}: expected {len(columns)} tab-separated values, got {len(cells)}."
+            )
+        yield where, dict(zip(columns, cells, strict=True))
+
+
+def read_json(path: Path | str) -> Any:
+    """Return the JSON value in `path`."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: is not JSON: {error.msg}.") from error

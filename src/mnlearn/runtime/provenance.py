@@ -1,0 +1,41 @@
+"""Where a result comes from: digest of the code that made it, versions, machine."""
+
+import os
+import platform
+import resource
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mnlearn.runtime.code_digest import clear_caches, code_digest
+
+_LIBRARIES = ("numba", "numpy", "scipy", "mnlearn")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that results depend on."""
+    return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}
+
+
+def machine() -> str:
+    """Return the class of this machine: processor and number of cores in use by the process."""
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        lines = [x for x in info.read_text().splitlines() if x.startswith("model name")]
+        model = lines[0].partition(":")[2].strip() if lines else model
+    return f"{model}, {os.cpu_count()} cores"
+
+
+def peak_memory_mib() -> float:
+    """Return the largest resident size of this process so far, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / 2**20 if sys.platform == "darwin" else peak / 2**10, 1)
+
+
+def provenance(*roots: str) -> dict[str, Any]:
+    """Return what a record says of where it comes from; for `roots` see `code_digest`."""
+    record = {"code_digest": code_digest(*roots), "versions": versions(), "machine": machine()}
+    clear_caches()  # The syntax trees would count in the peak memory of what follows.
+    return record

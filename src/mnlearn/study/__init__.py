@@ -1,0 +1,1 @@
+"""A paper as data: its definition, its datasets, its cells, the bench."""

@@ -1,0 +1,99 @@
+"""Speed of the logistic regressions: beside Libra's and scikit-learn's liblinear.
+
+All three penalise the intercept here, as Libra and liblinear do.
+"""
+
+import time
+
+import numpy as np
+from scipy import sparse
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
+from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
+from mnlearn.scoring.any_model import pll
+from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
+from mnlearn.study.datasets.registry import load_registry
+
+PENALTY = 2.0
+# The grid of the DN2MN paper.
+PENALTIES = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+# liblinear is timed on this many variables, spread over all.
+N_SAMPLED = 5
+# Its own tolerances, loosest first: the first that reaches our objective is timed.
+LIBRARY_TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+
+
+def measure_logistic(bench: Bench, name: str, train: Dataset, test: Dataset) -> None:
+    """Measure one penalty and the path on datasets that Libra was timed on, or embedded ones."""
+    peer = bench.peer(name, rf"dnlearn -i {name}\.train\.data -logistic -l1 {PENALTY:g}")
+    if name in load_registry() and peer is None:
+        return
+    seconds = seconds_of(lambda: learn_logistic_path(train, [PENALTY], free_intercept=False))
+    path = learn_logistic_path(train, [PENALTY], free_intercept=False)
+    network = path.network(PENALTY)
+    note = score_note(pll(network, test).mean, peer)
+    rate = f"{train.n_vars / seconds:,.0f} regressions/s"
+    task = f"logistic, penalty {PENALTY:g}"
+    bench.add(Figure(task, name, seconds, rate, *against(peer, seconds), note))
+    _measure_library(bench, name, train, path, seconds)
+    seconds = seconds_of(lambda: learn_logistic_path(train, PENALTIES, free_intercept=False), 1)
+    rate = f"{len(PENALTIES) * train.n_vars / seconds:,.0f} regressions/s"
+    bench.add(Figure(f"logistic, {len(PENALTIES)} penalties", name, seconds, rate))
+    peer = bench.peer(name, rf"dn2mn -m {name}-lr{PENALTY:g}\.dn -i {name}\.train\.data -uniq")
+    base, orders = smoothed_marginals(train), Orders(np.arange(train.n_vars))
+    seconds = seconds_of(lambda: to_markov_network(network, base, orders))
+    converted = to_markov_network(network, base, orders)
+    note = score_note(pll(converted, test).mean, peer)
+    rate = f"{len(converted.features):,} features"
+    task = "conversion, 2n orders, logistic"
+    bench.add(Figure(task, name, seconds, rate, *against(peer, seconds), note))
+
+
+def _measure_library(
+    bench: Bench, name: str, train: Dataset, path: LogisticPath, ours_seconds: float
+) -> None:
+    """Time liblinear, where installed, until its objective is within our gap of ours."""
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError:
+        return
+    varying = np.flatnonzero(np.ptp(train.rows, axis=0))
+    sampled = varying[np.linspace(0, len(varying) - 1, N_SAMPLED).astype(int)]
+    ones = np.ones((train.n_rows, 1))
+    theirs = 0.0
+    for v in sampled:
+        x = sparse.csr_matrix(np.hstack([np.delete(train.rows, v, axis=1), ones]).astype(float))
+        y = train.rows[:, v]
+        ours = path.coefficient[0][[v]].toarray()[0]
+        ours = np.append(np.delete(ours, v), path.intercept[0, v])
+        reached = _objective(x, y, train.weight, ours) + TOLERANCE * path.constant_loss[v]
+        for tolerance in LIBRARY_TOLERANCES:
+            library = LogisticRegression(
+                C=1 / PENALTY, l1_ratio=1, solver="liblinear", fit_intercept=False,
+                tol=tolerance, max_iter=10000, random_state=0,
+            )  # fmt: skip
+            began = time.perf_counter()
+            library.fit(x, y, train.weight)
+            seconds = time.perf_counter() - began
+            if _objective(x, y, train.weight, library.coef_[0]) <= reached:
+                break
+        theirs += seconds
+    theirs *= train.n_vars / len(sampled)
+    bench.add(
+        Figure(
+            f"logistic, penalty {PENALTY:g}, liblinear",
+            name,
+            theirs,
+            f"{train.n_vars / theirs:,.1f} regressions/s",
+            note=f"ours {theirs / ours_seconds:,.1f}x as fast; {len(sampled)} variables timed",
+        )
+    )
+
+
+def _objective(
+    x: sparse.csr_matrix, y: np.ndarray, weight: np.ndarray, coefficient: np.ndarray
+) -> float:
+    odds = x @ coefficient
+    loss = weight @ np.logaddexp(0.0, np.where(y == 1, -odds, odds))
+    return float(loss + PENALTY * np.abs(coefficient).sum())

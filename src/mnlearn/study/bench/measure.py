@@ -1,0 +1,79 @@
+"""What a bench collects: figures beside a peer's, and the least time of several runs."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import pandas as pd
+
+from mnlearn.study.datasets.registry import registry_path
+
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measurement. ratio : the peer's seconds (or our rate by its) over ours."""
+
+    task: str
+    dataset: str
+    seconds: float
+    rate: str = ""
+    peer: str = ""
+    peer_seconds: float | None = None
+    ratio: float | None = None
+    note: str = ""
+
+
+class Bench:
+    """Collects figures and, unless it is for warming up, prints each as it comes."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        path = registry_path().parent / "peer_timings.tsv"
+        self.peers = pd.read_csv(path, sep="\t")
+        self.figures: list[Figure] = []
+
+    def add(self, figure: Figure) -> None:
+        """Keep a figure, and print it."""
+        self.figures.append(figure)
+        if self.quiet:
+            return
+        ratio = f"{figure.ratio:8.1f}x" if figure.ratio is not None else " " * 9
+        click.echo(
+            f"{figure.task:<28} {figure.dataset:<11} {figure.seconds:9.4f} s {ratio}  "
+            f"{figure.rate}{'  ' if figure.note else ''}{figure.note}"
+        )
+
+    def peer(self, dataset: str, pattern: str) -> Any:
+        """Return the peer timing of a dataset whose whole command fits a pattern, or None."""
+        of_dataset = self.peers[self.peers["dataset"] == dataset]
+        found = of_dataset[of_dataset["command"].str.fullmatch(pattern)]
+        return None if found.empty else found.iloc[0]
+
+
+def seconds_of(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+    """Return the least time of several runs of some work."""
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def against(peer: Any, seconds: float) -> tuple[str, float | None, float | None]:
+    """Return the peer's command and seconds, and how many times ours go into them."""
+    if peer is None:
+        return "", None, None
+    return str(peer["command"]), float(peer["user_seconds"]), float(peer["user_seconds"] / seconds)
+
+
+def score_note(score: float, peer: Any) -> str:
+    """Return our test score and, if there is one, the peer's."""
+    if peer is None:
+        return f"test PLL {score:.4f}"
+    theirs = float(peer["test_score"])
+    return f"test PLL {score:.4f}, Libra {theirs:.4f} ({100 * (score / theirs - 1):+.2f} % loss)"

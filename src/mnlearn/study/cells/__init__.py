@@ -1,0 +1,1 @@
+"""Cells: the records of a study, one file for each kind."""

@@ -1,0 +1,159 @@
+"""The first half of a cell: search a grid on validation data, keep models and a record."""
+
+import io
+import time
+from collections.abc import Mapping
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.inference.query_groups import partitions
+from mnlearn.inference.settings import Inference
+from mnlearn.learning.checkpoints import Checkpoints
+from mnlearn.learning.method import Method
+from mnlearn.learning.tuning import (
+    Candidate,
+    Criterion,
+    Tuned,
+    size,
+    tune,
+    validation_cmll,
+    validation_score,
+)
+from mnlearn.methods import load_method
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.dependency_network import flat_trees, tree_network
+from mnlearn.models.io.native import Model, as_dependency_network, read_npz, write_npz
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.files import write_csv, write_json
+from mnlearn.runtime.provenance import peak_memory_mib, provenance
+from mnlearn.runtime.random_streams import stream_seed
+from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
+
+
+def learn_cell(
+    learner: str,
+    identity: Mapping[str, Any],
+    train_path: Path,
+    valid_path: Path,
+    values: Mapping[str, Any],
+    cmll_settings: Mapping[str, Any],
+    checkpoint_folder: Path | None,
+    model_folder: Path,
+    threads: int = 1,
+    network_path: Path | None = None,
+) -> None:
+    """Search a grid and write the models of a cell, its grid points and its record to a folder.
+
+    identity : study, method (label), dataset, seed, and the recipe of the cell (see
+        `study.recipes`).
+    values : values by parameter, as in a study.
+    cmll_settings : if not empty, the last choice is made by validation CMLL and not PLL: the
+        number of query groups, and arguments of `Inference`.
+    network_path : the dependency network that the method builds on, if it does.
+    """
+    method = load_method(learner)
+    grid = method.grid(values)
+    began = time.perf_counter()
+    train = load_npz(train_path)
+    network = None
+    if network_path is not None:
+        network = as_dependency_network(read_npz(network_path), network_path)
+    seconds_read = time.perf_counter() - began
+    valid = load_npz(valid_path)
+    learned_by = provenance(f"methods.{learner}.METHOD", "study.cells.learn.learn_cell")
+    kept = Checkpoints(
+        checkpoint_folder,
+        learner=learner,
+        code=learned_by["code_digest"],
+        files=[file_digest(p) for p in (train_path, valid_path, network_path) if p is not None],
+        grid=grid,
+        criterion=dict(cmll_settings),
+        identity=[identity["method"], identity["dataset"], identity["seed"]],
+    )
+    warm_up(method, cmll_settings)
+    last = _cmll_criterion(method, identity, valid, cmll_settings, threads)
+    tuned = tune(
+        method, train, grid, validation_score(method, valid, threads), threads, kept, last, network
+    )
+    context = {
+        **identity,
+        "learner": learner,
+        "learned_by": learned_by,
+        "seconds_read": round(seconds_read, 4),
+    }
+    write_tuned(tuned, model_folder, context)
+
+
+def _cmll_criterion(
+    method: Method,
+    identity: Mapping[str, Any],
+    valid: Dataset,
+    settings: Mapping[str, Any],
+    threads: int,
+) -> Criterion | None:
+    """Return validation CMLL as a criterion, or None if there are no settings for it."""
+    if not settings:
+        return None
+    inference = Inference(**{k: v for k, v in settings.items() if k != "groups"})
+    seed, dataset = int(identity["seed"]), str(identity["dataset"])
+    groups = partitions(seed, dataset, valid.n_vars, settings["groups"], 1)[0]
+    gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
+    return validation_cmll(method.scorer, valid, groups, inference, gibbs_seed, threads)
+
+
+def warm_up(method: Method, cmll_settings: Mapping[str, Any]) -> None:
+    """Compile or load every kernel that learning uses, so that times are those of work."""
+    data = merge_rows(np.random.default_rng(0).integers(0, 2, (40, 4)))
+    network = None
+    if method.network == "required":
+        network = tree_network(flat_trees(data.n_vars))
+    last = None
+    if cmll_settings:
+        last = validation_cmll(method.scorer, data, [[0, 1]], Inference("gibbs", 1, 1), 0)
+    with redirect_stderr(io.StringIO()):
+        tune(method, data, method.grid({}), validation_score(method, data), 1, None, last, network)
+
+
+def write_tuned(tuned: Tuned, folder: Path, context: Mapping[str, Any]) -> None:
+    """Write the models of all variants, the grid points as CSV and the record as JSON."""
+    candidates = {CHOSEN: tuned.best, **tuned.variants}
+    seconds = []
+    for variant, candidate in candidates.items():
+        began = time.perf_counter()
+        write_npz(candidate.fitted.model, model_path(folder, variant))
+        seconds.append(time.perf_counter() - began)
+    write_csv(folder / TRACE, tuned.trace)
+    record = {
+        **context,
+        "n_grid_points": len(tuned.trace),
+        "seconds_tuning": round(tuned.tuning_seconds, 4),
+        "seconds_write": round(seconds[0], 4),
+        "peak_memory_mib_learn": peak_memory_mib(),
+        "variants": {name: _learned(candidate) for name, candidate in candidates.items()},
+    }
+    write_json(folder / TUNING_RECORD, record)
+
+
+def _learned(candidate: Candidate) -> dict[str, Any]:
+    fitted = candidate.fitted
+    return {
+        "parameters": candidate.parameters,
+        "validation": candidate.score,
+        "seconds": {name: round(value, 4) for name, value in fitted.seconds.items()},
+        "details": fitted.details,
+        **size(fitted.model),
+        "n_features_generated": _generated(fitted.model),
+    }
+
+
+def _generated(model: Model) -> int:
+    """Return the number of features before weight learning, which may set some to 0."""
+    if isinstance(model, MarkovNetwork):
+        return len(model.features)
+    if isinstance(model, ArithmeticCircuit):
+        return len(model.weight)
+    return int(size(model)["n_features"])

@@ -1,0 +1,242 @@
+"""Queries of growing size: how well, and how fast, models answer them on test examples."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.inference.belief_propagation import beliefs
+from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_value, row_evaluator
+from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.score import check_variables
+from mnlearn.inference.settings import Inference
+from mnlearn.inference.terms import Terms, terms_of
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.io.formats import load_model
+from mnlearn.models.io.native import Model
+from mnlearn.runtime.arrays import read_arrays, write_arrays
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
+from mnlearn.runtime.progress import track
+from mnlearn.runtime.provenance import provenance
+from mnlearn.runtime.random_streams import stream, stream_seed
+from mnlearn.runtime.threads import map_ranges
+
+# Queries that a circuit answers one at a time, to time it: enough for a mean, seconds at most.
+_SINGLE = 100
+
+
+def draw_queries(test: Dataset, dataset: str, n_examples: int, seed: int, path: Path) -> None:
+    """Draw test examples and, for each of them, the order in which its variables are queried.
+
+    Writes `example`, int64 of (n_examples,), places in the test data in the order drawn, and
+    `rank`, uint16 of (n_examples, n_vars): a query of n variables asks for those of rank below
+    n, given all others. So the variables of a query are among those of every larger one, and the
+    first queries are the same however many are drawn.
+    """
+    rng = stream(seed, dataset, "queries")
+    n_given = len(test.row_of)
+    chosen = rng.permutation(n_given)[:n_examples]
+    rank = np.argsort(rng.random((len(chosen), test.n_vars)), axis=1).astype(np.uint16)
+    write_arrays(
+        path,
+        {"kind": np.array("queries"), "example": chosen.astype(np.int64), "rank": rank},
+    )
+
+
+def query_curve(
+    model_path: Path,
+    test_path: Path,
+    queries_path: Path,
+    percentages: Sequence[int],
+    inference: Mapping[str, Any],
+    identity: Mapping[str, Any],
+    seed: int,
+    out: Path,
+    n_sampled: int | None = None,
+    threads: int = 1,
+    with_beliefs: bool = False,
+) -> None:
+    """Write how well a model answers queries of growing shares of the variables.
+
+    percentages : of the variables that are queried. For each the record has the conditional
+        log-likelihood and the conditional marginal log-likelihood of the query variables, nats
+        per query variable, and the seconds per query. A circuit evaluates several queries at a
+        time for these; of the first 100 queries, answered one at a time on one thread, the record
+        has `seconds_single_per_query`.
+    inference : arguments of `Inference`, how models other than circuits answer; these have no
+        conditional log-likelihood.
+    identity : study, dataset, method and recipe, which go into the record; dataset and method name
+        the random stream.
+    n_sampled : models other than circuits answer so many of the first queries. Of these alone are
+        `cmll_sampled` and, of circuits, `cll_sampled`, so that all models can be compared.
+    with_beliefs : models other than circuits also answer by belief propagation.
+
+    Raises
+    ------
+    InputError
+        The queries are not of the model's variables.
+    """
+    model, test = load_model(model_path), load_npz(test_path)
+    rows, rank = _queried(model, test, queries_path)
+    record: dict[str, Any] = {
+        **identity,
+        "scored_by": provenance(
+            "study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries"
+        ),
+    }
+    if isinstance(model, ArithmeticCircuit):
+        record["n_queries_single"] = min(_SINGLE, len(rows))
+    else:
+        rows, rank = rows[:n_sampled], rank[:n_sampled]
+        seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
+        settings = Inference(**inference)
+        record |= {"inference": asdict(settings), "seed": seed}
+        terms = terms_of(model)
+    points = []
+    for percentage in track(percentages, "shares of the variables"):
+        n_query = max(1, round(test.n_vars * percentage / 100))
+        asked = rank < n_query
+        if isinstance(model, ArithmeticCircuit):
+            point = _exact(model, rows, asked, n_sampled, threads)
+        else:
+            point = _sampled(terms, rows, asked, settings, seed, n_sampled, threads)
+            if with_beliefs:
+                point |= _believed(terms, rows, asked, threads)
+        points.append({"percentage": percentage, "n_query_variables": n_query, **point})
+    write_json(out, {**record, "n_queries": len(rows), "points": points})
+
+
+def _queried(
+    model: Model, test: Dataset, path: Path
+) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+    """Return the test examples that are queried, and the rank of each of their variables."""
+    check_variables(model, test)
+    arrays = read_arrays(path)
+    rank = arrays.get("rank")
+    if rank is None or rank.shape[1:] != (test.n_vars,):
+        raise InputError(f"{path}: expected queries of {test.n_vars} variables.")
+    return test.rows[test.row_of[arrays["example"]]], rank
+
+
+def _exact(
+    circuit: ArithmeticCircuit,
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.bool_],
+    n_sampled: int | None,
+    threads: int,
+) -> dict[str, Any]:
+    """Answer queries with a circuit.
+
+    asked : shape of `rows`, the query variables of each row.
+    """
+    evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
+    # The first use compiles or loads the kernels.
+    conditionals(circuit, evidence[:1])
+    began = time.perf_counter()
+    log_evidence, p = conditionals(circuit, evidence, threads)
+    seconds = time.perf_counter() - began
+    cll = (log_value(circuit, rows, threads) - log_evidence) / asked.sum(axis=1)
+    return {
+        **_means("cll", cll, n_sampled),
+        **_cmll(rows, asked, p[:, :, 1], p[:, :, 0], n_sampled),
+        "seconds_per_query": seconds / len(rows),
+        "seconds_single_per_query": _seconds_single(circuit, evidence[:_SINGLE]),
+    }
+
+
+def _seconds_single(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> float:
+    """Return the seconds per row of evidence, each evaluated by itself on one thread."""
+    evaluator = row_evaluator(circuit)
+    # The first use compiles or loads the kernels and touches the memory.
+    evaluator.conditionals(evidence[0])
+    began = time.perf_counter()
+    for row in evidence:
+        evaluator.conditionals(row)
+    return (time.perf_counter() - began) / len(evidence)
+
+
+def _sampled(
+    terms: Terms,
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.bool_],
+    inference: Inference,
+    seed: int,
+    n_sampled: int | None,
+    threads: int,
+) -> dict[str, Any]:
+    """Answer queries one by one, by a Gibbs chain each or by enumeration."""
+    p_one = np.zeros(rows.shape)
+
+    def answer(first: int, last: int) -> None:
+        for i in range(first, last):
+            query = np.flatnonzero(asked[i])
+            found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed)
+            p_one[i, found.query] = found.probability[0]
+
+    answer(0, 1)
+    began = time.perf_counter()
+    map_ranges(answer, len(rows), threads)
+    seconds = time.perf_counter() - began
+    return {
+        **_cmll(rows, asked, p_one, 1.0 - p_one, n_sampled),
+        "seconds_per_query": seconds / len(rows),
+    }
+
+
+def _believed(
+    terms: Terms, rows: NDArray[np.uint8], asked: NDArray[np.bool_], threads: int
+) -> dict[str, Any]:
+    """Answer queries one by one by belief propagation."""
+    log_odds, converged = np.zeros(rows.shape), np.zeros(len(rows), bool)
+
+    def answer(first: int, last: int) -> None:
+        for i in range(first, last):
+            found = beliefs(terms, rows[i], np.flatnonzero(asked[i]))
+            log_odds[i, found.query], converged[i] = found.log_odds, found.converged
+
+    answer(0, 1)
+    began = time.perf_counter()
+    map_ranges(answer, len(rows), threads)
+    seconds = time.perf_counter() - began
+    # The logarithms of both probabilities from the log-odds: a difference from 1 could be 0.
+    own = np.where(rows == 1, log_odds, -log_odds)
+    log_p = np.where(asked, -np.logaddexp(0.0, -own), 0.0)
+    return {
+        "cmll_beliefs": _mean(log_p.sum(axis=1) / asked.sum(axis=1)),
+        "converged_beliefs": float(converged.mean()),
+        "seconds_beliefs_per_query": seconds / len(rows),
+    }
+
+
+def _cmll(
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.bool_],
+    p_one: NDArray[np.float64],
+    p_zero: NDArray[np.float64],
+    n_sampled: int | None,
+) -> dict[str, dict[str, float]]:
+    """Return the mean log-marginal of the query variables' values, per query variable."""
+    own = np.where(asked, np.where(rows, p_one, p_zero), 1.0)
+    with np.errstate(divide="ignore"):
+        cmll = np.log(own).sum(axis=1) / asked.sum(axis=1)
+    return _means("cmll", cmll, n_sampled)
+
+
+def _means(
+    name: str, values: NDArray[np.float64], n_sampled: int | None
+) -> dict[str, dict[str, float]]:
+    """Return the mean over all queries and, where some models answer a part, over that part."""
+    if n_sampled is None:
+        return {name: _mean(values)}
+    return {name: _mean(values), f"{name}_sampled": _mean(values[:n_sampled])}
+
+
+def _mean(values: NDArray[np.float64]) -> dict[str, float]:
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+    return {"mean": float(values.mean()), "stderr": error}

@@ -1,0 +1,91 @@
+"""The seconds of a cell's chosen model alone, learned again from nothing."""
+
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mnlearn.data.dataset import load_npz
+from mnlearn.learning.method import Fitted
+from mnlearn.learning.tuning import tune
+from mnlearn.methods import load_method
+from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
+from mnlearn.runtime.files import read_json, write_json
+from mnlearn.runtime.provenance import provenance
+from mnlearn.study.cells.files import CHOSEN
+from mnlearn.study.cells.learn import warm_up
+
+# A model that is learned in less than a third of this is learned up to three times.
+_ENOUGH_SECONDS = 30.0
+_MAX_RUNS = 3
+
+
+def time_cell(
+    cell_path: Path,
+    train_path: Path,
+    recipe: Mapping[str, Any],
+    out: Path,
+    threads: int = 1,
+    network_path: Path | None = None,
+) -> None:
+    """Learn the chosen model of a cell alone and write how long each part takes.
+
+    The parameters are those of the cell, the only point of the grid: nothing is shared with other
+    points, and weights begin at zero unless the method says otherwise. Models that are learned
+    quickly are learned up to three times, and the fastest run counts. Kernels are compiled before.
+
+    Parameters
+    ----------
+    cell_path : Path
+        The record of the scored cell.
+    train_path, network_path : Path
+        The training data, and the dependency network that the method builds on, if it does.
+    recipe : Mapping
+        What the record depends on, see `study.recipes`.
+    out : Path
+        The record to write. Its `seconds` are wall-clock seconds by part: "structure" (features
+        generated, trees or regressions), "features" (their conversion and preparation), "weights".
+        `seconds_read` is of the training data and the network, `seconds_write` of the model.
+    threads : int
+        Threads that learning may use.
+    """
+    cell = read_json(cell_path)
+    method = load_method(cell["learner"])
+    chosen = cell["variants"][CHOSEN]
+    grid = method.grid({name: [value] for name, value in chosen["parameters"].items()})
+    warm_up(method, {})
+    began = time.perf_counter()
+    train = load_npz(train_path)
+    network: DependencyNetwork | None = None
+    if network_path is not None:
+        network = as_dependency_network(read_npz(network_path), network_path)
+    seconds_read = time.perf_counter() - began
+    runs: list[Fitted] = []
+    while len(runs) < _MAX_RUNS and sum(_total(run) for run in runs) < _ENOUGH_SECONDS:
+        runs.append(tune(method, train, grid, None, threads, network=network).best.fitted)
+    best = min(runs, key=_total)
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        write_npz(best.model, Path(folder) / "model.npz")
+        seconds_write = time.perf_counter() - began
+    write_json(
+        out,
+        {
+            **{name: cell[name] for name in ("study", "dataset", "method", "seed", "learner")},
+            "recipe": dict(recipe),
+            "parameters": chosen["parameters"],
+            "n_runs": len(runs),
+            "seconds": {name: round(value, 4) for name, value in best.seconds.items()},
+            "seconds_read": round(seconds_read, 4),
+            "seconds_write": round(seconds_write, 4),
+            "timed_by": provenance(
+                f"methods.{cell['learner']}.METHOD", "study.cells.timing.time_cell"
+            ),
+        },
+    )
+
+
+def _total(fitted: Fitted) -> float:
+    return float(sum(fitted.seconds.values()))

@@ -1,0 +1,1 @@
+"""The datasets of studies: registry, download, preparation."""

@@ -1,0 +1,208 @@
+"""Datasets that need no network: digits from scikit-learn, samples from known networks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.splits import SPLITS, split_examples
+from mnlearn.models.features import features_of
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
+
+DIGIT_FRACTIONS = (0.7, 0.1, 0.2)
+# Half of the 16 grey levels.
+DIGIT_THRESHOLD = 8
+GRID_SIDE = 4
+N_TRIPLE_VARS = 12
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """One embedded dataset, described like a `Benchmark`.
+
+    name, label, n_vars, domain, citation : as in `Benchmark`.
+    n_train, n_valid, n_test : numbers of examples.
+    """
+
+    name: str
+    label: str
+    n_vars: int
+    n_train: int
+    n_valid: int
+    n_test: int
+    domain: str
+    citation: str
+
+    def n_rows(self, split: str) -> int:
+        """Return the number of examples of `split`."""
+        return dict(zip(SPLITS, (self.n_train, self.n_valid, self.n_test), strict=True))[split]
+
+
+EMBEDDED = {
+    dataset.name: dataset
+    for dataset in (
+        Embedded(
+            "digits",
+            "Digits",
+            64,
+            1258,
+            180,
+            359,
+            "handwritten digits of 8 x 8 pixels, dark or light",
+            "Alpaydin & Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning "
+            "Repository, 1998; the part that ships with scikit-learn",
+        ),
+        Embedded(
+            "grid",
+            "Grid",
+            GRID_SIDE**2,
+            3000,
+            500,
+            1000,
+            "samples of a 4 x 4 Ising grid with couplings of either sign",
+            "generated from a known network",
+        ),
+        Embedded(
+            "triples",
+            "Triples",
+            N_TRIPLE_VARS,
+            3000,
+            500,
+            1000,
+            "samples of a ring of conjunctions of three literals",
+            "generated from a known network",
+        ),
+    )
+}
+
+
+def embedded(name: str, seed: int) -> tuple[Dataset, Dataset, Dataset]:
+    """Return training, validation and test data of an embedded dataset.
+
+    seed : decides the split of `digits`, and both the network and the samples of the others.
+
+    Raises
+    ------
+    InputError
+        There is no embedded dataset of this name.
+
+    """
+    description = _described(name)
+    if name == "digits":
+        return split_examples(_digits(), DIGIT_FRACTIONS, stream(seed, name, "split"))
+    network = truth(name, seed)
+    train, valid, test = (
+        sample_exactly(network, description.n_rows(split), stream(seed, name, "sample", split))
+        for split in SPLITS
+    )
+    return train, valid, test
+
+
+def truth(name: str, seed: int) -> MarkovNetwork:
+    """Return the network that `embedded(name, seed)` samples from.
+
+    Raises
+    ------
+    InputError
+        There is no embedded dataset of this name, or no network is known behind it.
+
+    """
+    _described(name)
+    if name not in _NETWORKS:
+        raise InputError(
+            f"dataset '{name}': is not sampled from a known network; "
+            f"{', '.join(sorted(_NETWORKS))} are."
+        )
+    return _NETWORKS[name](stream(seed, name, "network"))
+
+
+def _described(name: str) -> Embedded:
+    if name not in EMBEDDED:
+        raise InputError(f"no embedded dataset '{name}'; known: {', '.join(EMBEDDED)}.")
+    return EMBEDDED[name]
+
+
+def _digits() -> Dataset:
+    # scikit-learn takes a second to import, and most commands do without it.
+    from sklearn.datasets import load_digits
+
+    images = load_digits().images
+    names = tuple(f"pixel_{r}_{c}" for r in range(images.shape[1]) for c in range(images.shape[2]))
+    return merge_rows(images.reshape(len(images), -1) >= DIGIT_THRESHOLD, names=names)
+
+
+def _grid(rng: np.random.Generator) -> MarkovNetwork:
+    """Return an Ising grid: spins -1 and 1, a coupling for each edge, a weak field for each spin.
+
+    A coupling J is a weight of 4 J for both variables being 1 and -2 J for either. J is 0.25 to
+    0.5 in size: edges show in a few thousand examples, and no spin freezes.
+    """
+    position = np.arange(GRID_SIDE**2).reshape(GRID_SIDE, GRID_SIDE)
+    right = zip(position[:, :-1].ravel().tolist(), position[:, 1:].ravel().tolist(), strict=True)
+    below = zip(position[:-1].ravel().tolist(), position[1:].ravel().tolist(), strict=True)
+    edges = sorted([*right, *below])
+    coupling = rng.uniform(0.25, 0.5, len(edges)) * rng.choice((-1, 1), len(edges))
+    field = rng.uniform(-0.1, 0.1, position.size)
+    atom = 2 * field
+    np.add.at(atom, np.array(edges), -2 * coupling[:, None])
+    conjunctions: list[list[tuple[int, int]]] = [[(v, 1)] for v in range(position.size)]
+    conjunctions += [[(u, 1), (v, 1)] for u, v in edges]
+    return markov_network(
+        position.size,
+        features_of(conjunctions),
+        np.concatenate([atom, 4 * coupling]),
+        tuple(f"spin_{r}_{c}" for r in range(GRID_SIDE) for c in range(GRID_SIDE)),
+    )
+
+
+def _triples(rng: np.random.Generator) -> MarkovNetwork:
+    """Return a ring of triples, neighbours sharing one variable, a conjunction for each triple.
+
+    Two neighbours ask their common variable for opposite values, so that none becomes nearly
+    constant.
+    """
+    value = rng.integers(0, 2, N_TRIPLE_VARS).tolist()
+    conjunctions = []
+    for first in range(0, N_TRIPLE_VARS, 2):
+        last = (first + 2) % N_TRIPLE_VARS
+        conjunctions.append(
+            [(first, value[first]), (first + 1, value[first + 1]), (last, 1 - value[last])]
+        )
+    return markov_network(
+        N_TRIPLE_VARS,
+        features_of(conjunctions),
+        rng.uniform(1.5, 2.5, len(conjunctions)),
+        tuple(f"x{v + 1}" for v in range(N_TRIPLE_VARS)),
+    )
+
+
+_NETWORKS: dict[str, Callable[[np.random.Generator], MarkovNetwork]] = {
+    "grid": _grid,
+    "triples": _triples,
+}
+
+
+@lru_cache(maxsize=2)
+def all_states(n_vars: int) -> NDArray[np.uint8]:
+    """Return every state of `n_vars` binary variables, shape (2 ** n_vars, n_vars)."""
+    number = np.arange(1 << n_vars, dtype=">u4")
+    return np.unpackbits(number.view(np.uint8).reshape(-1, 4), axis=1)[:, 32 - n_vars :]
+
+
+def state_probabilities(network: MarkovNetwork) -> NDArray[np.float64]:
+    """Return the probability of each of `all_states`; for networks of some 20 variables at most."""
+    log_potential = network.log_potential(all_states(network.n_vars))
+    potential = np.exp(log_potential - log_potential.max())
+    return potential / potential.sum()
+
+
+def sample_exactly(network: MarkovNetwork, n_rows: int, rng: np.random.Generator) -> Dataset:
+    """Return independent samples of a small network, drawn from all its states."""
+    cumulative = np.cumsum(state_probabilities(network))
+    drawn = np.searchsorted(cumulative / cumulative[-1], rng.random(n_rows), side="right")
+    return merge_rows(all_states(network.n_vars)[drawn], names=network.names)

@@ -1,0 +1,188 @@
+"""The benchmark datasets: what `workflow/datasets.tsv` says about each."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mnlearn.data.splits import SPLITS
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_table
+
+COLUMNS = (
+    "name",
+    "label",
+    "n_vars",
+    *(f"n_{split}" for split in SPLITS),
+    "density",
+    *(f"{split}_blob" for split in SPLITS),
+    *(f"{split}_bytes" for split in SPLITS),
+    "source",
+    "domain",
+    "citation",
+)
+
+
+@dataclass(frozen=True)
+class SplitFile:
+    """The file of one split: what it must be to be the benchmark's.
+
+    n_rows : number of examples.
+    n_bytes : length of the file.
+    blob_id : git's object id of the content, 40 hexadecimal digits.
+    """
+
+    n_rows: int
+    n_bytes: int
+    blob_id: str
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One dataset of the registry.
+
+    name : the name in file names, configuration and results.
+    label : the name as the papers print it.
+    n_vars : number of binary variables.
+    density : share of ones over all three splits, to three places.
+    train, valid, test : the three files.
+    source : URL of the files with `{split}` in the place of the split.
+    domain : what the examples and variables are.
+    citation : where the data come from.
+    """
+
+    name: str
+    label: str
+    n_vars: int
+    density: float
+    train: SplitFile
+    valid: SplitFile
+    test: SplitFile
+    source: str
+    domain: str
+    citation: str
+
+    def file(self, split: str) -> SplitFile:
+        """Return the description of the file of `split`."""
+        if split not in SPLITS:
+            raise ValueError(f"split: expected one of {SPLITS}, got {split!r}")
+        file: SplitFile = getattr(self, split)
+        return file
+
+    def n_rows(self, split: str) -> int:
+        """Return the number of examples of `split`."""
+        return self.file(split).n_rows
+
+    def url(self, split: str) -> str:
+        """Return the address of `split` at its origin."""
+        return self.source.replace("{split}", split)
+
+    def relative_path(self, split: str) -> Path:
+        """Return the place of `split` in a data folder or a mirror."""
+        return Path(self.name, f"{self.name}.{split}.data")
+
+
+def registry_path() -> Path:
+    """Return the registry of the checkout one is in, else of the one mnlearn was installed from.
+
+    Raises
+    ------
+    InputError
+        Neither the current folder, nor one above it, nor the package's checkout holds
+        `workflow/datasets.tsv`.
+
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents, Path(__file__).resolve().parents[4]):
+        path = folder / "workflow" / "datasets.tsv"
+        if path.is_file():
+            return path
+    raise InputError(
+        f"workflow/datasets.tsv: neither in {here} nor above it; run mnlearn inside its checkout."
+    )
+
+
+def load_registry(path: Path | str | None = None) -> dict[str, Benchmark]:
+    """Read the registry at `path` (`registry_path()` if not given), by name, in file order.
+
+    Raises
+    ------
+    InputError
+        The file is missing or malformed; the sentence names the line.
+
+    """
+    path = Path(path) if path is not None else registry_path()
+    registry: dict[str, Benchmark] = {}
+    for where, cells in read_table(path, COLUMNS):
+        benchmark = _parse(cells, where)
+        if benchmark.name in registry:
+            raise InputError(f"{where}: a second dataset named {benchmark.name!r}.")
+        registry[benchmark.name] = benchmark
+    return registry
+
+
+def _parse(row: dict[str, str], where: str) -> Benchmark:
+    """Return the benchmark of one row of the table; `where` names the row in errors."""
+    # The name becomes part of paths: nothing in it may lead out of the data folder.
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", row["name"]):
+        raise InputError(
+            f"{where}, name: expected lower-case letters, digits, _ and -, got {row['name']!r}."
+        )
+    if "{split}" not in row["source"]:
+        raise InputError(f"{where}, source: expected a URL with {{split}}, got {row['source']!r}.")
+    try:
+        density = float(row["density"])
+    except ValueError:
+        density = -1.0
+    if not 0 <= density <= 1:
+        raise InputError(f"{where}, density: expected a share, got {row['density']!r}.")
+    train, valid, test = (_parse_split(row, split, where) for split in SPLITS)
+    return Benchmark(
+        name=row["name"],
+        label=row["label"],
+        n_vars=_parse_count(row, "n_vars", where),
+        density=density,
+        train=train,
+        valid=valid,
+        test=test,
+        source=row["source"],
+        domain=row["domain"],
+        citation=row["citation"],
+    )
+
+
+def _parse_split(row: dict[str, str], split: str, where: str) -> SplitFile:
+    blob_id = row[f"{split}_blob"]
+    if not re.fullmatch(r"[0-9a-f]{40}", blob_id):
+        raise InputError(f"{where}, {split}_blob: expected 40 hexadecimal digits, got {blob_id!r}.")
+    return SplitFile(
+        n_rows=_parse_count(row, f"n_{split}", where),
+        n_bytes=_parse_count(row, f"{split}_bytes", where),
+        blob_id=blob_id,
+    )
+
+
+def _parse_count(row: dict[str, str], column: str, where: str) -> int:
+    text = row[column]
+    if not re.fullmatch(r"[1-9][0-9]*", text):
+        raise InputError(f"{where}, {column}: expected a positive whole number, got {text!r}.")
+    return int(text)
+
+
+def find_benchmark(registry: Mapping[str, Benchmark], name: str) -> Benchmark:
+    """Return the benchmark called `name`.
+
+    Raises
+    ------
+    InputError
+        There is none; the sentence suggests the nearest name and lists all.
+
+    """
+    if name in registry:
+        return registry[name]
+    by_lower = {known.lower(): known for known in registry}
+    by_lower |= {benchmark.label.lower(): benchmark.name for benchmark in registry.values()}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    hint = f"; did you mean '{by_lower[near[0]]}'?" if near else ";"
+    raise InputError(f"no dataset '{name}'{hint} known: {', '.join(registry)}.")

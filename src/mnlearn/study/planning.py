@@ -1,0 +1,229 @@
+"""What a run of the workflow has to make: which records are current, and which are not asked for.
+
+A record that is current, or of a dataset that the run was not asked for, is settled: it is used as
+it is, and the rule that would make it gets no inputs. All other rules get, beside their inputs, an
+order: a small file with the recipe, written when the recipe changes. So Snakemake, which compares
+times of files, makes again exactly what is not current, in a fresh clone too.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mnlearn.runtime.files import write_text
+from mnlearn.study.cells.files import TUNING_RECORD
+from mnlearn.study.definition import Study
+from mnlearn.study.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record of a study. names : of the methods it is about. path : relative to the results."""
+
+    kind: str
+    study: str
+    dataset: str
+    names: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """Return its file, below the folder of the results."""
+        name = "-".join(self.names)
+        if self.kind == "models":
+            return Path(self.study, "models", self.dataset, name, TUNING_RECORD)
+        return Path(self.study, self.kind, self.dataset, f"{name}.json")
+
+
+class Plan:
+    """Which records of some studies a run makes.
+
+    Parameters
+    ----------
+    studies : Mapping
+        The studies that are run, and those whose models they query, by name.
+    running : list of str
+        The studies that are run.
+    results : Path
+        The folder of the results.
+    seed : int
+        Of all randomness.
+    local : Mapping
+        How a person's own datasets are given, by name.
+    datasets : list of str
+        The datasets that are asked for; all of each study if empty.
+    left_out : collection of str
+        Datasets that cannot be had: their records are used as they are.
+    again : bool
+        Whether current records that are asked for are made again.
+    recorded : bool
+        Whether all records are used as they are and none is made.
+    """
+
+    def __init__(
+        self,
+        studies: Mapping[str, Study],
+        running: list[str],
+        results: Path,
+        seed: int,
+        local: Mapping[str, Any],
+        datasets: list[str],
+        left_out: Mapping[str, str],
+        again: bool = False,
+        recorded: bool = False,
+    ) -> None:
+        self.studies = studies
+        self.running = running
+        self.results = results
+        self.seed = seed
+        self.local = local
+        self.left_out = left_out
+        self.again = again
+        self.recorded = recorded
+        self._asked = list(datasets)
+        self._recipes: dict[str, Recipes] = {}
+        for name, study in studies.items():
+            self._recipes[name] = Recipes(study, seed, local, self._recipes)
+        self._known: dict[Record, bool] = {}
+        self._changed: dict[Record, list[str]] = {}
+
+    def datasets(self, study: str) -> list[str]:
+        """Return the datasets of a study that are asked for and can be had."""
+        if self.recorded:
+            return []
+        asked = self._asked or self.studies[study].datasets
+        return [dataset for dataset in asked if dataset not in self.left_out]
+
+    def all_datasets(self, study: str) -> list[str]:
+        """Return all datasets of a study, then others that are asked for."""
+        own = self.studies[study].datasets
+        return [*own, *(d for d in self.datasets(study) if d not in own)]
+
+    def records(self, study: str, kind: str) -> list[Record]:
+        """Return the records of a kind that are asked for, and those that there are.
+
+        kind : one of KINDS.
+        """
+        asked = set(self.datasets(study))
+        found = []
+        for dataset in self.all_datasets(study):
+            for names in _names(self.studies[study], kind, dataset):
+                record = Record(kind, study, dataset, names)
+                asked_for = dataset in asked and self._can_be_made(record)
+                if asked_for or (self.results / record.path).exists():
+                    found.append(record)
+        return found
+
+    def _can_be_made(self, record: Record) -> bool:
+        """Whether the models of a record are of a study that is run."""
+        return record.kind != "curves" or self.owner(record) in self.running
+
+    def owner(self, curve: Record) -> str:
+        """Return the study whose models a query curve is of."""
+        sampled = self.studies[curve.study].content["queries"].get("sampled", {"methods": []})
+        return str(sampled["study"]) if curve.names[0] in sampled["methods"] else curve.study
+
+    def recipe(self, record: Record) -> Recipe:
+        """Return the recipe of a record."""
+        recipes = self._recipes[record.study]
+        by_kind: dict[str, Callable[..., Recipe]] = {
+            "models": recipes.learning,
+            "cells": recipes.scoring,
+            "times": recipes.timing,
+            "paired": recipes.pair,
+            "curves": recipes.curve,
+            "exports": recipes.export,
+            "structures": recipes.structure,
+            "divergences": recipes.divergence,
+        }
+        return by_kind[record.kind](record.dataset, *record.names)
+
+    def stale(self, record: Record) -> list[str]:
+        """Return what of a record's recipe has changed; nothing if the record is current.
+
+        Each record is read once: a plan is of one moment.
+        """
+        if record not in self._changed:
+            recorded = recorded_recipe(self.results / record.path)
+            self._changed[record] = differences(recorded, self.recipe(record))
+        return self._changed[record]
+
+    def is_settled(self, record: Record) -> bool:
+        """Whether a record is used as it is."""
+        if record not in self._known:
+            self._known[record] = self._settled(record)
+        return self._known[record]
+
+    def _settled(self, record: Record) -> bool:
+        if not (self.results / record.path).exists():
+            return False
+        if record.dataset not in self.datasets(record.study) or not self._can_be_made(record):
+            return True
+        if self.again or self.stale(record):
+            return False
+        return record.kind != "cells" or not self._lacks_examples(record)
+
+    def _lacks_examples(self, cell: Record) -> bool:
+        """Whether a pair has to be compared and the cell's scores by test example are not kept."""
+        (method,) = cell.names
+        pairs = self.studies[cell.study].content.get("paired", [])
+        kept = self.results / cell.study / "per_example" / cell.dataset / f"{method}.csv"
+        return not kept.exists() and any(
+            not self.is_settled(Record("paired", cell.study, cell.dataset, tuple(pair)))
+            for pair in pairs
+            if method in pair
+        )
+
+    def unless_settled(self, record: Record, **inputs: Any) -> dict[str, Any]:
+        """Return the inputs of the rule that makes a record, with its order; none if settled."""
+        if self.is_settled(record):
+            return {}
+        return {**inputs, "order": self.order(record.path, self.recipe(record))}
+
+    def order(self, path: Path | str, content: Any) -> str:
+        """Write down what `path` is to be made by, if that has changed, and return the file."""
+        order = self.results / "orders" / f"{path}.order"
+        text = json.dumps(content, indent=2, sort_keys=True) + "\n"
+        if not order.exists() or order.read_text(encoding="utf-8") != text:
+            write_text(order, text)
+        return str(order)
+
+    def data_order(self, dataset: str) -> str:
+        """Return the order of a dataset's splits."""
+        return self.order(Path("data", dataset), data_recipe(dataset, self.seed, self.local))
+
+    def needed_datasets(self) -> list[str]:
+        """Return the datasets of which something has to be made."""
+        return list(
+            dict.fromkeys(
+                record.dataset
+                for study in self.running
+                for kind in KINDS
+                for record in self.records(study, kind)
+                if not self.is_settled(record)
+            )
+        )
+
+
+KINDS = ("cells", "times", "paired", "curves", "exports", "structures", "divergences")
+
+
+def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
+    """Yield the methods of each record of a kind on a dataset, in the order of the study."""
+    content, methods = study.content, study.methods_on(dataset)
+    if kind == "cells":
+        yield from ((method,) for method in methods)
+    elif kind == "times":
+        yield from ((method,) for method in content.get("timed", []) if method in methods)
+    elif kind in ("paired", "divergences"):
+        yield from (tuple(pair) for pair in content.get(kind, []) if set(pair) <= set(methods))
+    elif kind == "exports":
+        yield from ((method,) for method in content.get("exports", {}) if method in methods)
+    elif kind == "structures":
+        drawn = [f for f in content["figures"] if f["kind"] == "structure"]
+        yield from ((f["method"],) for f in drawn if f["dataset"] == dataset)
+    else:
+        queries = content.get("queries", {"methods": []})
+        sampled = queries.get("sampled", {"methods": []})
+        yield from ((method,) for method in [*queries["methods"], *sampled["methods"]])

@@ -1,0 +1,105 @@
+"""Compiled networks against their potentials, and what is refused."""
+
+import numpy as np
+import pytest
+
+from command import mean, refuse, succeed
+from made_networks import grid_network, random_network
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.elimination import min_fill_order
+from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.models.features import features_of
+from mnlearn.models.io.formats import save_model
+from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
+from oracles import all_states
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_circuit_has_the_potential_of_the_network(seed):
+    network = random_network(1 + seed % 8, 1 + seed % 13, 4, seed)
+    circuit = compile_network(network)
+    circuit.check()
+    states = all_states(network.n_vars)
+    np.testing.assert_allclose(
+        log_value(circuit, states), network.log_potential(states), atol=1e-12
+    )
+    assert circuit.features is network.features
+
+
+def test_a_network_without_features_is_uniform():
+    circuit = compile_network(markov_network(3, features_of([]), []))
+    assert log_partition(circuit) == pytest.approx(3 * np.log(2))
+
+
+def test_log_z_of_a_grid_is_that_of_the_transfer_matrix():
+    """Row after row: the sum over all states as a product of matrices."""
+    side = 5
+    network = grid_network(side)
+    states = all_states(side)
+    weight = {
+        tuple(network.features.var[2 * k : 2 * k + 2]): w for k, w in enumerate(network.weight)
+    }
+
+    def inside(i):
+        return sum(
+            weight[side * i + j, side * i + j + 1] * states[:, j] * states[:, j + 1]
+            for j in range(side - 1)
+        )
+
+    total = np.exp(inside(0))
+    for i in range(1, side):
+        between = sum(
+            weight[side * (i - 1) + j, side * i + j] * np.outer(states[:, j], states[:, j])
+            for j in range(side)
+        )
+        total = total @ np.exp(between) * np.exp(inside(i))
+    assert log_partition(compile_network(network)) == pytest.approx(np.log(total.sum()))
+
+
+def test_a_long_chain_stays_small():
+    n = 400
+    chain = [[(v, 1), (v + 1, 1)] for v in range(n - 1)]
+    circuit = compile_network(markov_network(n, features_of(chain), np.ones(n - 1)))
+    assert circuit.n_edges < 20 * n
+
+
+def test_local_structure_keeps_long_features_small():
+    """One conjunction of 60 variables: a table of it would have 2^60 entries."""
+    features = [[(v, v % 2) for v in range(60)], *([(v, 1)] for v in range(60))]
+    network = markov_network(60, features_of(features), np.linspace(-1, 1, 61))
+    circuit = compile_network(network)
+    assert circuit.n_edges < 1000
+    row = (np.arange(60) % 2)[None].astype(np.uint8)
+    assert log_value(circuit, row)[0] == pytest.approx(network.log_potential(row)[0])
+
+
+def test_networks_that_explode_are_refused():
+    with pytest.raises(InputError, match=r"more than 2,000 edges .* would take 2\^1\d entries"):
+        compile_network(grid_network(8), max_edges=2000)
+    infinite = markov_network(1, features_of([[(0, 1)]]), [np.inf])
+    with pytest.raises(InputError, match="weights of plus infinity"):
+        compile_network(infinite)
+
+
+def test_min_fill_eliminates_leaves_first_and_cuts_cycles():
+    order, log2_entries = min_fill_order(4, [(0, 1), (1, 2), (2, 3)])
+    assert sorted(order) == [0, 1, 2, 3]
+    assert log2_entries == pytest.approx(np.log2(4 + 4 + 4 + 2))
+    _, cycle = min_fill_order(5, [(v, (v + 1) % 5) for v in range(5)])
+    assert cycle == pytest.approx(np.log2(8 + 8 + 8 + 4 + 2))
+
+
+def test_exact_likelihood_of_a_network_too_large_to_enumerate(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    network = grid_network(5)
+    save_model(network, "g.mn")
+    rows = np.random.default_rng(1).integers(0, 2, (30, 25))
+    merge_rows(rows).save("d.npz")
+    succeed("convert g.mn g.ac")
+    expected = network.log_potential(rows).mean() - log_partition(compile_network(network))
+    assert mean("g.mn d.npz --metric ll") == pytest.approx(expected)
+    assert mean("g.ac d.npz --metric ll") == pytest.approx(expected)
+    save_model(markov_network(1, features_of([[(0, 1)]]), [np.inf]), "hard.mn")
+    refuse("convert hard.mn hard.ac", "weights of plus infinity cannot be compiled")

@@ -1,0 +1,63 @@
+"""Annealed importance sampling against exact partition functions."""
+
+import numpy as np
+import pytest
+
+from command import numbers, refuse, succeed
+from made_networks import grid_network, random_network
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.annealing import Annealing, estimated_log_partition
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.exact import log_partition
+from mnlearn.models.io.formats import save_model
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.any_model import annealed_ll, ll
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_estimates_are_within_their_errors(seed):
+    network = random_network(9, 25, 4, seed)
+    exact = log_partition(compile_network(network))
+    estimate, error = estimated_log_partition(network, Annealing(200, 200), seed)
+    assert 0 < error < 0.05
+    assert abs(estimate - exact) < 5 * error
+
+
+def test_more_steps_make_the_error_smaller():
+    network = grid_network(6)
+    exact = log_partition(compile_network(network))
+    errors = []
+    for n_steps in (10, 100, 1000):
+        estimate, error = estimated_log_partition(network, Annealing(200, n_steps), 3)
+        assert abs(estimate - exact) < 5 * error + 0.01
+        errors.append(error)
+    assert errors[2] < errors[1] < errors[0]
+
+
+def test_threads_do_not_change_the_estimate():
+    network = grid_network(4)
+    one = estimated_log_partition(network, Annealing(50, 50), 1)
+    assert one == estimated_log_partition(network, Annealing(50, 50), 1, threads=3)
+    assert one != estimated_log_partition(network, Annealing(50, 50), 2)
+
+
+def test_too_little_work_is_refused():
+    with pytest.raises(InputError, match="at least 2 chains"):
+        Annealing(1, 10)
+
+
+def test_annealed_likelihood(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    network = grid_network(4)
+    data = merge_rows(np.random.default_rng(0).integers(0, 2, (50, 16)))
+    score = annealed_ll(network, data, Annealing(300, 300), 0)
+    assert abs(score.mean - ll(network, data).mean) < 5 * score.monte_carlo_error
+    assert np.ptp(score.per_row - ll(network, data).per_row) < 1e-9
+    circuit = compile_network(network)
+    assert annealed_ll(circuit, data, Annealing(), 0).monte_carlo_error == 0
+    save_model(network, "g.npz")
+    data.save("d.npz")
+    found = numbers("score g.npz d.npz --metric ll --ais 200 --samples 200 --json")
+    assert abs(found["mean"] - ll(network, data).mean) < 5 * found["monte_carlo_error"]
+    refuse("score g.npz d.npz --metric pll --ais 200", "--ais: expected --metric ll")
+    succeed("score g.npz d.npz --metric ll")

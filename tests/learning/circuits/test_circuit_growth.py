@@ -1,0 +1,378 @@
+"""Growth of circuits: gains by definition, an objective that rises, budgets that nest."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
+from mnlearn.learning.checkpoints import Checkpoints
+from mnlearn.learning.circuits.bayes import BayesGrowth
+from mnlearn.learning.circuits.counts import ExtensionCounts
+from mnlearn.learning.circuits.growth import CircuitGrowth
+from mnlearn.learning.circuits.markov import MarkovGrowth
+from mnlearn.learning.circuits.splitting import plan
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.methods import load_method
+from oracles import all_states
+
+N = 7
+PENALTY = Penalty(0.8, 0.5)
+
+
+@pytest.fixture(scope="module")
+def train():
+    """Examples in which variables depend on the two before them."""
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 2, (600, N))
+    for v in range(2, N):
+        copied = rng.random(len(rows)) < 0.8
+        rows[copied, v] = (rows[copied, v - 1] & rows[copied, v - 2]) ^ (v % 2)
+    return merge_rows(rows, rng.uniform(0.5, 2.0, len(rows)))
+
+
+def objective(model, train, penalty):
+    w = model.weight
+    ll = train.weight @ log_value(model, train.rows) - train.n_examples * log_partition(model)
+    return ll - penalty.l1 * np.abs(w).sum() - 0.5 * penalty.precision * w @ w
+
+
+def grow_one_by_one(growth, limit):
+    """Yield after each split."""
+    while not growth.ended:
+        done = growth.n_splits
+        growth.grow(growth.model.circuit.n_edges)
+        while growth.n_splits == done and not growth.ended:
+            growth.grow(growth.model.circuit.n_edges + growth._pending.n_new_edges)
+        if growth.n_splits > limit:
+            return
+        yield
+
+
+def test_counts_are_those_of_the_data(train):
+    total, ones = ExtensionCounts(train).count([(1, 1), (4, 0)])
+    held = (train.rows[:, 1] == 1) & (train.rows[:, 4] == 0)
+    assert total == pytest.approx(train.weight[held].sum())
+    np.testing.assert_allclose(ones, train.weight[held] @ train.rows[held])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_gain_of_an_extension_is_the_maximum(seed):
+    rng = np.random.default_rng(seed)
+    n, l1, precision = 500.0, rng.choice([0.0, 3.0, 20.0]), rng.choice([0.25, 4.0])
+    prob_of = rng.uniform(0.05, 1.0)
+    prob = rng.uniform(0.05, 0.95, 5) * prob_of
+    count_of = n * rng.uniform(0.05, 1.0)
+    count = count_of * rng.uniform(0.0, 1.0, 5)
+
+    def value(w, v):
+        q = np.array([prob_of - prob[v], prob[v]])
+        c = np.array([count_of - count[v], count[v]])
+        penalty = l1 * np.abs(w).sum() + 0.5 * precision * w @ w
+        return c @ w - n * np.log1p(q @ np.expm1(w)) - penalty
+
+    for v in range(5):
+        gain, *weight = extension_gain(n, l1, precision, count[v], count_of, prob[v], prob_of)
+        starts = [*rng.normal(size=(4, 2)), np.zeros(2)]
+        options = {"xatol": 1e-8, "fatol": 1e-10, "maxiter": 4000}
+        found = [
+            minimize(lambda w, v=v: -value(w, v), s, method="Nelder-Mead", options=options)
+            for s in starts
+        ]
+        best = max(-f.fun for f in found)
+        assert gain == pytest.approx(value(np.array(weight), v), abs=1e-8)
+        assert gain >= best - 1e-6
+
+
+@pytest.mark.parametrize("prob_of", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize("l1", [0.0, 2.0, 10.0])
+def test_gains_are_within_their_bounds(prob_of, l1):
+    """Without a Gaussian prior the bounds are close, where few examples are moved at all."""
+    rng = np.random.default_rng(7)
+    n, n_vars = 5000.0, 200
+    prob = rng.uniform(0.05, 0.95, n_vars) * prob_of
+    count_of = n if prob_of == 1.0 else 1.04 * n * prob_of
+    count = np.clip(prob / prob_of + rng.normal(scale=0.15, size=n_vars), 0.0, 1.0) * count_of
+    bound = np.empty(n_vars)
+    for precision in (1.0, 0.0):
+        extension_bounds(n, l1, precision, count, count_of, prob, prob_of, bound)
+        exact = np.array(
+            [
+                extension_gain(n, l1, precision, c, count_of, q, prob_of)[0]
+                for c, q in zip(count, prob, strict=True)
+            ]
+        )
+        assert (bound >= exact - 1e-9).all()
+    assert (exact > 0.5).any()
+    assert np.median(bound[exact > 0.5] - exact[exact > 0.5]) < 0.4
+
+
+def test_what_has_no_probability_gains_nothing():
+    bound = np.empty(2)
+    extension_bounds(100.0, 0.0, 1.0, np.array([3.0, 9.0]), 9.0, np.array([0.0, 0.1]), 0.1, bound)
+    assert (bound == 0.0).all()
+    assert extension_gain(100.0, 0.0, 1.0, 3.0, 9.0, 0.0, 0.1) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("model_of", [MarkovGrowth, BayesGrowth])
+@pytest.mark.parametrize("n_edges", [150, 1000])
+def test_edges_of_splits_are_counted(train, model_of, n_edges):
+    """Copies above the parameters by hand, all new edges by plans, which count no fewer."""
+    model = model_of(train, PENALTY if model_of is MarkovGrowth else 0.5)
+    CircuitGrowth(model, 0.05, 0.0, n_edges).grow(n_edges)
+    circuit = model.circuit
+    least, counted = [], []
+    for group in range(len(model.n_satisfied if model_of is MarkovGrowth else model.target)):
+        own = model.literals[group] if model_of is MarkovGrowth else model.path[group]
+        taken = {var for var, _ in own}
+        if model_of is BayesGrowth:
+            taken.add(model.target[group])
+        leaves = [group] if model_of is MarkovGrowth else model.parameters[group]
+        found = model.edges(group)
+        for var in sorted(set(range(N)) - taken):
+            assert found[var] == edges_of_copies(circuit, leaves, var)
+            n_new_edges = model.new_edges(group, var, 10**6)
+            if n_new_edges is not None:
+                planned = plan(circuit, np.array(leaves), var, model_of is MarkovGrowth)
+                assert n_new_edges == planned.n_new_edges
+                for limit in (0, 10, 50):
+                    found_to = model.new_edges(group, var, limit)
+                    assert found_to <= n_new_edges
+                    assert found_to == n_new_edges or found_to > limit
+                least.append(found[var])
+                counted.append(n_new_edges)
+    least, counted = np.array(least), np.array(counted)
+    assert len(least) > 30
+    assert (least <= counted).all()
+    assert (least > 0).any()
+
+
+def edges_of_copies(circuit, leaves, var):
+    """Return the edges of the nodes above leaves and not above `var` that are wanted twice."""
+    n_leaves = circuit.n_leaves
+    children = [()] * n_leaves + [
+        tuple(circuit.child[a:b]) for a, b in itertools.pairwise(circuit.start)
+    ]
+    literals = {n: set() for n in range(n_leaves)}
+    literals |= {2 * var: {0}, 2 * var + 1: {1}}
+    above = dict.fromkeys(range(n_leaves), False)
+    above |= {2 * circuit.n_vars + int(leaf): True for leaf in leaves}
+    for n in range(n_leaves, len(children)):
+        literals[n] = set().union(*(literals[c] for c in children[n]))
+        above[n] = any(above[c] for c in children[n])
+    twice, total = set(), 0
+    for n in reversed(range(n_leaves, len(children))):
+        if not above[n]:
+            continue
+        parts = [c for c in children[n] if above[c]]
+        if n in twice:
+            total += len(children[n])
+            twice |= set(parts)
+        elif not circuit.is_sum[n - n_leaves] and any(
+            literals[c] == {0, 1} and not above[c] for c in children[n]
+        ):
+            total += 2 if len(children[n]) == 2 else 3
+            twice |= set(parts)
+    return total
+
+
+def test_each_split_gains_what_was_said_and_the_circuit_stays_right(train):
+    model = MarkovGrowth(train, PENALTY)
+    growth = CircuitGrowth(model, 0.05, 0.5, 600)
+    before, n_checked = model.objective, 0
+    accept = model.accept
+
+    def checked(chosen):
+        nonlocal before
+        groups = accept(chosen)
+        # Weights are learned after the split, so that at least its own gain is gained.
+        assert model.objective >= before + chosen.gain * (1 - 1e-9) - 1e-9
+        before = model.objective
+        return groups
+
+    model.accept = checked
+    for _ in grow_one_by_one(growth, 25):
+        learned = model.model()
+        satisfied = learned.features.satisfied(all_states(N))
+        polynomial = satisfied @ learned.weight
+        np.testing.assert_allclose(log_value(learned, all_states(N)), polynomial, atol=1e-9)
+        assert log_partition(learned) == pytest.approx(np.log(np.exp(polynomial).sum()))
+        learned.check()
+        assert objective(learned, train, PENALTY) >= model.objective - 1e-6
+        n_checked += 1
+    assert n_checked > 15
+
+
+def test_learned_weights_are_the_best(train):
+    model = MarkovGrowth(train, PENALTY)
+    CircuitGrowth(model, 0.05, 1.0, 150).grow(150)
+    learned = model.model()
+    states, rows = (
+        learned.features.satisfied(x).astype(float) for x in (all_states(N), train.rows)
+    )
+    in_data = train.weight @ rows
+
+    def loss(halves):
+        w, size = halves[: len(in_data)] - halves[len(in_data) :], halves.sum()
+        energy = states @ w
+        log_z = np.logaddexp.reduce(energy)
+        slope = train.n_examples * np.exp(energy - log_z) @ states - in_data
+        slope += PENALTY.precision * w
+        value = train.n_examples * log_z - in_data @ w + 0.5 * PENALTY.precision * w @ w
+        return value + PENALTY.l1 * size, np.concatenate([slope, -slope]) + PENALTY.l1
+
+    start = np.concatenate([np.maximum(learned.weight, 0), np.maximum(-learned.weight, 0)])
+    options = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-14, "gtol": 1e-6}
+    best = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(start), options=options
+    )
+    assert objective(learned, train, PENALTY) >= -best.fun - 0.01
+
+
+def test_budgets_of_edges_nest(train):
+    """What a small budget gives does not depend on whether a larger one was to follow."""
+    path = CircuitGrowth(MarkovGrowth(train, PENALTY), 0.1, 0.5, 500)
+    models = []
+    for budget in (80, 200, 500):
+        path.grow(budget)
+        models.append(path.model.model())
+        assert models[-1].n_edges <= budget
+    alone = CircuitGrowth(MarkovGrowth(train, PENALTY), 0.1, 0.5, 500)
+    alone.grow(500)
+    again = alone.model.model()
+    assert again.weight.tobytes() == models[-1].weight.tobytes()
+    assert again.child.tobytes() == models[-1].child.tobytes()
+    assert models[0].n_edges < models[1].n_edges < models[2].n_edges
+
+
+def test_a_deadline_ends_growth_with_a_model(train):
+    growth = CircuitGrowth(MarkovGrowth(train, PENALTY), 0.1, 0.5, 500)
+    growth.grow(500, deadline=0.0)
+    assert growth.ended
+    assert growth.model.model().n_edges == 7 * N
+
+
+def test_bayesian_networks_gain_what_was_said(train):
+    model = BayesGrowth(train, 0.5)
+    growth = CircuitGrowth(model, 0.05, 0.5, 600)
+    n_checked = 0
+    for _ in grow_one_by_one(growth, 40):
+        learned = model.model()
+        per_row = log_value(learned, train.rows)
+        assert train.weight @ per_row == pytest.approx(model.log_likelihood)
+        assert log_partition(learned) == pytest.approx(0.0, abs=1e-9)
+        polynomial = learned.features.satisfied(all_states(N)) @ learned.weight
+        np.testing.assert_allclose(log_value(learned, all_states(N)), polynomial, atol=1e-9)
+        n_checked += 1
+    assert n_checked > 15
+    # Each leaf's parameters are its smoothed frequencies in the data.
+    for k in range(len(learned.weight)):
+        literals = learned.features.literals(k)
+        own = train.weight @ learned.features.satisfied(train.rows)[:, k]
+        twin = [
+            j
+            for j in range(len(learned.weight))
+            if j != k
+            and len(learned.features.literals(j)) == len(literals)
+            and len(set(learned.features.literals(j)) ^ set(literals)) == 2
+            and np.logaddexp(learned.weight[j], learned.weight[k]) == pytest.approx(0, abs=1e-9)
+        ]
+        others = [train.weight @ learned.features.satisfied(train.rows)[:, j] for j in twin]
+        wanted = [np.log((own + 0.5) / (own + other + 1.0)) for other in others]
+        assert any(w == pytest.approx(learned.weight[k]) for w in wanted)
+
+
+@pytest.mark.parametrize("model_of", [MarkovGrowth, BayesGrowth])
+def test_an_exact_search_takes_the_best_split_there_is(train, model_of):
+    model = model_of(train, PENALTY if model_of is MarkovGrowth else 0.5)
+    growth = CircuitGrowth(model, 0.05, 0.5, 400, quick=False)
+    n_checked = 0
+    for _ in range(12):
+        split = growth._next()
+        price = growth.edge_cost
+        taken = split.gain - price * split.n_new_edges
+        for group, bound in growth._queue._gain.items():
+            model.bounds([group])
+            for var in np.flatnonzero(np.isfinite(bound)):
+                n_new_edges = model.new_edges(group, int(var), 10**6)
+                gain = model.gain(group, int(var))
+                if n_new_edges is not None:
+                    assert gain - price * n_new_edges <= taken + 1e-9
+                    n_checked += 1
+        growth._take(split)
+    assert n_checked > 100
+
+
+def test_no_cycle_is_grown(train):
+    model = BayesGrowth(train, 0.5)
+    CircuitGrowth(model, 0.05, 0.0, 150).grow(150)
+    parents = {v: set() for v in range(N)}
+    for target, path in zip(model.target, model.path, strict=True):
+        parents[target] |= {var for var, _ in path}
+    done = set()
+    while len(done) < N:
+        ready = {v for v in parents if v not in done and parents[v] <= done}
+        assert ready, "the parents form a cycle"
+        done |= ready
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+@pytest.mark.parametrize("method_name", ["acmn", "acbn"])
+@pytest.mark.parametrize("n_states", [1, 3, 9])
+def test_a_killed_run_goes_on_to_the_same_bytes(
+    train, tmp_path, monkeypatch, method_name, n_states
+):
+    monkeypatch.setattr("mnlearn.learning.circuits.growth._SECONDS_BETWEEN_STATES", -1.0)
+    method = load_method(method_name)
+    grid = method.grid({"max_edges": [80, 150, 300, 600], "split_cost": 0.5})
+    criterion = validation_score(method, train)
+    whole = tune(method, train, grid, criterion)
+
+    left = n_states
+
+    class Dying(Checkpoints):
+        def save(self, key, arrays):
+            nonlocal left
+            super().save(key, arrays)
+            left -= 1
+            if left == 0:
+                raise KilledError
+
+    with pytest.raises(KilledError):
+        tune(method, train, grid, criterion, checkpoints=Dying(tmp_path, code="x"))
+    began = BayesGrowth if method_name == "acbn" else MarkovGrowth
+    monkeypatch.setattr(began, "first", lambda self: pytest.fail("began again"))
+    again = tune(method, train, grid, criterion, checkpoints=Checkpoints(tmp_path, code="x"))
+    assert [row["n_edges"] for row in again.trace] == [row["n_edges"] for row in whole.trace]
+    assert [row["validation"] for row in again.trace] == [row["validation"] for row in whole.trace]
+    a, b = whole.best.fitted.model, again.best.fitted.model
+    assert a.weight.tobytes() == b.weight.tobytes()
+    assert a.child.tobytes() == b.child.tobytes()
+
+
+@pytest.mark.parametrize(("room", "looks"), [(3, False), (40, True)])
+def test_no_split_is_looked_at_in_a_budget_without_room(train, monkeypatch, room, looks):
+    looked_at = []
+    for name in ("bounds", "gain", "edges", "new_edges"):
+        method = getattr(MarkovGrowth, name)
+
+        def spied(self, *arguments, name=name, method=method):
+            looked_at.append(name)
+            return method(self, *arguments)
+
+        monkeypatch.setattr(MarkovGrowth, name, spied)
+    model = MarkovGrowth(train, PENALTY)
+    budget = model.circuit.n_edges + room
+    growth = CircuitGrowth(model, 0.05, 0.0, budget)
+    looked_at.clear()  # The bounds at the start are found before there is a budget.
+    growth.grow(budget)
+    assert growth.ended
+    assert bool(looked_at) == looks
+    assert (growth.n_splits > 0) == looks

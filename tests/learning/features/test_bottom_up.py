@@ -1,0 +1,230 @@
+"""Bottom-up search against its definition: gains, nearest examples, what a pass leaves behind."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+
+import oracles
+from conftest import random_data
+from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.kernels.search import generalisation as kernels
+from mnlearn.kernels.search import near_rows
+from mnlearn.learning.features import bottom_up
+from mnlearn.learning.features.bottom_up import search_bottom_up
+from mnlearn.learning.method import Task
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.methods import load_method
+from mnlearn.models.features import atomic_features, concatenate, features_of
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.scoring.any_model import pll
+
+
+def total_pll(features, weight, data):
+    network = MarkovNetwork(data.n_vars, features, np.asarray(weight, float))
+    return data.n_examples * pll(network, data).mean
+
+
+def cells_of(data, theta, literals):
+    """What `_cells` lists, for one feature given as (variable, value) pairs."""
+    asked, value = np.zeros((2, 1, -(-data.n_vars // 64)), np.uint64)
+    for v, x in literals:
+        asked[0, v // 64] |= np.uint64(1 << (v % 64))
+        value[0, v // 64] |= np.uint64(x << (v % 64))
+    rows = bottom_up._packed_rows(data.rows)
+    more = asked[0].copy()
+    more[0] |= np.uint64(0b111)
+    # All rows come near the feature of more literals, and are seen through its mask.
+    near = near_rows.room_for_rows(*rows.shape, data.n_vars)
+    near_rows.begin(near, rows, more, value[0])
+    near_rows.admit(near, rows, more, value[0], data.n_vars)
+    near_rows.order_rows(near)
+    n_rows = data.n_rows
+    assert near.until[-1] == n_rows
+    odds, amount = np.empty(theta.size), np.empty(theta.size)
+    cells = kernels._cells(near, n_rows, data.weight, theta, asked[0], value[0], odds, amount)
+    p = expit(theta)
+    sums = np.array([kernels._sums(p[i], more, value[0], more) for i in near.row])
+    derivatives = kernels._slope_and_curvature(
+        near, n_rows, data.weight, p, sums, asked[0], value[0], more & ~asked[0]
+    )
+    return derivatives, (odds, amount, *cells)
+
+
+@pytest.mark.parametrize("n_vars", [6, 70])
+def test_best_weight_and_its_gain(n_vars):
+    data = random_data(1, 200, n_vars)
+    rng = np.random.default_rng(2)
+    atoms = atomic_features(n_vars)
+    base = rng.normal(size=n_vars)
+    theta = conditional_log_odds(MarkovNetwork(n_vars, atoms, base), data)
+    before = total_pll(atoms, base, data)
+    found_one = False
+    for _ in range(6):
+        variables = rng.choice(n_vars, 3, replace=False)
+        literals = sorted((int(v), int(rng.integers(2))) for v in variables)
+        derivatives, cells = cells_of(data, theta, literals)
+        features = concatenate([atoms, features_of([literals])])
+
+        def loss(w, features=features):
+            gain = total_pll(features, [*base, w], data) - before
+            return -(gain - 2.0 * abs(w) - 0.5 * 4.0 * w * w)
+
+        room = abs(derivatives[0]) - 2.0
+        start = kernels.gain_bound(room, derivatives[1], 4.0)[1] * np.sign(derivatives[0])
+        w, gain = kernels.best_weight(*cells, 2.0, 4.0, start, 0.0) if start else (0.0, 0.0)
+        assert_allclose(gain, -loss(w), atol=1e-8)
+        assert_allclose(kernels.weight_gain(*cells, 2.0, 4.0, 0.3), -loss(0.3), atol=1e-8)
+        free = [total_pll(features, [*base, x], data) for x in (-1e-4, 0.0, 1e-4)]
+        assert_allclose(derivatives[0], (free[2] - free[0]) / 2e-4, rtol=1e-4)
+        assert_allclose(-derivatives[1], np.diff(free, 2)[0] / 1e-8, rtol=1e-3)
+        if w:
+            found_one = True
+            best = minimize_scalar(loss, bounds=(min(0, 2 * w), max(0, 2 * w)), method="bounded")
+            assert_allclose(gain, -best.fun, rtol=1e-4)
+        else:
+            assert min(loss(1e-4), loss(-1e-4)) >= 0
+    assert found_one
+
+
+@pytest.mark.parametrize("precision", [0.0, 0.1, 4.0])
+@pytest.mark.parametrize("seed", range(20))
+def test_gains_are_within_their_bounds(seed, precision):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 30))
+    odds, amount = rng.normal(scale=2.0, size=n), rng.uniform(0.5, 3.0, n)
+    holds = rng.random(n) < 0.7
+    p = expit(odds)
+    slope = amount @ (holds - p)
+    bound, start = kernels.gain_bound(abs(slope) - 0.2, amount @ (p * (1 - p)), precision)
+    if abs(slope) <= 0.2:
+        assert bound == start == 0.0
+        return
+    cells = odds, amount, n, amount @ holds, 0.2, precision, start * np.sign(slope)
+    w, gain = kernels.best_weight(*cells, 0.0)
+    assert w * slope > 0.0
+    assert 0.0 < gain <= bound
+    if precision == 4.0 and gain > 0.5:
+        assert bound < 2.0 * gain
+    # What falls short of what is needed may end early, and does not reach it.
+    assert kernels.best_weight(*cells, gain + 1e-3)[1] <= gain + 1e-9
+    assert_allclose(kernels.best_weight(*cells, 0.9 * gain), (w, gain))
+
+
+@pytest.mark.parametrize("initial", ["full", "positive"])
+def test_a_pass_gains_what_it_says(initial):
+    data = random_data(3, 300, 8)
+    penalty, price = Penalty(1.0, 1.0), 2.0
+    rows = bottom_up._packed_rows(data.rows)
+    asked = (
+        rows.copy() if initial == "positive" else bottom_up._packed_rows(np.ones_like(data.rows))
+    )
+    value, weight = rows.copy(), np.zeros(len(rows))
+    table = np.zeros(2**14, np.uint64)
+    kernels.remember_all(asked, value, table)
+    atoms = atomic_features(8)
+    base = np.zeros(8)
+    theta = conditional_log_odds(MarkovNetwork(8, atoms, base), data)
+    start = total_pll(atoms, base, data)
+    n, gained = kernels.generalise_pass(
+        rows, data.weight, theta, np.arange(len(rows)), asked, value, weight, 5,
+        penalty.l1, penalty.precision, price, table,
+    )  # fmt: skip
+    found = np.flatnonzero(weight)
+    assert n >= len(found) > 0
+    features = bottom_up._features(asked[found], value[found], 8)
+    whole = concatenate([atoms, features])
+    network = MarkovNetwork(8, whole, np.concatenate([base, weight[found]]))
+    assert_allclose(theta, oracles.log_odds_matrix(network, data.rows), atol=1e-9)
+    costs = np.sum(np.abs(weight) + 0.5 * weight**2) + price * np.bitwise_count(asked[found]).sum()
+    end = total_pll(whole, network.weight, data)
+    assert_allclose(gained, end - start - costs, rtol=1e-9)
+    # Every feature is an example with literals dropped, and still matches that example.
+    for f in found:
+        assert not np.any(asked[f] & (rows[f] ^ value[f]))
+
+
+def whole_examples():
+    """Return data, and what a pass over its examples, all values of each, begins with."""
+    data = random_data(3, 300, 8)
+    rows = bottom_up._packed_rows(data.rows)
+    asked = bottom_up._packed_rows(np.ones_like(data.rows))
+    return (
+        data, rows, asked, rows.copy(), np.zeros(len(rows)), np.zeros(2**14, np.uint64),
+        np.zeros(data.rows.shape),
+    )  # fmt: skip
+
+
+def test_literals_that_gain_nothing_are_dropped_and_left_out():
+    data, rows, asked, value, weight, table, theta = whole_examples()
+    outcome = kernels.generalise_pass(
+        rows, data.weight, theta, np.arange(len(rows)), asked, value, weight, 5,
+        0.0, 1.0, 1e4, table,
+    )  # fmt: skip
+    assert outcome[0] > 0
+    assert outcome[1] == 0.0
+    assert not weight.any()
+    assert not theta.any()
+    assert np.bitwise_count(asked).min() == 2
+
+
+def test_a_feature_that_no_longer_pays_is_generalised_like_one_that_never_did():
+    data, rows, asked, value, weight, table, theta = whole_examples()
+
+    def treat(features, price):
+        return kernels.generalise_pass(
+            rows, data.weight, theta, features, asked, value, weight, 3, 0.0, 1.0, price, table
+        )[0]
+
+    assert treat(np.arange(len(rows)), 0.5) > 0
+    paid = weight != 0.0
+    assert treat(np.arange(len(rows)), 2.5) > 0
+    dropped = np.flatnonzero(weight == 0.0)
+    assert paid[dropped].any()
+    # At the weight 0 any shorter feature is better, so that none was left to be found.
+    assert treat(dropped, 2.5) == 0
+
+
+def test_search_finds_the_structure_of_a_chain():
+    rng = np.random.default_rng(0)
+    rows = np.zeros((3000, 6), int)
+    rows[:, 0] = rng.random(3000) < 0.5
+    for v in range(1, 6):
+        rows[:, v] = np.where(rng.random(3000) < 0.9, rows[:, v - 1], 1 - rows[:, v - 1])
+    from mnlearn.data.dataset import merge_rows
+
+    data = merge_rows(rows[:2000])
+    test = merge_rows(rows[2000:])
+    found = search_bottom_up(data, Penalty(1.0, 2.0), "full", 10, 5.0)
+    assert found.replaced[-1] == 0
+    method = load_method("blm")
+    grid = method.grid({"initial": ["full"], "l1": [1]})
+    model = tune(method, data, grid, None).best.fitted.model
+    assert pll(model, test).mean > -6 * np.log(2) * 0.5
+    strongest = sorted(model.edges().items(), key=lambda e: -abs(e[1]))[:5]
+    assert sorted(pair for pair, _ in strongest) == [(v, v + 1) for v in range(5)]
+
+
+def test_does_not_depend_on_anything_but_the_seed():
+    data = random_data(4, 300, 8)
+    one, same = (search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, 1.0) for _ in range(2))
+    assert_array_equal(one.features.var, same.features.var)
+    assert one.gained == same.gained
+    other = search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, 1.0, seed=7)
+    assert one.gained != other.gained
+
+
+def test_tuned_over_searches_and_penalties():
+    data = random_data(5, 300, 8)
+    method = load_method("blm")
+    grid = method.grid({"initial": ["full", "positive"], "l1": [1, 5], "sd": [0.5, 1]})
+    tuned = tune(method, data, grid, validation_score(method, data))
+    assert set(tuned.variants) == {"full", "positive"}
+    assert len(tuned.trace) == 8
+    assert tuned.best.fitted.details["n_replaced"] > 0
+    workspace = method.prepare(Task(data, grid))
+    parameters = method.choose(tuned.best.parameters)
+    again = method.stages[0].learn(workspace, parameters, None)
+    assert again.details["n_candidates"] == tuned.best.fitted.details["n_candidates"]

@@ -1,0 +1,176 @@
+"""Random generalisation: what is drawn, how often, and what is kept."""
+
+import itertools
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import stats
+
+from conftest import random_data
+from mnlearn.data.dataset import merge_rows
+from mnlearn.kernels.search.generation import generalise, literal_keys
+from mnlearn.learning.features.generation import generate_features
+from mnlearn.learning.method import Task
+from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.methods import load_method
+from mnlearn.runtime.errors import InputError
+
+
+def literals(run, f):
+    part = run.literal[run.start[f] : run.start[f + 1]]
+    return frozenset((int(code) >> 1, int(code) & 1) for code in part)
+
+
+def conjunctions(run):
+    return [literals(run, f) for f in range(len(run.digest))]
+
+
+@pytest.mark.parametrize("initial", ["full", "positive"])
+def test_every_feature_generalises_an_example(initial):
+    data = random_data(1, n_examples=30, n_vars=9)
+    run = generate_features(data, 2000, initial)
+    found = conjunctions(run)
+    examples = [
+        frozenset((v, x) for v, x in enumerate(row) if initial == "full" or x)
+        for row in data.rows.tolist()
+    ]
+    assert found[: run.n_initial] == examples
+    assert all(len(f) == n for f, n in zip(found, np.diff(run.start), strict=True))
+    for f in found[run.n_initial :]:
+        assert len(f) >= 2
+        assert any(f < example for example in examples)
+
+
+def test_the_first_features_are_drawn_as_the_paper_says():
+    """One example of four literals: 2 are kept, or 3, with probability 1/2 each."""
+    data = merge_rows(np.array([[1, 0, 1, 1]]))
+    full = next(iter(conjunctions(generate_features(data, 1))))
+    expected = dict.fromkeys(map(frozenset, combinations(full, 2)), 1 / 12)
+    expected |= dict.fromkeys(map(frozenset, combinations(full, 3)), 1 / 8)
+    counts = Counter(conjunctions(generate_features(data, 1, seed=s))[1] for s in range(6000))
+    assert set(counts) == set(expected)
+    chosen = [counts[f] for f in expected]
+    assert stats.chisquare(chosen, [6000 * p for p in expected.values()]).pvalue > 1e-3
+
+
+def test_duplicates_weigh():
+    """From one example of four literals, the third draw is from what the first two have left."""
+    data = merge_rows(np.array([[1, 0, 1, 1]]))
+    n_runs = 4000
+    lengths = [np.diff(generate_features(data, 2, seed=s).start)[1:] for s in range(n_runs)]
+    # After a feature of 3 literals there are two parents: the example, and it (always to 2).
+    threes = [pair for pair in lengths if pair[0] == 3]
+    long = sum(pair[1] == 3 for pair in threes)
+    assert stats.binomtest(long, len(threes), 0.25).pvalue > 1e-3
+    # After one of 2 the only parent is the example.
+    twos = [pair for pair in lengths if pair[0] == 2]
+    long = sum(pair[1] == 3 for pair in twos)
+    assert stats.binomtest(long, len(twos), 0.5).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("initial", ["full", "positive"])
+def test_kept_are_those_generated_more_often_than_the_threshold(initial):
+    data = random_data(2, n_examples=20, n_vars=7)
+    run = generate_features(data, 3000, initial)
+    for n_generated, threshold in [(3000, 1), (3000, 5), (500, 0), (500, 2)]:
+        generated = conjunctions(run)[run.n_initial : run.n_initial + n_generated]
+        counts = Counter(generated)
+        expected = {f for f, n in counts.items() if n > threshold}
+        expected |= {frozenset([(v, 1)]) for v in range(data.n_vars)}
+        features = run.features(n_generated, threshold)
+        found = [frozenset(features.literals(f)) for f in range(len(features))]
+        assert set(found) == expected
+        assert len(found) == len(expected)
+        position, count = run.distinct(n_generated)
+        assert len(position) == len(counts)
+        assert [counts[literals(run, p)] for p in position] == count.tolist()
+
+
+def test_a_short_run_is_the_beginning_of_a_long_one():
+    data = random_data(3, n_examples=40, n_vars=12)
+    short, long = (generate_features(data, n, seed=7) for n in (200, 5000))
+    assert_array_equal(short.digest, long.digest[: len(short.digest)])
+    assert_array_equal(short.literal, long.literal[: len(short.literal)])
+    other = generate_features(data, 200, seed=8)
+    assert not np.array_equal(short.start, other.start)
+
+
+def test_the_list_of_literals_grows_with_need():
+    given = (2 * np.arange(50)).astype(np.uint16)
+    keys = literal_keys(100, np.uint64(1))
+    lists = []
+    for room in (50, 100_000):
+        literal = np.concatenate([given, np.zeros(room - 50, np.uint16)])
+        start, digest = np.array([0, 50, *[0] * 200]), np.empty(201, np.uint64)
+        literal = generalise(start, literal, 1, keys, np.uint64(2), digest)
+        lists.append((start, literal[: start[-1]], digest))
+    assert lists[0][0][-1] > 150  # grown more than once
+    for small, large in zip(*lists, strict=True):
+        assert_array_equal(small, large)
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "message"),
+    [
+        (np.eye(4), {"initial": "positive"}, "at least three literals"),
+        (np.eye(2), {}, "at least three literals"),
+        (np.eye(4), {"initial": "some"}, "expected one of full, positive, got 'some'"),
+        (np.eye(4), {"n_generated": 0}, "at least one feature, got 0"),
+    ],
+)
+def test_refuses_what_cannot_be_generated(rows, arguments, message):
+    with pytest.raises(InputError, match=message):
+        generate_features(merge_rows(rows.astype(int)), **{"n_generated": 10, **arguments})
+
+
+def test_gssl_learns_weights_of_nested_feature_sets():
+    data = random_data(4, n_examples=200, n_vars=6)
+    method = load_method("gssl")
+    grid = method.grid({"n_generated": [100, 1000], "threshold": [1, 5], "l1": [0.5]})
+    tuned = tune(method, data, grid, lambda model: float(len(model.features)))
+    workspace = method.prepare(Task(data, grid))
+    for variant, candidate in tuned.variants.items():
+        initial, n_generated, threshold = variant.split("-")
+        run = generate_features(data, 1000, initial)
+        features = run.features(int(n_generated), int(threshold))
+        model = candidate.fitted.model
+        assert_array_equal(model.features.var, features.var)
+        assert candidate.fitted.details["n_candidates"] == len(features)
+        assert candidate.fitted.details["gap"] >= 0
+        n_unique = len(run.distinct(int(n_generated))[0])
+        assert candidate.fitted.details["n_unique"] == n_unique
+    parameters = method.choose({k: v[0] for k, v in grid.items()})
+    assert workspace.run(parameters).nested.run.n_initial == data.n_rows
+    assert tuned.best.parameters["n_generated"] == 1000
+
+
+def test_gssl_learns_the_same_in_any_order():
+    data = random_data(5, n_examples=300, n_vars=7)
+    method = load_method("gssl")
+    grid = method.grid(
+        {
+            "initial": ["full", "positive"],
+            "n_generated": [100, 500],
+            "threshold": [1, 2],
+            "l1": [0.5, 2],
+            "sd": [0.1, 1],
+            "max_iterations": [5],
+        }
+    )
+    tuned = tune(method, data, grid, validation_score(method, data))
+    workspace = method.prepare(Task(data, grid, criterion=validation_score(method, data)))
+    stage = method.stages[-1]
+    values = itertools.product(*(grid[name] for name in stage.parameters))
+    points = [dict(zip(stage.parameters, point, strict=True)) for point in values]
+    n_checked = 0
+    for point in reversed(points):
+        fitted = stage.learn(
+            workspace, method.choose({**method.defaults(), "max_iterations": 5, **point}), None
+        )
+        row = next(r for r in tuned.trace if all(r[k] == v for k, v in point.items()))
+        assert row["objective"] == fitted.details["objective"]
+        n_checked += 1
+    assert n_checked == 32

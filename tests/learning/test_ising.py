@@ -1,0 +1,144 @@
+"""Ising networks: EBIC, edges, codings and the bootstrap, against slow versions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import oracles
+from conftest import random_data
+from mnlearn.data.dataset import merge_rows
+from mnlearn.learning.ising import bootstrap, learn_ising
+from mnlearn.learning.logistic import learn_logistic_path
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
+
+
+def sampled(seed=1, n_examples=1500, n_vars=6, weight=1.6):
+    """Examples of a chain of variables, exactly drawn, and its edges."""
+    edges = {(v, v + 1): weight * (-1) ** v for v in range(n_vars - 1)}
+    states = oracles.all_states(n_vars)
+    energy = sum(w * states[:, u] * states[:, v] for (u, v), w in edges.items())
+    energy = energy - 0.4 * states.sum(axis=1)
+    p = np.exp(energy) / np.exp(energy).sum()
+    drawn = np.random.default_rng(seed).choice(len(states), n_examples, p=p)
+    names = tuple(f"item{v}" for v in range(n_vars))
+    return merge_rows(states[drawn], names=names), edges
+
+
+def test_finds_the_network_that_the_examples_come_from():
+    data, edges = sampled(n_examples=6000)
+    network = learn_ising(data)
+    assert {(u, v) for u, v in network.edges().tolist()} == set(edges)
+    for (u, v), weight in edges.items():
+        assert_allclose(network.weight[u, v], weight, atol=0.35)
+    assert_array_equal(network.weight, network.weight.T)
+    assert not network.at_end.any()
+    size = [abs(network.weight[u, v]) for u, v in network.edges()]
+    assert size == sorted(size, reverse=True)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.25, 1.0])
+def test_every_penalty_has_the_least_ebic(gamma):
+    """Compared with the definition, on the penalties of the chosen path."""
+    data, _ = sampled(n_examples=300)
+    network = learn_ising(data, gamma)
+    largest = max(learn_ising(data, 1e9).penalty)
+    penalties = np.geomspace(largest, largest / 100, 100)
+    path = learn_logistic_path(data, penalties.tolist(), standardise=True)
+    for v in range(data.n_vars):
+        ebic = []
+        for k in range(len(penalties)):
+            weights = path.coefficient[k].toarray()[v]
+            odds = data.rows @ weights + path.intercept[k, v]
+            p = 1 / (1 + np.exp(-odds))
+            p = np.where(data.rows[:, v] == 1, p, 1 - p)
+            n_neighbours = np.count_nonzero(weights)
+            more = np.log(data.n_examples) + 2 * gamma * np.log(data.n_vars - 1)
+            ebic.append(-2 * data.weight @ np.log(p) + n_neighbours * more)
+        best = int(np.argmin(ebic))
+        assert_allclose(network.ebic[v], ebic[best], rtol=1e-6)
+        assert_allclose(network.penalty[v], path.penalties[best])
+        assert_allclose(network.regression[v], path.coefficient[best].toarray()[v])
+
+
+def test_rules_of_merging():
+    data, _ = sampled(n_examples=150, weight=0.7)
+    both, either = learn_ising(data, 0.0, "and"), learn_ising(data, 0.0, "or")
+    found = both.regression != 0
+    for u, v in itertools.combinations(range(data.n_vars), 2):
+        mean = (both.regression[u, v] + both.regression[v, u]) / 2
+        assert both.weight[u, v] == (mean if found[u, v] and found[v, u] else 0)
+        assert either.weight[u, v] == (mean if found[u, v] or found[v, u] else 0)
+    assert len(either.edges()) > len(both.edges())
+
+
+def test_codings_and_model_are_one_distribution():
+    data, _ = sampled(n_examples=400)
+    network = learn_ising(data)
+    states = oracles.all_states(data.n_vars).astype(float)
+    signs = 2 * states - 1
+
+    def distribution(values, weight, threshold):
+        p = np.exp(values @ threshold + ((values @ weight) * values).sum(axis=1) / 2)
+        return p / p.sum()
+
+    expected = distribution(states, network.weight, network.threshold)
+    assert_allclose(distribution(signs, *network.plus_minus()), expected, rtol=1e-9)
+    assert_allclose(oracles.joint(network.markov_network()), expected, rtol=1e-9)
+
+
+def test_bootstrap_is_learning_from_resamples():
+    data, edges = sampled(n_examples=200)
+    stability = bootstrap(data, 7, seed=3)
+    weights = []
+    for b in range(7):
+        generator = stream(3, "ising", "bootstrap", str(b))
+        count = generator.multinomial(200, data.weight / 200)
+        again = merge_rows(np.repeat(data.rows, count, axis=0))
+        weights.append(learn_ising(again).weight)
+    weights = np.array(weights)
+    assert_allclose(stability.share, (weights != 0).mean(axis=0))
+    assert_allclose(stability.mean, weights.mean(axis=0), atol=1e-6)
+    assert_allclose(stability.low, np.quantile(weights, 0.025, axis=0), atol=1e-6)
+    assert_allclose(stability.high, np.quantile(weights, 0.975, axis=0), atol=1e-6)
+    assert min(stability.share[u, v] for u, v in edges) > 0.5
+
+
+def test_bootstrap_does_not_depend_on_threads():
+    data, _ = sampled(n_examples=100)
+    one, two = (bootstrap(data, 30, threads=t) for t in (1, 2))
+    assert_array_equal(one.mean, two.mean)
+    assert_array_equal(one.share, two.share)
+
+
+def test_a_resample_may_lose_a_value():
+    rows = random_data(2, n_examples=40, n_vars=4).rows.copy()
+    rows[:, 0] = 0
+    rows[0, 0] = 1
+    stability = bootstrap(merge_rows(rows), 20)
+    assert np.isfinite(stability.mean).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"gamma": -1.0}, "gamma: expected a number of at least 0, got -1.0."),
+        ({"gamma": np.nan}, "gamma: expected"),
+        ({"merge": "xor"}, "merge: expected one of and, or, got 'xor'."),
+    ],
+)
+def test_refuses_settings(arguments, message):
+    with pytest.raises(InputError, match=message):
+        learn_ising(random_data(0), **arguments)
+
+
+def test_refuses_what_has_no_network():
+    rows = np.array([[0, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0]])
+    with pytest.raises(InputError, match="leave out what never varies: b \\(always 1\\)"):
+        learn_ising(merge_rows(rows, names=("a", "b", "c")))
+    with pytest.raises(InputError, match="at least two variables"):
+        learn_ising(merge_rows(rows[:, :1]))
+    with pytest.raises(InputError, match="at least 1, got 0"):
+        bootstrap(random_data(0), 0)

@@ -1,0 +1,215 @@
+"""Logistic regressions against their optimality conditions, and what is built from them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+import oracles
+from conftest import random_data, random_dependency_network
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.kernels.l1_logistic import _cholesky_solve
+from mnlearn.learning.logistic import learn_logistic_path
+from mnlearn.learning.mixtures import mixture
+from mnlearn.learning.neighbourhoods import merged_pairs, pair_features
+from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.runtime.errors import InputError
+
+PENALTIES = [0.1, 1.0, 3.0, 10.0, 30.0, 100.0]
+
+
+def losses(data, v, weights, intercept):
+    """Return the loss and its derivatives by the weights and the intercept."""
+    x, y = data.rows.astype(float), data.rows[:, v]
+    odds = x @ weights + intercept
+    loss = data.weight @ np.logaddexp(0.0, np.where(y == 1, -odds, odds))
+    residual = data.weight * (1 / (1 + np.exp(-odds)) - y)
+    return loss, x.T @ residual, residual.sum()
+
+
+def objective(data, v, weights, intercept, penalty, free):
+    loss = losses(data, v, weights, intercept)[0]
+    return loss + penalty * (np.abs(weights).sum() + (0 if free else abs(intercept)))
+
+
+def dense_data(seed):
+    """Half of the columns are mostly ones."""
+    rows = random_data(seed, n_examples=300, n_vars=8).rows.copy()
+    rows[:, ::2] ^= 1
+    weight = np.random.default_rng(seed).random(len(rows)) * 3 + 0.1
+    return merge_rows(rows, weight)
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_optimality_conditions_hold_on_the_whole_path(seed, free):
+    data = dense_data(seed)
+    path = learn_logistic_path(data, PENALTIES, free, 1e-7)
+    assert_array_equal(path.penalties, sorted(PENALTIES, reverse=True))
+    for k, penalty in enumerate(path.penalties):
+        coefficient = path.coefficient[k].toarray()
+        assert not coefficient.diagonal().any()
+        for v in range(data.n_vars):
+            _, slope, of_intercept = losses(data, v, coefficient[v], path.intercept[k, v])
+            slope = np.delete(slope, v)
+            own = np.delete(coefficient[v], v)
+            if not free:
+                slope = np.append(slope, of_intercept)
+                own = np.append(own, path.intercept[k, v])
+            elif path.intercept[k, v]:
+                assert abs(of_intercept) <= 0.02
+            assert np.all(np.abs(slope) <= penalty + 0.02)
+            inside = own != 0
+            assert_allclose(slope[inside], -penalty * np.sign(own[inside]), atol=0.02)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_the_gap_bounds_the_distance_to_the_minimum(free):
+    data = dense_data(7)
+    rough = learn_logistic_path(data, PENALTIES, free, 0.05)
+    exact = learn_logistic_path(data, PENALTIES, free, 1e-7)
+    for k, penalty in enumerate(rough.penalties):
+        for v in range(data.n_vars):
+            found, best = (
+                objective(data, v, p.coefficient[k].toarray()[v], p.intercept[k, v], penalty, free)
+                for p in (rough, exact)
+            )
+            assert best - 1e-6 <= found <= best + rough.gap[k, v] + 1e-6
+            assert rough.gap[k, v] <= 0.05 * rough.constant_loss[v]
+            assert exact.gap[k, v] <= 1e-7 * exact.constant_loss[v]
+
+
+@pytest.mark.parametrize("penalty", [0.5, 5.0])
+def test_the_same_minimum_as_liblinear(penalty):
+    """liblinear penalises the intercept as the weight of one more column of ones."""
+    data = random_data(4, n_examples=400, n_vars=7)
+    path = learn_logistic_path(data, [penalty], free_intercept=False, tolerance=1e-7)
+    coefficient = path.coefficient[0].toarray()
+    for v in range(data.n_vars):
+        x = np.column_stack([np.delete(data.rows, v, axis=1), np.ones(data.n_rows)])
+        library = LogisticRegression(
+            C=1 / penalty, l1_ratio=1, solver="liblinear", fit_intercept=False, tol=1e-8,
+            max_iter=10000,
+        )  # fmt: skip
+        library.fit(x, data.rows[:, v], data.weight)
+        ours = np.append(np.delete(coefficient[v], v), path.intercept[0, v])
+        assert_allclose(ours, library.coef_[0], atol=2e-3)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_standardised_weights_are_those_of_scaled_inputs(free):
+    data = dense_data(3)
+    path = learn_logistic_path(data, PENALTIES, free, 1e-7, standardise=True)
+    share = data.weight @ data.rows / data.n_examples
+    deviation = np.sqrt(share * (1 - share))
+    for k, penalty in enumerate(path.penalties):
+        coefficient = path.coefficient[k].toarray()
+        for v in range(data.n_vars):
+            _, slope, _ = losses(data, v, coefficient[v], path.intercept[k, v])
+            slope, own = np.delete(slope / deviation, v), np.delete(coefficient[v], v)
+            assert np.all(np.abs(slope) <= penalty + 0.05)
+            inside = own != 0
+            assert_allclose(slope[inside], -penalty * np.sign(own[inside]), atol=0.05)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_equal_and_opposite_columns_and_rare_values(free):
+    """The Hessian is singular, and most of it vanishes where one column tells the target."""
+    rows = random_data(8, n_examples=2000, n_vars=5).rows
+    rare = np.zeros((len(rows), 2), np.uint8)
+    rare[3, 0] = rare[5, 1] = 1
+    weight = np.random.default_rng(8).integers(1, 200, len(rows)).astype(float)
+    data = merge_rows(np.hstack([rows, rows, 1 - rows[:, :2], rare, rare]), weight)
+    path = learn_logistic_path(data, [0.01, 0.1, 1.0, 10.0], free)
+    assert np.all(path.gap <= 1e-5 * path.constant_loss)
+
+
+def test_a_path_ends_where_each_penalty_alone_does():
+    data = random_data(5, n_vars=8)
+    path = learn_logistic_path(data, PENALTIES, tolerance=1e-7)
+    for penalty in PENALTIES:
+        alone = learn_logistic_path(data, [penalty], tolerance=1e-7)
+        k = path.place(penalty)
+        assert_allclose(path.coefficient[k].toarray(), alone.coefficient[0].toarray(), atol=1e-3)
+
+
+def test_threads_change_nothing():
+    data = random_data(6, n_vars=9)
+    one, two = (learn_logistic_path(data, PENALTIES, threads=t) for t in (1, 2))
+    for k in range(len(PENALTIES)):
+        assert_array_equal(one.coefficient[k].toarray(), two.coefficient[k].toarray())
+    assert_array_equal(one.intercept, two.intercept)
+
+
+def test_constant_variables_are_given_smoothed_counts():
+    rows = random_data(1, n_examples=50, n_vars=4).rows.copy()
+    rows[:, 1], rows[:, 2] = 0, 1
+    data = merge_rows(rows)
+    path = learn_logistic_path(data, [1.0, 5.0])
+    n = data.n_examples
+    assert_allclose(path.intercept[:, 1], np.log(1 / (n + 1)))
+    assert_allclose(path.intercept[:, 2], np.log((n + 1) / 1))
+    for k in range(2):
+        assert not path.coefficient[k].toarray()[[1, 2]].any()
+    assert np.isfinite(conditional_log_odds(path.network(5.0), data)).all()
+
+
+def test_the_network_has_the_log_odds_of_the_regressions():
+    data = random_data(2, n_vars=7)
+    path = learn_logistic_path(data, PENALTIES)
+    k = path.place(3.0)
+    expected = data.rows @ path.coefficient[k].toarray().T + path.intercept[k]
+    assert_allclose(conditional_log_odds(path.network(3.0), data), expected, atol=1e-12)
+
+
+def test_linear_equations_of_the_quadratic_model():
+    random = np.random.default_rng(3).normal(size=(12, 20)).astype(np.float32)
+    matrix, right = random @ random.T, random[:, 0].copy()
+    x = right.copy()
+    assert _cholesky_solve(matrix.copy(), x)
+    assert_allclose(matrix @ x, right, atol=1e-3)
+    singular = np.ones((3, 3), np.float32)
+    assert not _cholesky_solve(singular, np.ones(3, np.float32))
+    assert not _cholesky_solve(-np.eye(3, dtype=np.float32), np.ones(3, np.float32))
+    assert not _cholesky_solve(np.full((2, 2), np.nan, np.float32), np.ones(2, np.float32))
+
+
+def test_libra_files_hold_logistic_cpds(tmp_path):
+    data = random_data(9, n_vars=5)
+    network = learn_logistic_path(data, [2.0]).network(2.0)
+    path = tmp_path / "lr.dn"
+    save_model(network, path)
+    again = load_model(path)
+    assert_array_equal(conditional_log_odds(again, data), conditional_log_odds(network, data))
+    cpd = path.read_text().split("v3 {")[1].split("}")[0]
+    assert "+v3_1" in cpd
+    assert "tree" not in cpd
+
+
+@pytest.mark.parametrize("penalties", [[], [0.0], [-1.0], [np.inf]])
+def test_refuses_penalties(penalties):
+    with pytest.raises(InputError, match="positive penalties"):
+        learn_logistic_path(random_data(0), penalties)
+
+
+def test_neighbourhoods_merged_by_and_and_or():
+    coefficient = sparse.csr_array(
+        np.array([[0, 1.0, 0, -2.0], [0.5, 0, 0, 0], [0, 0, 0, 3.0], [0, 0, 0, 0]])
+    )
+    assert merged_pairs(coefficient, "and").tolist() == [[0, 1]]
+    assert merged_pairs(coefficient, "or").tolist() == [[0, 1], [0, 3], [2, 3]]
+    features = pair_features(4, merged_pairs(coefficient, "or"))
+    assert [features.literals(f) for f in range(len(features))] == [
+        [(0, 1)], [(1, 1)], [(2, 1)], [(3, 1)],
+        [(0, 1), (1, 1)], [(0, 1), (3, 1)], [(2, 1), (3, 1)],
+    ]  # fmt: skip
+
+
+def test_a_mixture_averages_log_odds():
+    one, two = random_dependency_network(1), random_dependency_network(2)
+    data = merge_rows(oracles.all_states(5))
+    expected = 0.3 * conditional_log_odds(one, data) + 0.7 * conditional_log_odds(two, data)
+    mixed = mixture([(0.3, one), (0.7, two)])
+    assert_allclose(conditional_log_odds(mixed, data), expected, atol=1e-12)

@@ -1,0 +1,171 @@
+"""Circuits in files: native and Libra's, and what is wrong with files that are refused."""
+
+import numpy as np
+import pytest
+
+from command import mean, refuse, succeed
+from made_circuits import N, grown
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.exact import log_value
+from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.any_model import cll, cmll, ll, pll
+from oracles import all_states
+
+
+def learned(seed=0):
+    circuit, features = grown(seed)
+    return type(circuit)(
+        circuit.n_vars, circuit.is_sum, circuit.start, circuit.child, circuit.weight, features,
+        names=tuple(f"x{v}" for v in range(N)),
+    )  # fmt: skip
+
+
+def hidden():
+    """A circuit with a hidden variable: its parameters have no features."""
+    parent = np.array([2, 2, NO_PARENT])
+    p = np.array([[0.2, 0.7], [0.6, 0.1], [0.3, 0.3]])
+    return tree_circuit(parent, np.log(np.stack([1 - p, p], axis=2)), 2)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".ac", ".mn"])
+def test_scores_are_the_same_after_a_file(tmp_path, suffix):
+    circuit = learned()
+    save_model(circuit, tmp_path / f"c{suffix}")
+    again = load_model(tmp_path / f"c{suffix}")
+    data = merge_rows(all_states(N))
+    assert ll(again, data).mean == pytest.approx(ll(circuit, data).mean, abs=1e-9)
+    assert pll(again, data).mean == pytest.approx(pll(circuit, data).mean, abs=1e-9)
+    assert cll(again, data, [[0, 3]]).mean == pytest.approx(
+        cll(circuit, data, [[0, 3]]).mean, abs=1e-9
+    )
+    if suffix == ".npz":
+        assert again.names == circuit.names
+        assert again.weight.tobytes() == circuit.weight.tobytes()
+    save_model(circuit, tmp_path / f"d{suffix}")
+    assert (tmp_path / f"c{suffix}").read_bytes() == (tmp_path / f"d{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".ac"])
+def test_circuits_without_features(tmp_path, suffix):
+    circuit = hidden()
+    save_model(circuit, tmp_path / f"c{suffix}")
+    again = load_model(tmp_path / f"c{suffix}")
+    assert again.features is None
+    np.testing.assert_allclose(
+        log_value(again, all_states(2)), log_value(circuit, all_states(2)), atol=1e-12
+    )
+    with pytest.raises(InputError, match="are not the weights of features"):
+        save_model(circuit, tmp_path / "c.mn")
+
+
+def test_libra_text_of_a_small_circuit(tmp_path):
+    text = "(2)\nn 0.25\nv 0 0\n* 0 1\nn 0.75\nv 0 1\n* 3 4\n+ 2 5\nEOF\n\n"
+    path = tmp_path / "c.ac"
+    path.write_text(text + "0 0.25 +v0_0\n3 0.75 -v0_0\nEOF\n")
+    circuit = load_model(path)
+    np.testing.assert_allclose(np.exp(log_value(circuit, all_states(1))), [0.25, 0.75])
+    assert [circuit.features.literals(k) for k in range(2)] == [[(0, 0)], [(0, 1)]]
+    path.write_text(text)
+    assert load_model(path).features is None
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "ends too early"),
+        ("2 2\nEOF\n", "line 1: expected the numbers of values"),
+        ("(2 3)\nEOF\n", "line 1: expected variables of two values"),
+        ("(2)\nEOF\n", "line 2: expected at least one node"),
+        ("(2)\nv 1 0\nEOF\n", "line 2: expected a variable from 0 to 0"),
+        ("(2)\nv 0 2\nEOF\n", "line 2: expected v, a variable and a value"),
+        ("(2)\nv 0 0\n+ 1\nEOF\n", "line 3: expected the numbers of nodes that stand before"),
+        ("(2)\nn x\nEOF\n", "line 2: expected n and a number"),
+        ("(2)\nn -1\nEOF\n", "line 2: expected a number of at least 0"),
+        ("(2)\nq 1\nEOF\n", "line 2: expected a node"),
+        ("(2)\nv 0 0\nv 0 1\n+ 0 1\n", "ends too early"),
+        ("(2 2)\nv 0 0\nv 0 1\n+ 0 1\nEOF\n", "variable 1 is not below its root"),
+        ("(2)\nv 0 0\nEOF\n0 1.0 +v0_0\nEOF\n", "line 4: expected the number of a parameter"),
+        ("(2)\nn 1\nv 0 0\n* 0 1\nEOF\n0 1.0 v0_0\nEOF\n", "line 6: expected literals"),
+        ("(2)\nn 1\nv 0 0\n* 0 1\nEOF\n0 1.0 +v3_0\nEOF\n", "line 6: expected variables from 0"),
+    ],
+)
+def test_malformed_circuits_are_refused(tmp_path, text, sentence):
+    path = tmp_path / "c.ac"
+    path.write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("array", "change"),
+    [
+        ("is_sum", lambda a: a + 5),
+        ("child_start", lambda a: a[:-1]),
+        ("circuit_child", lambda a: a + 1000),
+        ("parameter", lambda a: a * np.nan),
+        ("start", lambda a: a[:-1]),
+    ],
+)
+def test_damaged_native_files_are_refused(tmp_path, array, change):
+    path = tmp_path / "c.npz"
+    save_model(learned(), path)
+    arrays = dict(np.load(path))
+    arrays[array] = change(arrays[array]).astype(arrays[array].dtype)
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match="is damaged: its array"):
+        load_model(path)
+
+
+def test_marginals_of_groups_are_exact():
+    circuit = learned(5)
+    data = merge_rows(all_states(N))
+    p = np.exp(log_value(circuit, data.rows))
+    group = [1, 4]
+    expected = np.zeros(data.n_rows)
+    for i, row in enumerate(data.rows):
+        agrees = np.delete(data.rows == row, group, axis=1).all(axis=1)
+        for v in group:
+            own = agrees & (data.rows[:, v] == row[v])
+            expected[i] += np.log(p[own].sum() / p[agrees].sum())
+    found = cmll(circuit, data, [group], None, 0)
+    np.testing.assert_allclose(found.per_row, expected, atol=1e-10)
+    assert found.monte_carlo_error == 0
+
+
+def test_commands_on_circuits(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    circuit = learned()
+    save_model(circuit, "c.npz")
+    succeed("sample c.npz --rows 30 --out c.data")
+    assert describe(circuit)["n_edges"] == circuit.n_edges
+    assert "arithmetic circuit" in succeed("info c.npz").output
+    succeed("convert c.npz c.ac")
+    succeed("convert c.ac c.mn")
+    succeed("convert c.ac c.graphml")
+    refuse("convert c.npz c.dn", "a .dn file holds a dependency network, not an arithmetic circuit")
+    succeed("convert c.mn d.ac")
+    succeed("fit dn_tree --train c.data --out n.npz")
+    refuse("convert n.npz n.ac", "a .ac file holds an arithmetic circuit, not a dependency network")
+    (tmp_path / "e.csv").write_text("*,1,0,*,*,0\n")
+    answers = succeed("query c.npz --evidence e.csv").output.splitlines()[-1].split(",")
+    agrees = (all_states(N)[:, [1, 2, 5]] == [1, 0, 0]).all(axis=1)
+    p = np.exp(log_value(circuit, all_states(N)[agrees]))
+    own = p @ all_states(N)[agrees][:, 0] / p.sum()
+    assert float(answers[0]) == pytest.approx(own, abs=1e-6)
+    succeed("sample c.npz --rows 20 --out s.data")
+    assert (tmp_path / "s.data").read_text().count("\n") == 1 + 20
+    for method in ("acmn", "acbn", "chow_liu", "ltm"):
+        succeed(f"fit {method} --train s.data --out {method}.ac")
+        assert "arithmetic circuit" in succeed(f"info {method}.ac").output
+        succeed(f"score {method}.ac s.data --metric ll")
+
+
+def test_one_variable_is_enough_except_for_a_latent_tree(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.data").write_text("1\n0\n1\n1\n")
+    for method in ("acmn", "acbn", "chow_liu"):
+        succeed(f"fit {method} --train one.data --out {method}.ac")
+        assert mean(f"{method}.ac one.data --metric ll") > -0.7
+    refuse("fit ltm --train one.data --out ltm.ac", "expected at least 2 variables")

@@ -1,0 +1,237 @@
+"""Bayesian networks with tree CPDs: against the product of their CPDs, in files, as circuits."""
+
+import numpy as np
+import pytest
+
+import oracles
+from command import mean, refuse, succeed
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.inference.sampling import sample_rows
+from mnlearn.inference.settings import Inference
+from mnlearn.learning.tuning import tune
+from mnlearn.methods import load_method
+from mnlearn.models.bayesian_network import bayesian_network
+from mnlearn.models.cpd_trees import CpdTree, assemble
+from mnlearn.models.dependency_network import LEAF
+from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.any_model import cll, cmll, ll, pll
+from oracles import all_states, tree_log_prob
+
+N = 6
+
+
+def random_tree(rng, allowed, depth):
+    """A tree that tests a variable at most once on a path; nodes in depth-first order."""
+    split_var, child, value = [], [], []
+
+    def add(left, depth):
+        node = len(split_var)
+        split_var.append(LEAF)
+        child.append([LEAF, LEAF])
+        p = rng.uniform(0.05, 0.95)
+        value.append([np.log(1 - p), np.log(p)])
+        if depth and left and rng.random() < 0.8:
+            split_var[node] = int(rng.choice(left))
+            rest = [v for v in left if v != split_var[node]]
+            for x in (0, 1):
+                child[node][x] = add(rest, depth - 1)
+        return node
+
+    add(allowed, depth)
+    return CpdTree(np.array(split_var), np.array(child), np.array(value))
+
+
+def random_network(seed, n_vars=N, names=None):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(n_vars)
+    trees = {int(v): random_tree(rng, [int(u) for u in order[:k]], 3) for k, v in enumerate(order)}
+    return bayesian_network(assemble(n_vars, trees), names)
+
+
+def log_joint(network):
+    """The sum of the logs of the CPDs for every state, by definition."""
+    return np.array(
+        [
+            sum(tree_log_prob(network.trees, v, x)[x[v]] for v in range(network.n_vars))
+            for x in all_states(network.n_vars)
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_likelihoods_are_products_of_cpds(seed):
+    network, data = random_network(seed), merge_rows(all_states(N))
+    expected = log_joint(network)
+    assert np.exp(expected).sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(ll(network, data).per_row[data.row_of], expected, atol=1e-12)
+    as_markov = network.network()
+    np.testing.assert_allclose(as_markov.log_potential(all_states(N)), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        pll(network, data).per_row[data.row_of], oracles.pll(as_markov, all_states(N)), atol=1e-10
+    )
+    groups = [[0, 3], [1, 5]]
+    assert cll(network, data, groups).mean == pytest.approx(cll(as_markov, data, groups).mean)
+    exact = Inference("exact", 0, 1)
+    assert cmll(network, data, groups, exact, 0).mean == pytest.approx(
+        cmll(as_markov, data, groups, exact, 0).mean
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_circuit_of_a_network(seed):
+    network = random_network(seed)
+    circuit = compile_network(network)
+    circuit.check()
+    np.testing.assert_allclose(log_value(circuit, all_states(N)), log_joint(network), atol=1e-12)
+    assert log_partition(circuit) == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(log_joint(circuit.bayesian_network()), log_joint(network), atol=1e-9)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".bn"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_file_keeps_the_network(tmp_path, seed, suffix):
+    network = random_network(seed, names=tuple("abcdef"))
+    save_model(network, tmp_path / f"a{suffix}")
+    again = load_model(tmp_path / f"a{suffix}")
+    leaves = network.trees.is_leaf
+    assert again.trees.log_prob[leaves].tobytes() == network.trees.log_prob[leaves].tobytes()
+    assert again.trees.split_var.tolist() == network.trees.split_var.tolist()
+    assert again.order.tolist() == network.order.tolist()
+    assert again.names == (network.names if suffix == ".npz" else None)
+    save_model(again, tmp_path / f"b{suffix}")
+    assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
+
+
+def test_a_network_as_a_markov_network_and_as_edges(tmp_path):
+    network = random_network(3)
+    save_model(network, tmp_path / "a.mn")
+    np.testing.assert_allclose(
+        load_model(tmp_path / "a.mn").log_potential(all_states(N)), log_joint(network), atol=1e-12
+    )
+    save_model(network, tmp_path / "a.csv")
+    edges = (tmp_path / "a.csv").read_text().splitlines()[1:]
+    assert len(edges) == len(network.edges()) == describe(network)["n_edges"]
+    with pytest.raises(InputError, match="holds a dependency network, not a Bayesian network"):
+        save_model(network, tmp_path / "a.dn")
+
+
+def test_samples_have_the_frequencies_of_the_network():
+    network = random_network(1)
+    drawn = sample_rows(network, 40_000, 0, seed=5)
+    states = drawn.astype(np.int64) @ (1 << np.arange(N)[::-1])
+    found = np.bincount(states, minlength=2**N) / len(drawn)
+    p = np.exp(log_joint(network))
+    assert np.abs(found - p).max() < 5 * np.sqrt(p.max() / len(drawn))
+    assert np.array_equal(drawn[:100], sample_rows(network, 100, 0, seed=5, threads=2))
+
+
+def learned(method, **settings):
+    rng = np.random.default_rng(7)
+    truth = random_network(11)
+    data = merge_rows(sample_rows(truth, 2000, 0, seed=int(rng.integers(100))))
+    learner = load_method(method)
+    grid = learner.grid(settings)
+    return tune(learner, data, grid, None, 1).best.fitted.model, data
+
+
+@pytest.mark.parametrize("method", ["acbn", "chow_liu"])
+@pytest.mark.parametrize("suffix", [".bn", ".npz", ".mn"])
+def test_learned_circuits_are_bayesian_networks(tmp_path, method, suffix):
+    circuit, data = learned(method)
+    save_model(circuit, tmp_path / f"m{suffix}")
+    again = load_model(tmp_path / f"m{suffix}")
+    assert ll(again, data).mean == pytest.approx(ll(circuit, data).mean, abs=1e-9)
+    save_model(circuit.bayesian_network(), tmp_path / "n.bn")
+    again = load_model(tmp_path / "n.bn")
+    assert ll(again, data).mean == pytest.approx(ll(circuit, data).mean, abs=1e-9)
+
+
+def test_a_circuit_that_is_no_bayesian_network_says_so(tmp_path):
+    circuit, _ = learned("acmn")
+    with pytest.raises(InputError, match="not known to be those of CPDs"):
+        save_model(circuit, tmp_path / "m.bn")
+
+
+def test_a_cycle_is_named(tmp_path):
+    (tmp_path / "c.bn").write_text(
+        "2,2\nBN {\nv0 {\ntree {(v1_0 (v0_0 -1 -0.5) (v0_0 -0.5 -1))}\n}\n"
+        "v1 {\ntree {(v0_0 (v1_0 -1 -0.5) (v1_0 -0.5 -1))}\n}\n}\n"
+    )
+    with pytest.raises(InputError, match=r"c\.bn: .*directed cycle, v\d -> v\d"):
+        load_model(tmp_path / "c.bn")
+
+
+def test_tables_features_and_several_factors_of_a_cpd(tmp_path):
+    """v0 a table, v1 features, v2 a table and a feature that multiply."""
+    (tmp_path / "m.bn").write_text(
+        "2,2,2\nBN {\nv0 {\ntable {\n-0.5 +v0_0\n-1.5 +v0_1\n}\n}\n"
+        "v1 {\nfeatures {\n0.7 +v1_1 +v0_1\n-0.2 +v1_1\n}\n}\n"
+        "v2 {\ntable {\n0.3 +v2_0 +v1_0\n0.9 +v2_1 +v1_1\n}\nfeatures {\n1.1 +v0_0 +v2_1\n}\n}\n}\n"
+    )
+    network = load_model(tmp_path / "m.bn")
+    for x0, x1, x2 in all_states(3).tolist():
+        odds0 = -1.0
+        odds1 = 0.7 * x0 - 0.2
+        odds2 = (0.9 if x1 else -0.3) + 1.1 * (1 - x0)
+        expected = -sum(
+            np.logaddexp(0, -odds if x else odds)
+            for odds, x in ((odds0, x0), (odds1, x1), (odds2, x2))
+        )
+        row = merge_rows(np.array([[x0, x1, x2]], np.uint8))
+        assert ll(network, row).mean == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("2\nBN {\nv0 {\n}\n}\n", r"line 3: expected a CPD that mentions v0"),
+        ("2\nDN {\nv0 {\n}\n}\n", r"line 2: expected BN, got 'DN'"),
+        ("2,2\nBN {\nv0 {\ntable {\n0 +v0_0\n}\n}\n}\n", r"line 8: expected a CPD of v1"),
+    ],
+)
+def test_malformed_files(tmp_path, text, message):
+    (tmp_path / "m.bn").write_text(text)
+    with pytest.raises(InputError, match=message):
+        load_model(tmp_path / "m.bn")
+
+
+def test_the_parameters_of_a_tree_are_checked():
+    circuit = compile_network(random_network(2))
+    target = circuit.target.copy()
+    wrong = int(np.flatnonzero(circuit.features.length > 1)[0])
+    literals = [v for v, _ in circuit.features.literals(wrong)]
+    target[wrong] = next(v for v in literals if v != target[wrong])
+    other = type(circuit)(
+        circuit.n_vars, circuit.is_sum, circuit.start, circuit.child, circuit.weight,
+        circuit.features, target,
+    )  # fmt: skip
+    with pytest.raises(InputError, match=r"variable \d do not form a tree"):
+        other.bayesian_network()
+
+
+def test_probabilities_of_zero(tmp_path):
+    """A certain consequence: x1 = x0; states that break it have no probability."""
+    (tmp_path / "m.bn").write_text(
+        "2,2\nBN {\nv0 {\ntree {(v0_0 -0.6931471805599453 -0.6931471805599453)}\n}\n"
+        "v1 {\ntree {(v0_0 (v1_0 0 -inf) (v1_0 -inf 0))}\n}\n}\n"
+    )
+    network = load_model(tmp_path / "m.bn")
+    circuit = compile_network(network)
+    assert np.exp(log_value(circuit, all_states(2))) == pytest.approx([0.5, 0, 0, 0.5])
+    save_model(network, tmp_path / "again.bn")
+    again = ll(load_model(tmp_path / "again.bn"), merge_rows(all_states(2)))
+    assert np.exp(again.per_row) == pytest.approx([0.5, 0, 0, 0.5])
+    assert sorted(set(map(tuple, sample_rows(network, 50, 0, 1).tolist()))) == [(0, 0), (1, 1)]
+
+
+def test_from_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_model(random_network(4), "m.bn")
+    succeed("convert m.bn m.ac")
+    succeed("sample m.bn --rows 300 --seed 2 --out d.data")
+    assert mean("m.bn d.data --metric ll") == pytest.approx(mean("m.ac d.data --metric ll"))
+    assert "Bayesian network" in succeed("info m.bn").stdout
+    refuse("convert m.bn m.dn", "holds a dependency network, not a Bayesian network")

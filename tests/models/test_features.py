@@ -1,0 +1,241 @@
+"""Feature algebra, trees and their conversions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import oracles
+from conftest import random_data, random_dependency_network, random_features, random_network
+from mnlearn.learning.trees import learn_tree_path
+from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
+from mnlearn.models.markov_network import markov_network
+from mnlearn.models.tree_features import FEATURE_MODES, tree_features
+from mnlearn.runtime.errors import InputError
+
+conjunctions = st.lists(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), max_size=5), max_size=20
+)
+
+
+@given(conjunctions)
+@settings(deadline=None, max_examples=150)
+def test_canonical_features_are_the_distinct_satisfiable_ones(given_conjunctions):
+    features, target = canonical(features_of(given_conjunctions))
+    as_sets = [frozenset(c) for c in given_conjunctions]
+    possible = [len({v for v, _ in c}) == len(c) for c in as_sets]
+    found = [frozenset(features.literals(f)) for f in range(len(features))]
+    assert len(set(found)) == len(found)
+    assert set(found) == {c for c, p in zip(as_sets, possible, strict=True) if p}
+    for c, p, f in zip(as_sets, possible, target.tolist(), strict=True):
+        assert (found[f] == c) if p else f == -1
+    order = [(len(c), sorted(c)) for c in found]
+    assert order == sorted(order)
+    assert all(list(c) == sorted(c) for c in (features.literals(f) for f in range(len(features))))
+
+
+@given(conjunctions, st.randoms())
+@settings(deadline=None, max_examples=50)
+def test_canonical_form_does_not_depend_on_order(given_conjunctions, random):
+    shuffled = [random.sample(c, len(c)) for c in given_conjunctions]
+    random.shuffle(shuffled)
+    a, _ = canonical(features_of(given_conjunctions))
+    b, _ = canonical(features_of(shuffled))
+    for name in ("start", "var", "value"):
+        assert_array_equal(getattr(a, name), getattr(b, name))
+
+
+def test_select_and_concatenate():
+    rng = np.random.default_rng(0)
+    features = random_features(rng, 6, 10, 4)
+    index = np.array([7, 2, 2, 0])
+    chosen = features.select(index)
+    assert [chosen.literals(k) for k in range(4)] == [features.literals(f) for f in index]
+    both = concatenate([features, chosen])
+    assert both.literals(12) == features.literals(2)
+    assert len(features.select(np.zeros(10, bool))) == 0
+
+
+def test_weights_of_equal_features_add_up():
+    network = markov_network(
+        2, features_of([[(0, 1), (1, 0)], [(1, 0), (0, 1)], [(0, 1), (0, 0)], []]), [1, 2, 9, 7]
+    )
+    assert len(network.features) == 1
+    assert network.weight.tolist() == [3.0]
+    with pytest.raises(InputError, match="variables 0 to 1"):
+        markov_network(2, features_of([[(2, 1)]]), [1.0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_log_potential_matches_the_definition(seed):
+    network = random_network(seed)
+    states = oracles.all_states(network.n_vars)
+    assert_allclose(
+        network.log_potential(states), [oracles.log_potential(network, x) for x in states]
+    )
+
+
+def test_edges_of_a_pairwise_network_are_log_odds_ratios():
+    features = features_of([[(0, 1), (1, 1)], [(0, 0), (1, 0)], [(1, 1), (2, 0)], [(0, 1)]])
+    network = markov_network(3, features, [0.5, 0.25, -1.0, 2.0])
+    assert network.edges() == {(0, 1): 0.75, (1, 2): 1.0}
+
+
+def gain_by_definition(data, v, u, member):
+    """Gain in smoothed-leaf log-likelihood of splitting the rows `member` on u."""
+
+    def score(rows):
+        n = [data.weight[rows & (data.rows[:, v] == value)].sum() for value in (0, 1)]
+        return sum(c * np.log((c + 1) / (sum(n) + 2)) for c in n)
+
+    ones = data.rows[:, u] == 1
+    return score(member & ones) + score(member & ~ones) - score(member)
+
+
+def grow_by_definition(data, v, min_gain, min_examples, member):
+    """A tree as nested tuples (variable, tree for 0, tree for 1), None for a leaf."""
+    best, best_gain = None, -np.inf
+    for u in range(data.n_vars):
+        ones = data.weight[member & (data.rows[:, u] == 1)].sum()
+        zeros = data.weight[member].sum() - ones
+        if u == v or min(ones, zeros) < max(min_examples, 1e-9):
+            continue
+        gain = gain_by_definition(data, v, u, member)
+        if gain > best_gain + 1e-9:
+            best, best_gain = u, gain
+    if best is None or best_gain <= min_gain:
+        return None
+    ones = data.rows[:, best] == 1
+    sides = (member & ~ones, member & ones)
+    return (best, *(grow_by_definition(data, v, min_gain, min_examples, s) for s in sides))
+
+
+def nested(trees, node):
+    if trees.split_var[node] < 0:
+        return None
+    return (int(trees.split_var[node]), *(nested(trees, c) for c in trees.child[node]))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("kappa", "min_examples"), [(1.0, 0), (0.05, 0), (1.0, 12), (0.3, 25)])
+def test_trees_are_those_of_the_definition(seed, kappa, min_examples):
+    data = random_data(seed, n_vars=7)
+    trees = learn_tree_path(data, kappa, min_examples).trees
+    everything = np.ones(data.n_rows, bool)
+    for v in range(data.n_vars):
+        expected = grow_by_definition(data, v, -np.log(kappa), min_examples, everything)
+        assert nested(trees, trees.start[v]) == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cutting_the_loosest_trees_gives_those_of_any_kappa(seed):
+    data = random_data(seed, n_vars=8)
+    path = learn_tree_path(data, 1.0)
+    for kappa in (1.0, 0.5, 0.1, 1e-3, 1e-9):
+        cut, grown = path.cut(kappa), learn_tree_path(data, kappa).trees
+        for v in range(data.n_vars):
+            assert nested(cut, cut.start[v]) == nested(grown, grown.start[v])
+        assert_allclose(np.sort(cut.log_prob.ravel()), np.sort(grown.log_prob.ravel()))
+
+
+def test_leaf_probabilities_are_smoothed_counts():
+    data = random_data(3)
+    trees = learn_tree_path(data, 0.5).trees
+    node = np.zeros(data.n_rows, int)
+    for v in range(data.n_vars):
+        for i, x in enumerate(data.rows):
+            node[i] = trees.start[v]
+            while trees.split_var[node[i]] >= 0:
+                node[i] = trees.child[node[i], x[trees.split_var[node[i]]]]
+        for leaf in set(node):
+            at = node == leaf
+            counts = [data.weight[at & (data.rows[:, v] == value)].sum() for value in (0, 1)]
+            expected = np.log((np.array(counts) + 1) / (sum(counts) + 2))
+            assert_allclose(trees.log_prob[leaf], expected)
+
+
+def test_counts_added_to_the_values_of_a_leaf():
+    """Adding half a count is adding one to twice the data, whose gains are twice as large."""
+    data = random_data(2)
+    doubled = type(data)(data.rows, data.weight * 2, data.row_of, None)
+    half = learn_tree_path(data, 0.5, 5.0, pseudocount=0.5).trees
+    whole = learn_tree_path(doubled, 0.25, 10.0).trees
+    assert_array_equal(half.split_var, whole.split_var)
+    assert_allclose(half.log_prob, whole.log_prob)
+    assert (half.log_prob != learn_tree_path(data, 0.5, 5.0).trees.log_prob).any()
+
+
+def test_weights_that_are_not_whole_numbers():
+    data = random_data(1)
+    halves = type(data)(data.rows, data.weight * 0.5, data.row_of, None)
+    trees = learn_tree_path(halves, 0.9).trees
+    everything = np.ones(data.n_rows, bool)
+    for v in range(data.n_vars):
+        expected = grow_by_definition(halves, v, -np.log(0.9), 0, everything)
+        assert nested(trees, trees.start[v]) == expected
+
+
+def test_constant_columns_are_kept_and_never_split_on():
+    rows = random_data(0).rows.copy()
+    rows[:, 2], rows[:, 4] = 0, 1
+    from mnlearn.data.dataset import merge_rows
+
+    trees = learn_tree_path(merge_rows(rows), 1.0).trees
+    assert trees.n_vars == rows.shape[1]
+    assert not set(trees.split_var[trees.split_var >= 0]) & {2, 4}
+
+
+def test_threads_grow_equal_trees():
+    data = random_data(0, n_vars=9)
+    one = learn_tree_path(data, 1.0)
+    for threads in (2, 4):
+        more = learn_tree_path(data, 1.0, threads=threads)
+        assert_array_equal(one.trees.split_var, more.trees.split_var)
+        assert_array_equal(one.trees.log_prob, more.trees.log_prob)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("mode", FEATURE_MODES)
+def test_conversions_follow_their_definitions(seed, mode):
+    trees = learn_tree_path(random_data(seed, n_vars=7), 1.0).trees
+    expected = set()
+    for v in range(trees.n_vars):
+        stack = [(int(trees.start[v]), [])]
+        while stack:
+            node, path = stack.pop()
+            leaf = trees.split_var[node] < 0
+            limit = {"prune": 99, "prune-10": 10, "prune-5": 5}.get(mode)
+            if leaf if limit is None else len(path) <= limit:
+                for value in (0, 1):
+                    literals = [*path, (v, value)]
+                    if mode == "nonzero":
+                        literals = [x for x in literals if x[1]]
+                    expected.add(frozenset(literals))
+            if not leaf:
+                u = int(trees.split_var[node])
+                stack += [(int(trees.child[node, b]), [*path, (u, b)]) for b in (0, 1)]
+    expected.discard(frozenset())
+    features = tree_features(trees, mode)
+    found = [frozenset(features.literals(f)) for f in range(len(features))]
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
+def test_leaf_features_can_represent_the_distribution_of_a_tree():
+    """With leaf log-probabilities as weights the conditional of the target is the tree's own."""
+    model = random_dependency_network(2)
+    trees = model.trees
+    v = 3
+    leaves = [n for n in range(trees.start[v], trees.start[v + 1]) if trees.split_var[n] < 0]
+    paths = trees.paths()
+    features = features_of([[*paths.literals(n), (v, value)] for n in leaves for value in (0, 1)])
+    weights = [trees.log_prob[n, value] for n in leaves for value in (0, 1)]
+    network = markov_network(trees.n_vars, features, weights)
+    for x in oracles.all_states(trees.n_vars):
+        log_prob = oracles.tree_log_prob(trees, v, x)
+        assert_allclose(oracles.log_odds(network, x, v), log_prob[1] - log_prob[0], atol=1e-12)
+
+
+def test_atomic_features():
+    assert [atomic_features(3).literals(f) for f in range(3)] == [[(0, 1)], [(1, 1)], [(2, 1)]]

@@ -1,0 +1,98 @@
+"""Trees of observed and hidden variables as circuits; Chow-Liu trees."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.learning.latent_trees.chow_liu import (
+    maximum_spanning_tree,
+    mutual_information,
+    pair_probabilities,
+)
+from mnlearn.learning.method import Task
+from mnlearn.methods import load_method
+from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.scoring.any_model import ll, pll
+from oracles import all_states
+
+
+def random_tree(n_tree, seed):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(n_tree)
+    parent = np.full(n_tree, NO_PARENT)
+    for k in range(1, n_tree):
+        parent[order[k]] = order[rng.integers(k)]
+    p = rng.uniform(0.05, 0.95, (n_tree, 2))
+    return parent, np.log(np.stack([1 - p, p], axis=2))
+
+
+@pytest.mark.parametrize("n_vars", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_hidden_variables_are_summed_out(n_vars, seed):
+    parent, log_prob = random_tree(8, seed)
+    circuit = tree_circuit(parent, log_prob, n_vars)
+    circuit.check()
+    p = np.zeros(2**n_vars)
+    for k, x in enumerate(itertools.product((0, 1), repeat=8)):
+        given = [x[u] if u != NO_PARENT else 0 for u in parent]
+        p[k >> (8 - n_vars)] += np.exp(sum(log_prob[v, given[v], x[v]] for v in range(8)))
+    np.testing.assert_allclose(log_value(circuit, all_states(n_vars)), np.log(p), atol=1e-10)
+    assert log_partition(circuit) == pytest.approx(0.0, abs=1e-10)
+    assert (circuit.features is None) == (n_vars < 8)
+    if circuit.features is not None:
+        polynomial = circuit.features.satisfied(all_states(8)) @ circuit.weight
+        np.testing.assert_allclose(polynomial, np.log(p), atol=1e-10)
+    # Without features the pseudo-likelihood comes from the circuit itself.
+    data = merge_rows(all_states(n_vars))
+    odds = [[np.log(p[i]) - np.log(p[i ^ (1 << v)]) for v in range(n_vars)] for i in range(len(p))]
+    expected = -np.logaddexp(0, -np.array(odds)).sum(axis=1)
+    np.testing.assert_allclose(pll(circuit, data).per_row, expected, atol=1e-9)
+
+
+def test_the_tree_is_the_best_of_all_trees():
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (300, 4))
+    rows[:, 3] = np.where(rng.random(300) < 0.8, rows[:, 0], rows[:, 3])
+    rows[:, 1] = np.where(rng.random(300) < 0.7, rows[:, 3], rows[:, 1])
+    data = merge_rows(rows)
+    pairs = pair_probabilities(data, 1.0)
+    weight = mutual_information(pairs)
+    parent = maximum_spanning_tree(weight)
+    total = sum(weight[v, parent[v]] for v in range(1, 4))
+    edges = list(itertools.combinations(range(4), 2))
+    best = max(
+        sum(weight[e] for e in chosen)
+        for chosen in itertools.combinations(edges, 3)
+        if len(set(itertools.chain.from_iterable(chosen))) == 4
+        and not any(set(c) <= set(chosen) for c in _triangles())
+    )
+    assert total == pytest.approx(best)
+
+
+def _triangles():
+    return [((a, b), (a, c), (b, c)) for a, b, c in itertools.combinations(range(4), 3)]
+
+
+def test_learned_tree_has_the_likelihood_of_its_tables():
+    rng = np.random.default_rng(2)
+    data = merge_rows(rng.integers(0, 2, (200, 5)), names=tuple("abcde"))
+    method = load_method("chow_liu")
+    fitted = method.stages[0].learn(
+        method.prepare(Task(data, method.grid({}))), method.choose({"pseudocount": 1.0}), None
+    )
+    assert fitted.model.names == tuple("abcde")
+    assert log_partition(fitted.model) == pytest.approx(0.0, abs=1e-12)
+    pairs = pair_probabilities(data, 1.0)
+    parent = maximum_spanning_tree(mutual_information(pairs))
+    single = pairs.sum(axis=1)[:, :, 0]
+    expected = np.zeros(data.n_rows)
+    for v in range(5):
+        expected += np.log(single[data.rows[:, v], v])
+        if v:
+            u = parent[v]
+            joint = pairs[data.rows[:, u], data.rows[:, v], u, v]
+            expected += np.log(joint / single[data.rows[:, u], u] / single[data.rows[:, v], v])
+    np.testing.assert_allclose(ll(fitted.model, data).per_row, expected, atol=1e-10)

@@ -1,0 +1,279 @@
+"""Claims on ratios, values and p-values, on both sides of each threshold."""
+
+import numpy as np
+import pytest
+
+from claim_cases import THREE, outcome, scores_of, scores_on, source
+from mnlearn.report.claims.verdicts import (
+    CONTRADICTED,
+    FASTER,
+    MORE,
+    REPRODUCED,
+    SMALLER,
+    UNKNOWN,
+    ratio_verdict,
+)
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.published import load_published
+
+A, B, C = source("a"), source("b"), source("c")
+ALL = list(load_registry())
+
+
+@pytest.fixture(scope="module")
+def published():
+    return load_published()
+
+
+def verdict(printed, scores, /, **entry):
+    return outcome(printed, scores, **entry).verdict
+
+
+@pytest.mark.parametrize(
+    ("ours", "published", "expected"),
+    [
+        (10.9, 10, REPRODUCED),
+        (11.1, 10, MORE),
+        (9.1, 10, REPRODUCED),
+        (8.9, 10, SMALLER),
+        (1.01, 10, SMALLER),
+        (1.0, 10, CONTRADICTED),
+        (0.4, 0.5, MORE),
+        (0.6, 0.5, SMALLER),
+        (1.1, 0.5, CONTRADICTED),
+    ],
+)
+def test_ratios(ours, published, expected):
+    assert ratio_verdict(ours, published) == expected
+
+
+@pytest.mark.parametrize(
+    ("mean", "ours", "expected"),
+    [("arithmetic", "4.05", REPRODUCED), ("geometric", "0.894", CONTRADICTED)],
+)
+def test_mean_ratios(published, mean, ours, expected):
+    names = ["nltcs", "msnbc"]
+    scores = scores_on(names, a=[1.0, 16.0], b=[10.0, 2.0])
+    entry = {"published": 4, "mean": mean, "datasets": names}
+    found = outcome(published, scores, kind="ratio", a=A, b=B, **entry)
+    assert (found.verdict, found.ours) == (expected, ours)
+    turned = outcome(published, scores, kind="speedup", a=B, b=A, **entry)
+    assert (turned.verdict, turned.ours) == (expected, ours)
+
+
+@pytest.mark.parametrize("kind", ["ratio", "speedup", "orders", "speedup_range"])
+def test_a_ratio_to_nothing_is_not_judged(published, kind):
+    scores = scores_on(["nltcs"], a=[0.0], b=[0.0])
+    entry = {"kind": kind, "published": "1 to 2" if kind.endswith(("s", "e")) else 1}
+    found = outcome(published, scores, datasets=["nltcs"], a=A, b=B, **entry)
+    assert (found.verdict, found.reason) == (UNKNOWN, "a ratio is not positive")
+
+
+@pytest.mark.parametrize(
+    ("speedup", "expected"),
+    [
+        (1101, MORE),
+        (1099, REPRODUCED),
+        (9.1, REPRODUCED),
+        (8.9, SMALLER),
+        (1.1, SMALLER),
+        (0.9, CONTRADICTED),
+    ],
+)
+def test_orders_of_magnitude(published, speedup, expected):
+    scores = scores_on(a=[1.0] * 3, b=[speedup] * 3)
+    entry = {"kind": "orders", "published": "10 to 1000", "a": A, "b": B}
+    assert verdict(published, scores, **entry) == expected
+
+
+@pytest.mark.parametrize(
+    ("speedups", "expected"),
+    [
+        ([8.1, 50, 110], REPRODUCED),
+        ([10, 50, 121], MORE),
+        ([13, 50, 90], MORE),
+        ([7.9, 50, 100], SMALLER),
+        ([10, 50, 79], SMALLER),
+        ([1.1, 50, 200], SMALLER),
+        ([0.9, 50, 100], CONTRADICTED),
+    ],
+)
+def test_ranges_of_speedups(published, speedups, expected):
+    scores = scores_on(a=[1.0] * 3, b=[float(s) for s in speedups])
+    entry = {"kind": "speedup_range", "published": "10 to 100", "a": A, "b": B}
+    assert verdict(published, scores, **entry) == expected
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [(0.93, MORE), (0.89, REPRODUCED), (0.87, SMALLER), (0.51, SMALLER), (0.49, CONTRADICTED)],
+)
+def test_shares(published, share, expected):
+    scores = scores_on(a=[share] * 3, b=[1.0] * 3, c=[1 - share] * 3)
+    entry = {"kind": "share", "published": 0.9, "b": B}
+    assert verdict(published, scores, a=A, **entry) == expected
+    assert verdict(published, scores, a=C, rest=True, **entry) == expected
+
+
+@pytest.mark.parametrize(
+    ("means", "expected"),
+    [
+        ([1, 2, 4], REPRODUCED),
+        ([1, 2, 4.5], MORE),
+        ([1, 2, 3], SMALLER),
+        ([1, 5, 4], CONTRADICTED),
+        ([4, 2, 1], CONTRADICTED),
+    ],
+)
+def test_trends(published, means, expected):
+    values = {("a", f"v{k}{side}"): dict.fromkeys(THREE, mean + (side - 0.5))
+              for k, mean in enumerate(means) for side in (0, 1)}  # fmt: skip
+    entry = {"kind": "trend", "method": "a", "quantity": "cmll", "published": "10; 20; 40"}
+    groups = [[f"v{k}0", f"v{k}1"] for k in range(3)]
+    found = outcome(published, scores_of(values), groups=groups, **entry)
+    assert found.verdict == expected
+    assert [float(x) for x in found.ours.split(";")] == means
+    assert verdict(published, scores_of(values), groups=[["v0"], *groups], **entry) == UNKNOWN
+
+
+def test_orders_of_means(published):
+    scores = scores_on(a=[1.0, 2.0, 9.0], b=[2.0, 3.0, 4.0], c=[1.0, 1.0, 1.0])
+    entry = {"kind": "ordered", "published": "more"}
+    assert verdict(published, scores, high=[A, B], low=[C], **entry) == REPRODUCED
+    assert verdict(published, scores, high=[C], low=[B, A], **entry) == CONTRADICTED
+    assert verdict(published, scores, high=[B, C], low=[A], **entry) == CONTRADICTED
+    more = scores_on(a=[4.0] * 3, b=[2.0] * 3, c=[1.0] * 3, d=[3.0] * 3)
+    mixed = {"high": [A, B], "low": [C, source("d")]}
+    assert verdict(published, more, **mixed, **entry) == SMALLER
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"), [(10.09, REPRODUCED), (10.11, CONTRADICTED), (9.89, CONTRADICTED)]
+)
+def test_values(published, ours, expected):
+    scores = scores_on(a=[ours, 0.0, 0.0])
+    entry = {"kind": "value", "a": A, "published": 10}
+    assert verdict(published, scores, dataset="nltcs", **entry) == expected
+    assert verdict(published, scores, dataset="plants", **entry) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"),
+    [(101, REPRODUCED), (100, CONTRADICTED), (197, REPRODUCED), (100 - 1, CONTRADICTED)],
+)
+def test_bounds(published, ours, expected):
+    content = {"methods": {"a": {"grid": {"size": [10, 200]}}}}
+    entry = {"kind": "exceeds", "a": A, "published": 100, "dataset": "kdd"}
+    entry |= {"limit": "methods.a.grid.size", "content": content}
+    scores = scores_on(["kdd"], a=[float(ours)])
+    assert verdict(published, scores, **entry) == expected
+
+
+@pytest.mark.parametrize(("ours", "expected"), [(99.1, UNKNOWN), (98.9, CONTRADICTED)])
+def test_a_bound_that_our_limit_excludes_is_not_judged(published, ours, expected):
+    content = {"methods": {"a": {"grid": {"size": [10, 100]}}}}
+    entry = {"kind": "exceeds", "a": A, "published": 100, "dataset": "kdd"}
+    entry |= {"limit": "methods.a.grid.size", "content": content}
+    found = outcome(published, scores_on(["kdd"], a=[ours]), **entry)
+    assert found.verdict == expected
+    assert found.reason == ("our limit of 100 ended the growth" if expected == UNKNOWN else "")
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"), [(89, FASTER), (91, REPRODUCED), (109, REPRODUCED), (111, MORE)]
+)
+def test_absolute_times(published, ours, expected):
+    entry = {"kind": "seconds", "a": A, "published": 100, "dataset": "kdd"}
+    assert verdict(published, scores_on(["kdd"], a=[float(ours)]), **entry) == expected
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(2.9, REPRODUCED), (3, FASTER)])
+def test_slow_datasets(published, limit, expected):
+    entry = {"kind": "slow", "a": A, "published": "often", "limit": limit}
+    assert verdict(published, scores_on(a=[1.0, 2.0, 3.0]), **entry) == expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [("2; 1; 0", REPRODUCED), ("1; 1; 1", REPRODUCED), ("0; 1; 2", CONTRADICTED)],
+)
+def test_distributions(published, counts, expected):
+    entry = {"kind": "distribution", "a": A, "values": [1, 2, 5], "published": counts}
+    found = outcome(published, scores_on(a=[1.0, 2.0, 1.0]), **entry)
+    assert (found.verdict, found.ours) == (expected, "2; 1; 0")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 2, 3, 4], REPRODUCED),
+        ([2, 1, 4, 3], REPRODUCED),
+        ([2, 4, 1, 3], CONTRADICTED),
+        ([3, 1, 2, 4], REPRODUCED),
+        ([3, 2, 1, 4], SMALLER),
+        ([4, 3, 2, 1], CONTRADICTED),
+        ([1, 1, 1, 1], CONTRADICTED),
+    ],
+)
+def test_rank_correlations(published, values, expected):
+    names = ALL[:4]
+    scores = scores_on(names, a=[float(v) for v in values], b=[1.0, 2.0, 3.0, 4.0])
+    entry = {"kind": "correlation", "published": "more", "a": A, "b": B, "datasets": names}
+    assert verdict(published, scores, **entry) == expected
+
+
+@pytest.mark.parametrize(
+    ("power", "expected"),
+    [(1.19, REPRODUCED), (1.21, CONTRADICTED), (0.81, REPRODUCED), (0.79, MORE)],
+)
+def test_growth(published, power, expected):
+    size = np.array([1.0, 10.0, 100.0])
+    scores = scores_on(a=list(7 * size**power), b=list(size))
+    entry = {"kind": "growth", "published": 1, "a": A, "b": B}
+    assert verdict(published, scores, **entry) == expected
+    assert verdict(published, scores_on(a=[0.0] * 3, b=list(size)), **entry) == UNKNOWN
+
+
+def losing(n_losses, n=12):
+    """Scores whose n_losses smallest differences speak for b."""
+    difference = np.arange(1.0, n + 1)
+    difference[:n_losses] *= -1
+    return scores_on(ALL[:n], a=list(difference), b=[0.0] * n)
+
+
+@pytest.mark.parametrize(
+    ("n_losses", "printed", "expected"),
+    [
+        # p is 0.00049, 0.0068, 0.021, 0.064 and 0.15 with 0, 3, 4, 5 and 6 losses.
+        (0, 0.004, REPRODUCED),
+        (0, 0.006, MORE),
+        (3, 0.0007, REPRODUCED),
+        (3, 0.0006, SMALLER),
+        (5, 0.01, SMALLER),
+        (6, 0.05, CONTRADICTED),
+        (4, "p < 0.05", REPRODUCED),
+        (4, "p < 0.001", SMALLER),
+        (5, "p < 0.05", SMALLER),
+        (6, "p < 0.05", CONTRADICTED),
+        (4, "not significant", CONTRADICTED),
+        (5, "not significant", REPRODUCED),
+    ],
+)
+def test_wilcoxon(published, n_losses, printed, expected):
+    entry = {"kind": "wilcoxon", "published": printed, "datasets": ALL[:12]}
+    found = outcome(published, losing(n_losses), a=A, b=B, **entry)
+    assert found.verdict == expected, found.ours
+    lower = outcome(published, losing(n_losses), a=B, b=A, lower=True, **entry)
+    assert lower == found
+    against = outcome(published, losing(n_losses), a=B, b=A, **entry)
+    assert against.verdict == (expected if "not" in str(printed) else CONTRADICTED)
+
+
+def test_rank_sums_decide_the_direction_and_not_counts(published):
+    """As many losses as wins, but the losses are the ten smallest differences."""
+    difference = [*range(-10, 0), *range(11, 21)]
+    scores = scores_on(ALL, a=list(map(float, difference)), b=[0.0] * 20)
+    entry = {"kind": "wilcoxon", "published": 0.01, "datasets": ALL, "a": A, "b": B}
+    found = outcome(published, scores, **entry)
+    assert found.ours == "p 0.0637, rank sums 155 for and 55 against"
+    assert found.verdict == SMALLER

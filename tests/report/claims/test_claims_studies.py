@@ -1,0 +1,356 @@
+"""Every claim of every study: invented scores that support it, and others that contradict it."""
+
+import copy
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from claim_cases import COLUMNS
+from mnlearn.report import claims
+from mnlearn.report.claims.rendering import counts
+from mnlearn.report.claims.verdicts import (
+    CONTRADICTED,
+    FASTER,
+    LEGEND,
+    MORE,
+    REPRODUCED,
+    SETUP,
+    UNKNOWN,
+)
+from mnlearn.study.datasets.registry import load_registry, registry_path
+from mnlearn.study.definition import Study, load_study
+from mnlearn.study.published import load_published
+
+WORKFLOW = registry_path().parent
+RESULTS = WORKFLOW.parent / "results"
+N_VARS = {name: benchmark.n_vars for name, benchmark in load_registry().items()}
+NAMES = ("dtsl", "dn2mn", "gssl", "acmn")
+STUDIES = {name: load_study(WORKFLOW / "studies" / f"{name}.yaml") for name in NAMES}
+# They do not depend on scores.
+NO_SCORES = ("setting", "setups", "stated", "unavailable", "example")
+ENTRIES = [
+    pytest.param(study, entry, id=f"{name}-{entry['id']}-{k}")
+    for name, study in STUDIES.items()
+    for k, entry in enumerate(study.content["claims"])
+]
+
+
+@pytest.fixture(scope="module")
+def published():
+    return load_published()
+
+
+class Scores:
+    """Rows of scores of a study, written under the sources of its claims."""
+
+    def __init__(self, study, entry):
+        self.study, self.rows = study, {}
+        self.datasets = entry.get("datasets", study.datasets)
+
+    def put(self, specs, values):
+        """Give the sources a value on each dataset; `values` is a function of its position."""
+        for spec in specs if isinstance(specs, list) else [specs]:
+            for k, dataset in enumerate(self.datasets):
+                self.put_one(spec, dataset, float(values(k)))
+
+    def put_one(self, spec, dataset, value):
+        if "study" in spec:
+            return
+        variants = spec.get("variants", [spec.get("variant", "")])
+        if "without" in spec:
+            variants = ["left"]
+            for variant, validation in [("left", -2.0), *((v, -1.0) for v in spec["without"])]:
+                self.rows[dataset, spec["method"], variant, "validation"] = validation
+        for variant in variants:
+            self.rows[dataset, spec["method"], variant, spec["quantity"]] = value
+
+    def frame(self):
+        rows = [(self.study.name, *key, value, None) for key, value in self.rows.items()]
+        return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def count_wanted(entry, n, supports):
+    """On how many of n datasets the scores should be as the claim says."""
+    number = entry["published"]
+    if isinstance(number, str):
+        least, most = (n, n - 1) if number == "not all" else (0, n)
+        return most if supports else least
+    if supports:
+        return number
+    low = number > 1 and entry.get("direction") != "fewer"
+    return 0 if low else n
+
+
+def build(study, entry, supports):
+    """Return scores that support or contradict a claim."""
+    scores = Scores(study, entry)
+    BUILDERS[entry["kind"]](scores, entry, supports)
+    return scores.frame()
+
+
+def build_wins(scores, entry, supports):
+    count = count_wanted(entry, len(scores.datasets), supports)
+    better, worse = (1.0, 2.0) if entry.get("lower") else (2.0, 1.0)
+    scores.put(entry["a"], lambda k: better if k < count else worse)
+    scores.put(entry["b"], lambda k: worse if k < count else better)
+
+
+def build_best_of(scores, entry, supports):
+    count = count_wanted(entry, len(scores.datasets), supports)
+    better, worse = (1.0, 2.0) if entry.get("lower") else (2.0, 1.0)
+    for column in entry["columns"]:
+        own = column["name"] in entry["best"]
+        scores.put(column, lambda k, own=own: better if (k < count) == own else worse)
+
+
+def build_near(scores, entry, supports):
+    count = count_wanted(entry, len(scores.datasets), supports)
+    scores.put(entry["b"], lambda k: 0)
+    for k, dataset in enumerate(scores.datasets):
+        share = 0.9 if k < count else 1.1
+        scores.put_one(entry["a"], dataset, share * entry["bound"] * N_VARS[dataset])
+
+
+def build_margin(scores, entry, supports):
+    count = count_wanted(entry, len(scores.datasets), supports)
+    bound, relation = entry["bound"], entry.get("relation", "above")
+    step = 0.001 if relation != "similar" else -0.001
+    scores.put(entry["b"], lambda k: -10)
+    scores.put(entry["a"], lambda k: -10 + 10 * (bound + (step if k < count else -step)))
+
+
+def build_beyond(scores, entry, supports):
+    count = count_wanted(entry, len(scores.datasets), supports)
+    scores.put(entry["b"], lambda k: -10)
+    scores.put(entry["c"], lambda k: -12)
+    scores.put(entry["a"], lambda k: 2 * entry["bound"] + (0.01 if k < count else -0.01))
+
+
+def build_inside(scores, entry, supports):
+    count = count_wanted(entry, len(scores.datasets), supports)
+    scores.put(entry["a"], lambda k: entry["high"] if k < count else entry["low"] - 0.01)
+
+
+def build_cells(scores, entry, supports):
+    first, second = zip(*entry["pairs"], strict=True)
+    spec = {"method": entry["method"], "quantity": entry["quantity"]}
+    scores.put({**spec, "variants": first}, lambda k: int(supports))
+    scores.put({**spec, "variants": second}, lambda k: int(not supports))
+
+
+def build_ratio(scores, entry, supports):
+    ratio = float(entry["published"]) ** (1 if supports else -1)
+    above, below = ("a", "b") if entry["kind"] == "ratio" else ("b", "a")
+    scores.put(entry[above], lambda k: ratio)
+    scores.put(entry[below], lambda k: 1)
+
+
+def build_range(scores, entry, supports):
+    low, high = map(float, entry["published"].split(" to "))
+    scores.put(entry["a"], lambda k: 1)
+    scores.put(entry["b"], lambda k: (high if k else low) if supports else 0.9)
+
+
+def build_orders(scores, entry, supports):
+    low, high = map(float, entry["published"].split(" to "))
+    scores.put(entry["a"], lambda k: 1)
+    scores.put(entry["b"], lambda k: math.sqrt(low * high) if supports else 0.9)
+
+
+def build_share(scores, entry, supports):
+    share = entry["published"] if supports else 0.4
+    scores.put(entry["b"], lambda k: 1)
+    scores.put(entry["a"], lambda k: 1 - share if entry.get("rest") else share)
+
+
+def build_trend(scores, entry, supports):
+    means = [float(part) for part in entry["published"].split(";")]
+    spec = {"method": entry["method"], "quantity": entry["quantity"]}
+    for mean, group in zip(means if supports else means[::-1], entry["groups"], strict=True):
+        scores.put({**spec, "variants": group}, lambda k, mean=mean: mean)
+
+
+def build_ordered(scores, entry, supports):
+    scores.put(entry["high"], lambda k: 1 + supports)
+    scores.put(entry["low"], lambda k: 2 - supports)
+
+
+def build_single(scores, entry, supports):
+    factor = 1.0 if supports else {"seconds": 0.5}.get(entry["kind"], 0.1)
+    shift = 1 if entry["kind"] == "exceeds" else 0
+    scores.put_one(entry["a"], entry["dataset"], (entry["published"] + shift) * factor)
+
+
+def build_slow(scores, entry, supports):
+    scores.put(entry["a"], lambda k: entry["limit"] * (2 if supports else 0.5))
+
+
+def build_distribution(scores, entry, supports):
+    counts = [int(part) for part in entry["published"].split(";")]
+    chosen = np.repeat(entry["values"], counts if supports else counts[::-1])
+    scores.put(entry["a"], lambda k: chosen[k])
+
+
+def build_correlation(scores, entry, supports):
+    table = load_published()
+    table = table[(table["study"] == entry["b"]["study"]) & (table["table"] == "1")]
+    value = table[table["quantity"] == entry["b"]["quantity"]].set_index("dataset")["value"]
+    sign = 1 if supports else -1
+    scores.put(entry["a"], lambda k: sign * value[scores.datasets[k]])
+
+
+def build_growth(scores, entry, supports):
+    power = entry["published"] if supports else entry["published"] + 1
+    scores.put(entry["b"], lambda k: k + 1)
+    scores.put(entry["a"], lambda k: (k + 1) ** power)
+
+
+def build_wilcoxon(scores, entry, supports):
+    alike = entry["published"] == "not significant"
+    sign = -1 if entry.get("lower") else 1
+    scores.put(entry["b"], lambda k: 100)
+    if alike and supports:
+        scores.put(entry["a"], lambda k: 100 + (k + 1) * (-1) ** k)
+    else:
+        scores.put(entry["a"], lambda k: 100 + sign * (k + 1) * (1 if supports or alike else -1))
+
+
+def build_recorded(scores, entry, supports):
+    scores.put(entry["a"], lambda k: entry["published"] + (0 if supports else 1))
+
+
+def build_compared(scores, entry, supports):
+    for method in entry["methods"]:
+        for variant in entry["variants"][0 if supports else 1 :]:
+            spec = {"method": method, "variant": variant, "quantity": entry["quantity"]}
+            scores.put(spec, lambda k: 1)
+
+
+BUILDERS = {
+    "wins": build_wins,
+    "best_of": build_best_of,
+    "near": build_near,
+    "margin": build_margin,
+    "beyond": build_beyond,
+    "inside": build_inside,
+    "cells": build_cells,
+    "ratio": build_ratio,
+    "speedup": build_ratio,
+    "speedup_range": build_range,
+    "orders": build_orders,
+    "share": build_share,
+    "trend": build_trend,
+    "ordered": build_ordered,
+    "value": build_single,
+    "seconds": build_single,
+    "exceeds": build_single,
+    "slow": build_slow,
+    "distribution": build_distribution,
+    "correlation": build_correlation,
+    "growth": build_growth,
+    "wilcoxon": build_wilcoxon,
+    "recorded": build_recorded,
+    "compared": build_compared,
+}
+
+
+def evaluated(study, entry, scores, published):
+    alone = Study(study.name, {**study.content, "claims": [entry]})
+    return claims.evaluate(alone, scores, published)[0].outcome
+
+
+@pytest.mark.parametrize(
+    ("study", "entry"), [p for p in ENTRIES if p.values[1]["kind"] not in NO_SCORES]
+)
+def test_scores_decide_the_verdict(study, entry, published):
+    supported = evaluated(study, entry, build(study, entry, True), published)
+    against = evaluated(study, entry, build(study, entry, False), published)
+    if entry["kind"] == "recorded":
+        assert (supported.verdict, supported.reason) == (SETUP, "")
+        assert against.reason.startswith("deviates: ours")
+    elif entry["kind"] == "compared":
+        assert (supported.verdict, supported.reason) == (SETUP, "")
+        assert against.verdict == UNKNOWN
+    else:
+        assert supported.verdict in (REPRODUCED, MORE), supported
+        expected = FASTER if entry["kind"] in ("seconds", "slow") else CONTRADICTED
+        assert against.verdict == expected, against
+
+
+@pytest.mark.parametrize(
+    ("study", "entry"), [p for p in ENTRIES if p.values[1]["kind"] not in NO_SCORES]
+)
+def test_nothing_is_decided_without_scores(study, entry, published):
+    empty = pd.DataFrame(columns=COLUMNS)
+    assert evaluated(study, entry, empty, published).verdict == UNKNOWN
+
+
+def others(value):
+    """Return another value of the same form."""
+    if isinstance(value, list):
+        return [*value[:-1], others(value[-1])]
+    return f"{value}x" if isinstance(value, str) else 3 * value
+
+
+@pytest.mark.parametrize(
+    ("study", "entry"), [p for p in ENTRIES if p.values[1]["kind"] in ("setting", "setups")]
+)
+def test_another_setting_deviates(study, entry, published):
+    """A set-up claim compares the study with the paper, and not the study with itself."""
+    empty = pd.DataFrame(columns=COLUMNS)
+    methods = {path.split(".")[1] for path in entry["paths"] if path.startswith("methods.")}
+    ours = evaluated(study, entry, empty, published)
+    if not methods <= set(study.methods):
+        assert ours.verdict == UNKNOWN
+        return
+    content = copy.deepcopy(study.content)
+    *path, last = entry["paths"][0].split(".")
+    place = content
+    for key in path:
+        place = place[key]
+    place.setdefault(last, ["x"])
+    place[last] = place[last][:-1] if entry["kind"] == "setups" else others(place[last])
+    changed = evaluated(Study(study.name, content), entry, empty, published)
+    assert changed.verdict == SETUP
+    assert changed.reason.startswith("deviates")
+    assert changed != ours
+
+
+@pytest.mark.parametrize(
+    ("study", "entry"), [p for p in ENTRIES if p.values[1]["kind"] == "example"]
+)
+def test_examples_are_as_published_but_for_a_slip(study, entry, published):
+    """Claim 70: the printed shares of a feature sum to (n - 1)/n."""
+    empty = pd.DataFrame(columns=COLUMNS)
+    expected = CONTRADICTED if entry["id"] == 70 else REPRODUCED
+    assert evaluated(study, entry, empty, published).verdict == expected
+    numbers = entry["published"].split(";")
+    for k in range(len(numbers)):
+        wrong = [*numbers[:k], "0.123", *numbers[k + 1 :]]
+        slip = {**entry, "published": ";".join(wrong)}
+        assert evaluated(study, slip, empty, published).verdict == CONTRADICTED
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recorded_scores_give_every_claim_a_verdict(name, published):
+    study = STUDIES[name]
+    scores = pd.read_csv(
+        RESULTS / name / "scores.csv", keep_default_na=False, na_values={"stderr": [""]}
+    )
+    found = claims.evaluate(study, scores, published)
+    assert {claim.outcome.verdict for claim in found} <= set(LEGEND)
+    assert {claim.outcome.verdict for claim in found} >= {REPRODUCED, SETUP}
+    missing = [c for c in found if c.outcome.verdict == UNKNOWN]
+    assert all(claim.outcome.reason for claim in missing)
+    results = [claim for claim in found if not claim.is_setup]
+    assert counts(found).startswith(f"{len(results)} results: ")
+    assert all(claim.brief.startswith(claim.title) for claim in found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_statement_is_made_once(name):
+    entries = STUDIES[name].content["claims"]
+    said = [(entry["id"], entry["statement"]) for entry in entries]
+    assert len(set(said)) == len(said)

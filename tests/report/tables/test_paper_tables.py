@@ -1,0 +1,247 @@
+"""Tables in the layout of the papers, of invented scores."""
+
+import pytest
+
+from made_tables import LABELS, bold, make, parsed, scores_of, texts
+from mnlearn.report import tables
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.definition import Study
+from mnlearn.study.published import load_published
+
+
+@pytest.fixture(scope="module")
+def published():
+    return load_published()
+
+
+def test_datasets_beside_several_papers_with_their_origin(published):
+    tables_of = [{"study": "dn2mn", "table": 3}, {"study": "gssl", "table": 1}]
+    table = make("datasets", scores_of([]), published, published=tables_of, origin=True)
+    # Only GSSL has densities.
+    assert texts(table)[0][-1] == "0.332"
+    assert table.notes[:2] == (
+        "DN2MN Table 3: 12 of 12 published numbers are equal to ours.",
+        "GSSL Table 1: 15 of 15 published numbers are equal to ours.",
+    )
+    nltcs = load_registry()["nltcs"]
+    assert table.notes[2] == f"NLTCS: {nltcs.domain}. {nltcs.citation}."
+    assert len(table.notes) == 2 + len(LABELS)
+
+
+def test_a_table_shows_the_datasets_it_names(published):
+    scores = scores_of([(d, "a", "", "cmll", -1.0) for d in LABELS])
+    options = {"columns": [{"name": "a", "method": "a", "quantity": "cmll"}], "mean": ["a"]}
+    table = make("compare", scores, published, **options, datasets=["msnbc", "msweb"])
+    assert [row[0] for row in texts(table)] == ["MSNBC", "MSWeb", "mean of 2"]
+    with pytest.raises(InputError, match="table t of study s, datasets: no 'ad' in the study"):
+        make("compare", scores, published, **options, datasets=["ad"])
+
+
+def test_a_win_is_a_smaller_value_where_lower_is_better(published):
+    seconds = {"nltcs": (1.0, 2.0), "msnbc": (30.0, 20.0), "msweb": (1.234, 1.2341)}
+    rows = [
+        (d, m, "", "seconds", v) for d, of in seconds.items() for m, v in zip("ab", of, strict=True)
+    ]
+    columns = [
+        {"name": m, "method": m, "quantity": "seconds", "rank": "s", "lower": True,
+         "significant": True}
+        for m in "abc"
+    ]  # fmt: skip
+    tests = [["a", "b"], ["a", "c"]]
+    table = make("compare", scores_of(rows), published, columns=columns, tests=tests)
+    # Method c has not been run: its cells are empty, and it is not tested.
+    assert texts(table) == [
+        ["NLTCS", "1.00", "2.00", ""],
+        ["MSNBC", "30.0", "20.0", ""],
+        ["MSWeb", "1.23", "1.23", ""],
+    ]
+    assert [row[1:] for row in bold(table)] == [
+        [True, False, False],
+        [False, True, False],
+        [True, True, False],
+    ]
+    assert len(table.notes) == 1
+    assert table.notes[0].startswith("a against b: 2 wins, 0 ties, 1 losses on 3 datasets")
+    table = make("compare", scores_of(rows), published, columns=columns, geometric_mean=["a", "c"])
+    assert texts(table)[-1] == ["geometric mean of 3", "3.33", "", ""]
+
+
+STACKED = {
+    "published": {"study": "gssl", "table": 3},
+    "columns": [
+        {"name": "fg", "head": "FG", "group": "GSSL", "method": "gssl",
+         "quantity": "seconds_structure", "significant": True},
+        {"name": "gssl", "head": "total", "group": "GSSL", "method": "gssl",
+         "quantity": "seconds_learn", "significant": True, "rank": "total", "lower": True},
+        {"name": "dtsl", "head": "total", "group": "DTSL", "method": "dtsl",
+         "quantity": "seconds_learn", "significant": True, "rank": "total", "lower": True},
+        {"name": "share", "head": "rest", "group": "", "method": "gssl",
+         "percent_less": ["fg", "gssl"], "published_quantity": "none", "decimals": 1},
+    ],
+    "geometric_mean": ["gssl", "dtsl"],
+    "tests": [["gssl", "dtsl"]],
+    "matches": ["fg"],
+}  # fmt: skip
+
+
+def test_stacked_rows_have_ours_above_the_published(published):
+    values = {
+        "nltcs": {("gssl", "seconds_structure"): 5.0, ("gssl", "seconds_learn"): 20.0,
+                  ("dtsl", "seconds_learn"): 30.0},
+        "msnbc": {("gssl", "seconds_structure"): 6.0, ("gssl", "seconds_learn"): 5.0},
+    }  # fmt: skip
+    rows = [(d, m, "", q, v) for d, of in values.items() for (m, q), v in of.items()]
+    stale = {("nltcs", "gssl")}
+    table = make("stacked", scores_of(rows), published, stale, **STACKED)
+    # The paper has 5 and 74, 5 and 223 for GSSL, and 7 and 206 in total for DTSL.
+    assert texts(table) == [
+        ["NLTCS", "ours", "5.00", "20.0", "30.0", "75.0"],
+        ["NLTCS", "published", "5", "74", "7", ""],
+        ["MSNBC", "ours", "6.00", "5.00", "", "-20.0"],
+        ["MSNBC", "published", "5", "223", "206", ""],
+        ["geometric mean of 1", "ours", "", "20.0", "30.0", ""],
+        ["geometric mean of 2", "published", "", "128", "38.0", ""],
+    ]
+    assert [row[2:] for row in bold(table)][:4] == [
+        [False, True, False, False],
+        [False, False, True, False],
+        [False, False, False, False],
+        [False, False, True, False],
+    ]
+    assert [cell.stale for cell in table.body[0].cells] == [False, False, True, True, False, True]
+    assert not any(cell.stale for cell in table.body[1].cells)
+    assert table.notes[0] == "FG: ours is equal to the published number on 1 of 2 datasets."
+    assert table.notes[1].startswith("total (GSSL) against total (DTSL): 1 wins")
+    assert [row["numbers"] for row in parsed(table)] == ["ours", "published"] * 2
+
+
+def test_published_notes_name_the_datasets_together(published):
+    columns = [
+        {"name": "threshold", "method": "gssl", "quantity": "chosen_threshold",
+         "published_quantity": "threshold", "decimals": 0},
+    ]  # fmt: skip
+    rows = [(d, "gssl", "", "chosen_threshold", 1.0) for d in LABELS]
+    where = {"study": "gssl", "table": 5}
+    table = make("stacked", scores_of(rows), published, columns=columns, published=where)
+    assert len(table.notes) == 1
+    assert table.notes[0].startswith("MSNBC, MSWeb, threshold 1: a feature is dropped")
+
+
+AVERAGES = {
+    "method": "gssl",
+    "quantity": "mean_seconds_weights",
+    "published": {"study": "gssl", "table": "text"},
+    "parameters": [
+        {
+            "head": "threshold",
+            "values": [
+                {"name": f"threshold_{t}", "head": str(t), "variants": [f"full-{t}", f"ones-{t}"]}
+                for t in (1, 2, 5)
+            ],
+        }
+    ],
+}
+
+
+def test_averages_are_over_variants_and_complete_datasets(published):
+    seconds = {"full-1": 8.0, "ones-1": 4.0, "full-2": 3.0, "ones-2": 3.0, "full-5": 1.0}
+    rows = [("nltcs", "gssl", v, "mean_seconds_weights", x) for v, x in seconds.items()]
+    # The second dataset counts only once it has every variant.
+    more = [("msnbc", "gssl", v, "mean_seconds_weights", 100.0) for v in seconds]
+    rows.append(("nltcs", "gssl", "ones-5", "mean_seconds_weights", 2.0))
+    table = make("averages", scores_of(rows + more), published, **AVERAGES)
+    assert texts(table) == [
+        ["threshold", "1", "6.00", "1.00", "414.83", "1.00", "2"],
+        ["threshold", "2", "3.00", "0.50", "235.22", "0.57", "2"],
+        ["threshold", "5", "1.50", "0.25", "123.52", "0.30", "2"],
+    ]
+    assert table.notes == ("Means over 1 datasets.",)
+    rows += [*more, ("msnbc", "gssl", "ones-5", "mean_seconds_weights", 100.0)]
+    table = make("averages", scores_of(rows), published, **AVERAGES)
+    assert texts(table)[0][2] == "53.00"
+    assert make("averages", scores_of(more), published, **AVERAGES).body == ()
+
+
+def test_the_published_averages_leave_out_the_same_runs(published):
+    found = published[published["table"] == "text"].set_index("quantity")["value"]
+    name = "mean_seconds_weights"
+    by_size = [found[f"{name}_generated_{n}"] for n in (500000, 1000000, 2000000)]
+    by_threshold = [found[f"{name}_threshold_{n}"] for n in (1, 2, 5)]
+    assert sum(by_size) / 3 == pytest.approx(sum(by_threshold) / 3, abs=0.03)
+
+
+def test_choices_with_and_without_some_points(published):
+    points = {
+        # variant: ones only, number, threshold, validation on the two datasets.
+        "full-5-1": (0, 5000000, 1, -1.0, -3.0),
+        "ones-5-1": (1, 5000000, 1, -1.5, -4.0),
+        "full-5-2": (0, 5000000, 2, -1.75, -2.0),
+        "ones-2-1": (1, 2000000, 1, -1.7, -2.5),
+    }
+    names = ("chosen_initial_positive", "chosen_n_generated", "chosen_threshold")
+    rows = [
+        (d, "gssl", v, q, x)
+        for v, (*values, first, second) in points.items()
+        for d, score in (("nltcs", first), ("msnbc", second))
+        for q, x in zip((*names, "validation"), (*values, score), strict=True)
+    ]
+    words = {1: "ones", 0: "all"}
+    options = {
+        "method": "gssl",
+        "settings": [
+            {
+                "name": "start",
+                "head": "start",
+                "quantity": names[0],
+                "words": words,
+            },
+            {"name": "size", "head": "generated", "quantity": names[1]},
+            {"name": "threshold", "head": "threshold", "quantity": names[2]},
+        ],
+        "without": {"chosen_n_generated": 5000000, "chosen_threshold": 1},
+        "counted": {"name": "size", "values": [500000, 2000000, 5000000]},
+        "published": {"study": "gssl", "table": 5, "method": "gssl", "quantity": "n_generated"},
+    }
+    table = make("choices", scores_of(rows), published, **options)
+    assert texts(table) == [
+        ["NLTCS", "all", "5,000,000", "1", "-1.000", "ones", "2,000,000", "1", "-1.700"],
+        ["MSNBC", "all", "5,000,000", "2", "-2.000", "all", "5,000,000", "2", "-2.000"],
+        ["500,000 chosen on (published: 1)", "", "0", "", "", "", "0", "", ""],
+        ["2,000,000 chosen on (published: 1)", "", "0", "", "", "", "1", "", ""],
+        ["5,000,000 chosen on (published: 0)", "", "2", "", "", "", "1", "", ""],
+    ]
+    assert parsed(table)[0]["size_without"] == "2000000"
+    assert make("choices", scores_of([]), published, **options).body == ()
+
+
+def test_numbers_of_the_traces_are_the_largest_of_the_points_that_count(published, tmp_path):
+    head = "stage,lambda,merge,n_candidates\n"
+    points = "0,0.5,or,40000\n0,1.0,or,30000\n0,2.0,or,20000\n0,1.0,and,35000\n"
+    for dataset, text in {"msweb": points, "nltcs": "0,1.0,or,136\n", "msnbc": ""}.items():
+        path = tmp_path / dataset / "l1.csv"
+        path.parent.mkdir()
+        path.write_text(head + text)
+    product = {
+        "name": "t",
+        "kind": "compare",
+        "caption": "C.",
+        "decimals": 0,
+        "traces": [
+            {"method": "l1", "quantity": "n_candidates", "name": "most", "equal": {"merge": "or"},
+             "at_least": {"lambda": 1}},
+        ],
+        "columns": [
+            {"name": "most", "method": "l1", "quantity": "most"},
+            {"name": "published", "study": "gssl", "table": 4, "method": "l1",
+             "quantity": "n_features_generated"},
+            {"name": "exceeds", "head": "more than possible", "exceeds": ["published", "most"]},
+        ],
+    }  # fmt: skip
+    study = Study("s", {"datasets": list(LABELS), "tables": [product], "title": "T"})
+    table = tables.make_table(study, product, scores_of([]), published, LABELS, tuning=tmp_path)
+    assert texts(table) == [
+        ["NLTCS", "136", "134", "no"],
+        ["MSWeb", "30000", "33828", "yes"],
+    ]
+    assert table.notes == ("more than possible: yes on 1 of 2 datasets.",)

@@ -1,0 +1,147 @@
+"""The bench measures what it says: its reference stops as Libra does, and its rows are complete."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from command import refuse, succeed
+from mnlearn.learning.owlqn import minimise
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.trees import learn_tree_path
+from mnlearn.learning.weights import paths
+from mnlearn.learning.weights.descent import MAX_ITERATIONS, learn_weights
+from mnlearn.learning.weights.rewritten_likelihood import likelihood_of
+from mnlearn.learning.weights.screening import learn_screened_weights
+from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
+from mnlearn.models.tree_features import tree_features
+from mnlearn.runtime.files import write_csv
+from mnlearn.study import bench
+from mnlearn.study.bench import gssl, measure, weights
+from mnlearn.study.datasets.embedded import embedded
+
+
+def test_reference_stops_when_five_iterations_gain_too_little():
+    train = embedded("digits", 0)[0]
+    features = tree_features(learn_tree_path(train, 1e-3).trees, "default")
+    likelihood = pseudo_likelihood(features, train)
+    penalty = Penalty(1.0)
+    state = weights.libra_state(likelihood, penalty)
+
+    def smooth(w):
+        value, gradient = likelihood.value_and_gradient(w)
+        return value + 0.5 * w @ w, gradient + w
+
+    objectives = []
+
+    def done(progress):
+        objectives.append(progress.objective)
+        return progress.iteration == state.iteration
+
+    minimise(smooth, np.zeros(len(features)), np.zeros(len(features)), done, 100, memory=6)
+    gains = -np.subtract(objectives[5:], objectives[:-5]) / objectives[5:]
+    assert objectives[-1] == state.objective
+    assert gains[-1] < 1e-3
+    assert np.all(gains[:-1] >= 1e-3)
+    assert learn_weights(likelihood, penalty).objective < state.objective
+
+
+@pytest.mark.parametrize("penalty", [Penalty(None, 5.0), Penalty(1.0)])
+def test_screened_weights_are_timed_to_the_objective_of_the_reference(monkeypatch, penalty):
+    train, _, test = embedded("digits", 0)
+    features = tree_features(learn_tree_path(train, 1e-3).trees, "default")
+    arranged = pseudo_likelihood(features, train), 0.0
+    called, limits = set(), []
+
+    def arrange(*arguments):
+        called.add("likelihood_of")
+        return likelihood_of(*arguments)
+
+    def learn(*arguments):
+        called.add("learn_screened_weights")
+        limits.append(arguments[3])
+        return learn_screened_weights(*arguments)
+
+    monkeypatch.setattr(paths, "likelihood_of", arrange)
+    monkeypatch.setattr(paths, "learn_screened_weights", learn)
+    quiet = bench.Bench(quiet=True)
+    weights.measure_weights(quiet, "digits", features, arranged, penalty, None, (train, test))
+    assert called == {"likelihood_of", "learn_screened_weights"}
+    monkeypatch.undo()
+    runs = 1 + measure.REPEATS
+    needed = limits[-2 * runs]
+    assert limits[-2 * runs :] == [needed] * runs + [MAX_ITERATIONS] * runs
+    bar = weights.libra_state(arranged[0], penalty).objective
+
+    def objective(iterations):
+        likelihood = likelihood_of(features, train)
+        learned = learn_screened_weights(likelihood, penalty, None, iterations)
+        return weights.objective_of(arranged[0], penalty, learned.weight)
+
+    assert objective(needed) <= bar < objective(needed - 1)
+
+
+def test_the_least_number_of_iterations():
+    for least in (1, 2, 57, MAX_ITERATIONS):
+        assert weights.iterations_until(lambda n, least=least: n >= least) == least
+    assert weights.iterations_until(lambda n: False) == MAX_ITERATIONS
+
+
+def test_a_dataset_is_measured_whole(capsys):
+    quiet = bench.Bench(quiet=True)
+    bench._measure_dataset(quiet, "grid", embedded("grid", 0))
+    bench.measure_logistic(quiet, "grid", *embedded("grid", 0)[::2])
+    bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
+    bench.measure_circuits(quiet, "grid", *embedded("grid", 0)[::2])
+    # Digits has variables that never vary.
+    bench.measure_logistic(quiet, "digits", *embedded("digits", 0)[::2])
+    tasks = [figure.task for figure in quiet.figures]
+    for task in (
+        "trees",
+        "logistic",
+        "features",
+        "arrange",
+        "value and gradient",
+        "weights, L1 5",
+        "weights, L1 5, converged",
+        "weights, sd 1",
+        "screened weights, L1 5",
+        "screened weights, L1 5, converged",
+        "screened weights, sd 1",
+        "screened weights, sd 1, converged",
+        "PLL",
+        "Gibbs",
+        "generate features",
+        "GSSL, one setting",
+        "circuit",
+    ):
+        assert any(name.startswith(task) for name in tasks), task
+    assert all(figure.seconds > 0 for figure in quiet.figures)
+    assert all(figure.ratio is None for figure in quiet.figures)
+    assert capsys.readouterr().out == ""
+
+
+def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
+    out = tmp_path / "bench.csv"
+    row = {"seconds": 1.0, "source": "s", "machine": "m"}
+    write_csv(out, [{"task": t, "dataset": d, **row} for t, d in (("a", "plants"), ("b", "grid"))])
+    monkeypatch.setattr(
+        bench, "_measure_all", lambda found, name, parts: found.add(bench.Figure("c", name, 2.0))
+    )
+    succeed(f"bench --datasets grid --out {out}")
+    kept = pd.read_csv(out)
+    assert kept[["task", "dataset", "seconds"]].to_numpy().tolist() == [
+        ["a", "plants", 1.0],
+        ["c", "grid", 2.0],
+    ]
+    refuse("bench --datasets grid,nowhere", "dataset nowhere: expected one of grid, digits, nltcs")
+
+
+def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):
+    monkeypatch.setattr(gssl, "SMALL", ("grid",))
+    monkeypatch.setattr(gssl, "GRID_GENERATED", 1000)
+    quiet = bench.Bench(quiet=True)
+    bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
+    figure = next(f for f in quiet.figures if f.task == "GSSL grid on paths")
+    assert figure.rate == "54 points"
+    assert "all from zero" in figure.note
+    assert gssl.peak_rate() > 1e8

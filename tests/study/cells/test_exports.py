@@ -1,0 +1,67 @@
+"""Models that go through a file: the record of how much their scores change."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from command import refuse, succeed
+from made_circuits import N, grown
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.exact import log_value
+from mnlearn.models.circuit import with_weight
+from mnlearn.models.io.formats import save_model
+from mnlearn.runtime.files import read_json
+from mnlearn.study.cells import round_trip
+from mnlearn.study.gather import gather
+from oracles import all_states
+
+CHECK = "check-exports c.npz --study acmn --label acmn --dataset d --test t.npz --out e.json"
+
+
+@pytest.fixture
+def circuit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    circuit, features = grown(3)
+    circuit = replace(circuit, features=features)
+    save_model(circuit, "c.npz")
+    merge_rows(np.repeat(all_states(N), 2, axis=0)).save("t.npz")
+    return circuit
+
+
+def test_circuits_and_networks_come_back_with_the_same_scores(circuit):
+    succeed(f"{CHECK} --form ac --form mn")
+    record = read_json("e.json")
+    assert set(record["forms"]) == {"ac", "mn"}
+    assert record["n_test"] == 2 * 2**N
+    for form in record["forms"].values():
+        assert form["bytes"] > 100
+        assert form["largest_difference"] < 1e-12
+    scores = gather([], export_paths=["e.json"]).set_index("quantity")
+    assert set(scores.index) == {"export_ac", "export_mn"}
+    assert scores.loc["export_ac", "value"] == record["forms"]["ac"]["largest_difference"]
+    assert scores.loc["export_mn", "method"] == "acmn"
+
+
+@pytest.mark.parametrize("form", ["ac", "mn"])
+def test_a_form_that_loses_something_is_found_out(circuit, monkeypatch, form):
+    other = with_weight(circuit, np.round(circuit.weight, 1))
+    monkeypatch.setattr(round_trip, "save_model", lambda model, path: save_model(other, path))
+    succeed(f"{CHECK} --form {form}")
+    states = all_states(N)
+    p, q = log_value(circuit, states), log_value(other, states)
+    if form == "ac":
+        expected = np.abs(q - np.logaddexp.reduce(q) - p + np.logaddexp.reduce(p)).max()
+    else:
+        expected = np.abs(q - p - (q - p).mean()).max()
+    assert expected > 0.01
+    found = read_json("e.json")["forms"][form]["largest_difference"]
+    assert found == pytest.approx(expected)
+
+
+def test_faults_of_exports(circuit, tmp_path):
+    refuse(f"{CHECK} --form bn", "not known to be those of CPDs")
+    refuse(f"{CHECK} --form xyz", "expected a model file that ends in")
+    merge_rows(np.eye(4, dtype=np.uint8)).save("t.npz")
+    refuse(f"{CHECK} --form ac", f"expected {N} variables")
+    assert not (tmp_path / "e.json").exists()
