@@ -179,7 +179,12 @@ class Plan:
         """Return the inputs of the rule that makes a record, with its order; none if settled."""
         if self.is_settled(record):
             return {}
-        return {**inputs, "order": self.order(record.path, self.recipe(record))}
+        order = self.order(record.path, self.recipe(record))
+        path = self.results / record.path
+        if path.exists() and self.stale(record) and _time(path) >= _time(Path(order)):
+            # The record came after the order and not of it, for example by a checkout in git.
+            Path(order).touch()
+        return {**inputs, "order": order}
 
     def order(self, path: Path | str, content: Any) -> str:
         """Write down what `path` is to be made by, if that has changed, and return the file."""
@@ -204,6 +209,10 @@ class Plan:
                 if not self.is_settled(record)
             )
         )
+
+
+def _time(path: Path) -> int:
+    return path.stat().st_mtime_ns
 
 
 KINDS = ("cells", "times", "paired", "curves", "exports", "structures", "divergences")

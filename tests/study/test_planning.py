@@ -1,0 +1,141 @@
+"""Which records a run makes, without running it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mnlearn.runtime.files import write_json
+from mnlearn.study.definition import Study
+from mnlearn.study.planning import Plan, Record
+
+CONTENT = {
+    "datasets": ["grid", "triples"],
+    "methods": {
+        "atomic": {},
+        "dtsl": {"grid": {"kappa": [0.1]}},
+        "narrow": {"learner": "atomic", "datasets": ["grid"]},
+    },
+    "cmll": {"groups": 2, "partitions": {"default": 1, "exceptions": {}}, "inference": {}},
+    "timed": ["dtsl"],
+    "paired": [["dtsl", "atomic"]],
+    "figures": [],
+}
+KINDS = ("cells", "times", "paired")
+
+
+def plan(folder, datasets=(), content=CONTENT, seed=20, **more):
+    studies = {"s": Study("s", content)}
+    return Plan(studies, ["s"], folder, seed, {}, list(datasets), more.pop("left_out", {}), **more)
+
+
+def record_all(folder):
+    """Write records that are current for all that the study asks for."""
+    whole = plan(folder)
+    for kind in KINDS:
+        for record in whole.records("s", kind):
+            write_json(folder / record.path, {"recipe": whole.recipe(record)})
+
+
+def made(a_plan):
+    """Return what would be made, as kind, dataset and methods."""
+    return {
+        (kind, record.dataset, *record.names)
+        for kind in KINDS
+        for record in a_plan.records("s", kind)
+        if not a_plan.is_settled(record)
+    }
+
+
+def test_everything_is_made_where_nothing_is_recorded(tmp_path):
+    found = made(plan(tmp_path))
+    assert ("cells", "grid", "narrow") in found
+    assert ("cells", "triples", "narrow") not in found
+    assert ("times", "triples", "dtsl") in found
+    assert ("paired", "grid", "dtsl", "atomic") in found
+    assert {dataset for _, dataset, *_ in made(plan(tmp_path, ["grid"]))} == {"grid"}
+
+
+def test_current_records_are_used(tmp_path):
+    record_all(tmp_path)
+    assert made(plan(tmp_path)) == set()
+    assert plan(tmp_path).needed_datasets() == []
+    again = made(plan(tmp_path, ["grid"], again=True))
+    assert {dataset for _, dataset, *_ in again} == {"grid"}
+    assert ("cells", "grid", "dtsl") in again
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"methods": {**CONTENT["methods"], "dtsl": {"grid": {"kappa": [0.2]}}}}, "dtsl"),
+        ({"cmll": {**CONTENT["cmll"], "groups": 3}}, "all"),
+    ],
+)
+def test_what_has_changed_is_made_again(tmp_path, change, what):
+    record_all(tmp_path)
+    found = made(plan(tmp_path, ["grid"], {**CONTENT, **change}))
+    cells = {methods[0] for kind, _, *methods in found if kind == "cells"}
+    # The pair needs the scores by test example of both its methods, which are not kept.
+    assert cells == ({"dtsl", "atomic"} if what == "dtsl" else {"dtsl", "atomic", "narrow"})
+    assert {dataset for _, dataset, *_ in found} == {"grid"}
+    for method in ("dtsl", "atomic"):
+        path = tmp_path / "s/per_example/grid" / f"{method}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("pll\n")
+    found = made(plan(tmp_path, ["grid"], {**CONTENT, **change}))
+    cells = {methods[0] for kind, _, *methods in found if kind == "cells"}
+    assert cells == ({"dtsl"} if what == "dtsl" else {"dtsl", "atomic", "narrow"})
+
+
+def test_another_seed_makes_all_again_and_says_so(tmp_path):
+    record_all(tmp_path)
+    other = plan(tmp_path, seed=21)
+    assert len(made(other)) == len(made(plan(tmp_path / "empty")))
+    learned = Record("cells", "s", "grid", ("dtsl",))
+    assert other.stale(learned) == ["learning"]
+    assert plan(tmp_path).stale(learned) == []
+
+
+def test_records_of_what_cannot_be_had_are_used(tmp_path):
+    record_all(tmp_path)
+    other = plan(tmp_path, seed=21, left_out={"grid": "no network"})
+    assert {dataset for _, dataset, *_ in made(other)} == {"triples"}
+    assert Record("cells", "s", "grid", ("dtsl",)) in other.records("s", "cells")
+
+
+def test_nothing_is_made_of_what_is_recorded_only(tmp_path):
+    record_all(tmp_path)
+    (tmp_path / "s/cells/grid/dtsl.json").unlink()
+    only = plan(tmp_path, seed=21, recorded=True)
+    assert made(only) == set()
+    assert Record("cells", "s", "grid", ("dtsl",)) not in only.records("s", "cells")
+
+
+def test_a_damaged_record_is_made_again(tmp_path):
+    record_all(tmp_path)
+    (tmp_path / "s/times/grid/dtsl.json").write_text("{")
+    assert ("times", "grid", "dtsl") in made(plan(tmp_path))
+
+
+def test_orders_are_written_when_recipes_change(tmp_path):
+    cell = Record("cells", "s", "grid", ("narrow",))
+    first = plan(tmp_path).unless_settled(cell, test="t.npz")
+    assert first["test"] == "t.npz"
+    order = Path(first["order"])
+    os.utime(order, (1e9, 1e9))
+    plan(tmp_path).unless_settled(cell)
+    assert order.stat().st_mtime == 1e9
+    plan(tmp_path, seed=21).unless_settled(cell)
+    assert order.stat().st_mtime > 1e9
+
+
+def test_a_stale_record_is_older_than_its_order_wherever_it_came_from(tmp_path):
+    """A checkout in git brings an old record with a new time."""
+    cell = Record("cells", "s", "grid", ("narrow",))
+    order = Path(plan(tmp_path, seed=21).unless_settled(cell)["order"])
+    os.utime(order, (1e9, 1e9))
+    record_all(tmp_path)
+    plan(tmp_path, seed=21).unless_settled(cell)
+    assert order.stat().st_mtime_ns >= (tmp_path / cell.path).stat().st_mtime_ns
+    assert plan(tmp_path).unless_settled(cell, test="t.npz") == {}
