@@ -23,6 +23,8 @@ from mnlearn.study.definition import Study, load_studies, load_study, study_path
 from mnlearn.study.planning import KINDS, Plan, Record
 
 RESULTS = "results"
+# The exit status of a program that an interrupt has ended, 128 and the number of the signal.
+_INTERRUPTED = 128 + signal.SIGINT
 
 
 def checkout() -> Path:
@@ -176,7 +178,8 @@ def _run(command: list[str], quiet: bool = False) -> int:
                 say("interrupted; waiting for the jobs that are under way to end")
     if process.returncode and output:
         say(output)
-    return process.returncode
+    # Snakemake may end an interrupted run with status 0.
+    return process.returncode or (_INTERRUPTED if interrupted else 0)
 
 
 def _marker() -> Path:
