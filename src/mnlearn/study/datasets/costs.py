@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -110,8 +109,8 @@ def _row(
     }
 
 
-def print_datasets(rows: list[dict[str, Any]]) -> None:
-    """Print the records of `dataset_rows` as a table."""
+def format_datasets(rows: list[dict[str, Any]]) -> str:
+    """Return the records of `dataset_rows` as a table of text."""
     methods = list(rows[0]["estimates"]) if rows else []
     head = ["name", "label", "vars", "train", "valid", "test", "state"]
     body = []
@@ -124,14 +123,14 @@ def print_datasets(rows: list[dict[str, Any]]) -> None:
         body.append([row["name"], row["label"], *sizes, row["state"], *cost])
     lines = [[*head, *methods], *body]
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    text = []
     for line in lines:
         cells = [
             cell.rjust(width) if 2 <= k <= 5 or k > 6 else cell.ljust(width)
             for k, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
-        click.echo("  ".join(cells).rstrip())
+        text.append("  ".join(cells).rstrip())
     if methods:
-        click.echo(
-            "\nEstimates: one thread, whole grid and scores, from the recorded study "
-            f"{RECORDED_STUDY}."
-        )
+        estimates = "Estimates: one thread, whole grid and scores, from the recorded study"
+        text += ["", f"{estimates} {RECORDED_STUDY}."]
+    return "\n".join(text)
