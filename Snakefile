@@ -13,6 +13,9 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/params.smk"
+include: "workflow/rules/orders.smk"
 
 
 rule all:
