@@ -10,6 +10,7 @@ from snakemake.utils import validate
 
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.costs import load_laws
 from mnlearn.study.datasets.sources import (
     dataset_labels,
     known_datasets,
@@ -17,6 +18,7 @@ from mnlearn.study.datasets.sources import (
 )
 from mnlearn.study.definition import load_studies
 from mnlearn.study.planning import KINDS, Plan, Record
+from mnlearn.study.resources import JobResources
 
 validate(config, "../schemas/config.schema.yaml")
 
@@ -55,6 +57,7 @@ PLAN = Plan(
     recorded=config["recorded"],
     plans=workflow.is_main_process,
 )
+RESOURCES = JobResources(PLAN, load_laws(WORKFLOW / "costs.tsv"))
 METHODS = "|".join(sorted({m for s in STUDIES.values() for m in s.methods}))
 
 

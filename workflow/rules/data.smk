@@ -18,6 +18,7 @@ rule prepare:
         "results/logs/prepare/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare/{dataset}.tsv"
+    priority: dataset_priority
     params:
         local=local_option,
         mirror=mirror_option,
@@ -45,6 +46,7 @@ rule partition:
         "results/logs/{study}/partition/{dataset}.log",
     benchmark:
         "results/benchmarks/{study}/partition/{dataset}.tsv"
+    priority: dataset_priority
     params:
         asked=partitions_of,
     shell:

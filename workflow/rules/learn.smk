@@ -18,7 +18,11 @@ rule tune:
         "results/logs/{study}/tune/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/tune/{dataset}/{method}.tsv"
+    priority: priority_of("models")
     threads: 1
+    resources:
+        mem_mb=memory_of("models"),
+        runtime=minutes_of("models"),
     params:
         learner=learner_of,
         grid=grid_of,
@@ -50,6 +54,9 @@ rule time_cell:
     priority: -1
     # Takes all processors, of which learning uses one, so that nothing else of this run disturbs it.
     threads: workflow.cores or 1
+    resources:
+        mem_mb=memory_of("times"),
+        runtime=minutes_of("times"),
     params:
         network=network_option,
         recipe=recipe_of("times"),
@@ -70,6 +77,10 @@ rule structure:
         "results/logs/{study}/structure/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/structure/{dataset}/{method}.tsv"
+    priority: priority_of("structures")
+    resources:
+        mem_mb=memory_of("structures"),
+        runtime=minutes_of("structures"),
     params:
         recipe=recipe_of("structures"),
     shell:

@@ -21,7 +21,11 @@ rule score:
         "results/logs/{study}/score/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/score/{dataset}/{method}.tsv"
+    priority: priority_of("cells")
     threads: 1
+    resources:
+        mem_mb=memory_of("cells"),
+        runtime=minutes_of("cells"),
     params:
         inference=inference_of,
         cmll_of=cmll_of,
@@ -52,6 +56,7 @@ rule queries:
         "results/logs/{study}/queries/{dataset}.log",
     benchmark:
         "results/benchmarks/{study}/queries/{dataset}.tsv"
+    priority: dataset_priority
     params:
         examples=examples_of,
         seed=config["seed"],
@@ -72,7 +77,11 @@ rule query_curve:
         "results/logs/{study}/query_curve/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/query_curve/{dataset}/{method}.tsv"
+    priority: priority_of("curves")
     threads: 1
+    resources:
+        mem_mb=memory_of("curves"),
+        runtime=minutes_of("curves"),
     params:
         percentages=percentages_of,
         inference=inference_of,
@@ -99,6 +108,10 @@ rule check_exports:
         "results/logs/{study}/check_exports/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/check_exports/{dataset}/{method}.tsv"
+    priority: priority_of("exports")
+    resources:
+        mem_mb=memory_of("exports"),
+        runtime=minutes_of("exports"),
     params:
         forms=forms_options,
         recipe=recipe_of("exports"),
@@ -140,7 +153,11 @@ rule divergence:
         "results/logs/{study}/divergence/{dataset}/{first}-{second}.log",
     benchmark:
         "results/benchmarks/{study}/divergence/{dataset}/{first}-{second}.tsv"
+    priority: priority_of("divergences", "first", "second")
     threads: 1
+    resources:
+        mem_mb=memory_of("divergences", "first", "second"),
+        runtime=minutes_of("divergences", "first", "second"),
     params:
         seed=config["seed"],
         recipe=recipe_of("divergences", "first", "second"),

@@ -100,13 +100,13 @@ def show(value: dict[str, Any], as_json: bool) -> None:
 @click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where the data are kept.")
 def datasets(as_json: bool, folder: Path) -> None:
     """Show which datasets exist, which are here, and what each method will need."""
-    from mnlearn.study.datasets.costs import dataset_rows, print_datasets
+    from mnlearn.study.datasets.costs import dataset_lines, dataset_rows
 
     rows = dataset_rows(folder)
     if as_json:
         click.echo(json.dumps({"datasets": rows}))
     else:
-        print_datasets(rows)
+        click.echo("\n".join(dataset_lines(rows)))
 
 
 @main.command()
