@@ -127,7 +127,7 @@ def _sum_of_cpds(network: BayesianNetwork, data: Dataset, threads: int) -> NDArr
 def with_joint(network: Network, metric: str) -> MarkovNetwork:
     """Return a network as a Markov network, refusing one without a joint distribution."""
     if isinstance(network, BayesianNetwork):
-        return network.network()
+        return network.to_markov_network()
     if not isinstance(network, MarkovNetwork):
         raise InputError(
             f"metric {metric}: expected a Markov network; a dependency network has no joint "
