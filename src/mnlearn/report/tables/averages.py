@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Labels, Options, list_scored, option
 from mnlearn.report.tables.table import Cell, Row, Table, number_cell, value_cell
 from mnlearn.study.published import Number, Source, lookup, numbers
 
@@ -32,7 +32,7 @@ def averages(
         for value in option(parameter, "values", where)
         for v in option(value, "variants", where)
     }
-    complete = [d for d in scored(scores, labels) if all(d in of for of in found.values())]
+    complete = [d for d in list_scored(scores, labels) if all(d in of for of in found.values())]
     rows = []
     for parameter in parameters:
         values = parameter["values"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Labels, Options, list_scored, option
 from mnlearn.report.tables.table import Cell, Row, Table, label_cell, value_cell
 from mnlearn.study.published import Number, Source, lookup, numbers
 
@@ -36,7 +36,7 @@ def choices(
         for variant in dict.fromkeys(own["variant"])
     }
     rows, chosen = [], []
-    for dataset in scored(own, labels):
+    for dataset in list_scored(own, labels):
         sides = [
             _best(variants, dataset, {}),
             _best(variants, dataset, without),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.products import Labels, Options, list_scored
 from mnlearn.report.tables.columns import (
     Column,
     check_names,
@@ -33,7 +33,7 @@ def compare(
     check_names(columns, options, where)
     data = column_data(columns, scores, published)
     ours = [c.name for c in columns if c.source and not c.is_published]
-    datasets = [d for d in scored(scores, labels) if any(d in data[name] for name in ours)]
+    datasets = [d for d in list_scored(scores, labels) if any(d in data[name] for name in ours)]
     body = [Row((label_cell(d, labels), *column_cells(d, columns, data)), (d,)) for d in datasets]
     body += [
         mean_row(datasets, columns, data, options[kind], kind)

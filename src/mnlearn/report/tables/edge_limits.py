@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Labels, Options, list_scored, option
 from mnlearn.report.tables.table import Cell, Row, Table, label_cell, value_cell
 from mnlearn.study.published import Number, Source, numbers
 
@@ -28,7 +28,7 @@ def edge_limits(
 
     by_limit = {limit: found(quantity, str(limit)) for limit in limits}
     chosen = found("chosen_max_edges", "")
-    datasets = [d for d in scored(scores, labels) if any(d in by_limit[k] for k in limits)]
+    datasets = [d for d in list_scored(scores, labels) if any(d in by_limit[k] for k in limits)]
     rows = []
     for dataset in datasets:
         largest = by_limit[limits[0]].get(dataset)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Labels, Options, list_scored, option
 from mnlearn.report.tables.beside import printed_numbers
 from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell, value_cell
 from mnlearn.study.published import Number, Source, numbers
@@ -39,7 +39,7 @@ def effects(
     quantity, decimals = str(options.get("quantity", "validation")), int(options.get("decimals", 2))
     values = _values(options, study)
     found = _by_variant(scores, published, values, method, quantity)
-    datasets = _complete(found, scored(scores, labels))
+    datasets = _complete(found, list_scored(scores, labels))
     short = np.array(
         [[_short(found, value.variants, dataset) for value in values] for dataset in datasets]
     )
@@ -82,7 +82,7 @@ def scores_by_value(
     chosen = numbers(scores, published, Source(method, quantity))
     printed = printed_numbers(published, options, {"published": quantity})
     rows = []
-    for dataset in _complete(test, scored(scores, labels)):
+    for dataset in _complete(test, list_scored(scores, labels)):
         best = [_chosen(validation, value.variants, dataset) for value in values]
         found = [chosen[dataset], *(test[variant][dataset] for variant in best)]
         highest = max(number.value for number in found)

@@ -3,7 +3,7 @@
 import pandas as pd
 from scipy import stats
 
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Labels, Options, list_scored, option
 from mnlearn.report.statistics import holm
 from mnlearn.report.tables.table import Cell, Row, Table, label_cell
 from mnlearn.study.published import Source, numbers
@@ -27,7 +27,9 @@ def paired(
         other: numbers(scores, published, Source(method, f"{quantity}_less_{other}"))
         for other in others
     }
-    datasets = [d for d in scored(scores, labels) if any(d in found for found in data.values())]
+    datasets = [
+        d for d in list_scored(scores, labels) if any(d in found for found in data.values())
+    ]
     places = [(d, other) for d in datasets for other in others if d in data[other]]
     p = {}
     for dataset, other in places:

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Labels, Options, list_scored, option
 from mnlearn.report.statistics import friedman, holm, wilcoxon
 from mnlearn.report.tables.table import Cell, Row, Table, significant, value_cell
 from mnlearn.study.published import numbers, source
@@ -23,7 +23,7 @@ def ranks(
     specs = option(options, "columns", where)
     heads = [str(option(spec, "head", where)) for spec in specs]
     data = [numbers(scores, published, source(spec, where)) for spec in specs]
-    datasets = [d for d in scored(scores, labels) if all(d in found for found in data)]
+    datasets = [d for d in list_scored(scores, labels) if all(d in found for found in data)]
     values = np.array([[found[d].value for found in data] for d in datasets])
     header = ("method", "mean rank", "best on", *heads)
     columns = ("method", "mean_rank", "best_on", *(f"p_against_{head}" for head in heads))

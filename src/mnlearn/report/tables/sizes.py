@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.products import Labels, Options, list_scored
 from mnlearn.report.tables.beside import beside
 from mnlearn.report.tables.table import Cell, Row, Table
 from mnlearn.study.published import Number
@@ -28,7 +28,7 @@ def sizes(
     ours, theirs = features.ours, features.theirs
     rows = []
     differences = []
-    for dataset in (d for d in scored(scores, labels) if d in ours["kept"]):
+    for dataset in (d for d in list_scored(scores, labels) if d in ours["kept"]):
         cells = features.cells(dataset, labels, _DECIMALS)
         if theirs:
             cell = _size_difference(

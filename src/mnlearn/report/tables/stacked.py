@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Labels, Options, list_scored, option
 from mnlearn.report.tables.columns import (
     Column,
     Data,
@@ -40,7 +40,9 @@ def stacked(
     theirs = _published_columns(columns, options, where)
     data = column_data(columns, scores, published)
     printed = column_data(theirs, scores, published)
-    datasets = [d for d in scored(scores, labels) if any(d in found for found in data.values())]
+    datasets = [
+        d for d in list_scored(scores, labels) if any(d in found for found in data.values())
+    ]
     body = []
     for dataset in datasets:
         label = label_cell(dataset, labels)

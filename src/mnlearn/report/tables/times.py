@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.products import Labels, Options, list_scored
 from mnlearn.report.statistics import geometric_mean
 from mnlearn.report.tables.beside import beside
 from mnlearn.report.tables.table import Cell, Row, Table, value_cell
@@ -29,7 +29,7 @@ def times(
     ours, theirs, method = seconds.ours, seconds.theirs, seconds.method
     ratios: dict[str, float] = {}
     rows = []
-    for dataset in (d for d in scored(scores, labels) if d in ours["total"]):
+    for dataset in (d for d in list_scored(scores, labels) if d in ours["total"]):
         cells = seconds.cells(dataset, labels, {})
         if theirs:
             total = theirs["total"].get(dataset)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.products import Labels, Options, list_scored
 from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell, value_cell
 from mnlearn.study.published import Number, Source, numbers
 
@@ -27,7 +27,7 @@ def variants(
         "seconds_weights": None,
     }
     data = {quantity: _by_variant(scores, options, quantity) for quantity in quantities}
-    complete = _complete(data["cmll"], scored(scores, labels))
+    complete = _complete(data["cmll"], list_scored(scores, labels))
     chosen = [_chosen_variant(scores, options, dataset) for dataset in complete]
     rows = []
     for variant in data["cmll"]:
@@ -80,7 +80,7 @@ def variants_by_dataset(
     by_variant = _by_variant(scores, options, str(options.get("quantity", "cmll")))
     decimals = int(options.get("decimals", 3))
     rows = []
-    for dataset in scored(scores, labels):
+    for dataset in list_scored(scores, labels):
         if not any(dataset in found for found in by_variant.values()):
             continue
         chosen = _chosen_variant(scores, options, dataset)
