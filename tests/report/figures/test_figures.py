@@ -14,7 +14,7 @@ from mnlearn.models.markov_network import markov_network
 from mnlearn.report import figures
 from mnlearn.report.figures import draw, write_figures
 from mnlearn.report.figures.canvas import NOTHING, Material, render
-from mnlearn.report.figures.critical_difference import joined
+from mnlearn.report.figures.critical_difference import find_runs
 from mnlearn.report.figures.pareto import _beaten
 from mnlearn.report.figures.query_curves import _limits
 from mnlearn.runtime.errors import InputError
@@ -269,7 +269,7 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone(structures):
     ],
 )
 def test_runs_of_ranks_that_are_not_told_apart(ranks, critical, runs):
-    assert joined(np.array(ranks), critical) == runs
+    assert find_runs(np.array(ranks), critical) == runs
 
 
 def test_series_that_another_beats_in_both_are_off_the_line():
