@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from mnlearn.report.products import Labels, Options, list_scored, option
-from mnlearn.report.tables.beside import printed_numbers
+from mnlearn.report.tables.quantities import look_up_printed
 from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell, value_cell
 from mnlearn.study.published import Number, Source, numbers
 
@@ -80,7 +80,7 @@ def scores_by_value(
     validation = _by_variant(scores, published, values, method, "validation")
     test = _by_variant(scores, published, values, method, quantity)
     chosen = numbers(scores, published, Source(method, quantity))
-    printed = printed_numbers(published, options, {"published": quantity})
+    printed = look_up_printed(published, options, {"published": quantity})
     rows = []
     for dataset in _complete(test, list_scored(scores, labels)):
         best = [_chosen(validation, value.variants, dataset) for value in values]

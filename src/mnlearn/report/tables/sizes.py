@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from mnlearn.report.products import Labels, Options, list_scored
-from mnlearn.report.tables.beside import beside
+from mnlearn.report.tables.quantities import collect_quantities
 from mnlearn.report.tables.table import Cell, Row, Table
 from mnlearn.study.published import Number
 
@@ -24,7 +24,7 @@ def sizes(
 
     options: method; published (study, table and method of the printed sizes), if any.
     """
-    features = beside(scores, published, options, _SIZES, tuple(_SIZES))
+    features = collect_quantities(scores, published, options, _SIZES, tuple(_SIZES))
     ours, theirs = features.ours, features.theirs
     rows = []
     differences = []

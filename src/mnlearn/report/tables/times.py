@@ -4,7 +4,7 @@ import pandas as pd
 
 from mnlearn.report.products import Labels, Options, list_scored
 from mnlearn.report.statistics import geometric_mean
-from mnlearn.report.tables.beside import beside
+from mnlearn.report.tables.quantities import collect_quantities
 from mnlearn.report.tables.table import Cell, Row, Table, value_cell
 
 _SECONDS = {
@@ -25,7 +25,7 @@ def times(
 
     options: method; published (study, table and method of the printed seconds), if any.
     """
-    seconds = beside(scores, published, options, _SECONDS, _PRINTED_SECONDS)
+    seconds = collect_quantities(scores, published, options, _SECONDS, _PRINTED_SECONDS)
     ours, theirs, method = seconds.ours, seconds.theirs, seconds.method
     ratios: dict[str, float] = {}
     rows = []

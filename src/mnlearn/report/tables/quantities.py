@@ -11,7 +11,7 @@ from mnlearn.study.published import Number, Source, numbers, source
 
 
 @dataclass(frozen=True)
-class Beside:
+class Quantities:
     """Quantities of a method: ours, and the published ones if the options name a table of them.
 
     quantities : by heading. ours, theirs : numbers by heading and dataset; theirs is empty if
@@ -63,13 +63,13 @@ class Beside:
         )
 
 
-def beside(
+def collect_quantities(
     scores: pd.DataFrame,
     published: pd.DataFrame,
     options: Options,
     quantities: Mapping[str, str],
     printed: Sequence[str],
-) -> Beside:
+) -> Quantities:
     """Return the quantities of the method in the options, by heading; `printed` are published.
 
     options: method; published (study, table and method of the printed numbers), if any.
@@ -79,11 +79,11 @@ def beside(
         name: numbers(scores, published, Source(method, quantity))
         for name, quantity in quantities.items()
     }
-    theirs = printed_numbers(published, options, {name: quantities[name] for name in printed})
-    return Beside(method, quantities, ours, theirs)
+    theirs = look_up_printed(published, options, {name: quantities[name] for name in printed})
+    return Quantities(method, quantities, ours, theirs)
 
 
-def printed_numbers(
+def look_up_printed(
     published: pd.DataFrame, options: Options, quantities: Mapping[str, str]
 ) -> dict[str, dict[str, Number]]:
     """Return the published numbers that stand beside ours, none if the options name no table."""
