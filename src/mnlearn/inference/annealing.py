@@ -30,7 +30,7 @@ class Annealing:
             raise InputError("annealing: expected at least 2 chains and 1 step.")
 
 
-def estimated_log_partition(
+def estimate_log_partition(
     network: MarkovNetwork, annealing: Annealing, seed: int, threads: int = 1
 ) -> tuple[float, float]:
     """Return an estimate of log Z and its standard error.

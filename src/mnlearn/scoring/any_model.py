@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.annealing import Annealing, estimated_log_partition
+from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.score import Groups, Score, check_variables, score_of
@@ -84,7 +84,7 @@ def annealed_ll(
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         return ll(model, data, threads)
     network = with_joint(model, "ll")
-    log_z, error = estimated_log_partition(network, annealing, seed, threads)
+    log_z, error = estimate_log_partition(network, annealing, seed, threads)
     potential = np.concatenate(
         [
             network.features.satisfied(data.rows[first : first + _ROWS]) @ finite(network.weight)
