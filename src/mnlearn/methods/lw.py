@@ -11,7 +11,7 @@ from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, pa
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.descent import MAX_ITERATIONS, REFERENCE, STANDARD, learn_weights
 from mnlearn.learning.weights.stored_likelihood import PseudoLikelihood, pseudo_likelihood
-from mnlearn.models.features import FeatureSet, canonical, concatenate
+from mnlearn.models.features import FeatureSet, canonicalise, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import networks
@@ -83,10 +83,10 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
         orders = Orders(np.arange(train.n_vars))
         converted = to_markov_network(task.network, smoothed_marginals(train), orders)
         wanted = converted.features if kind == "converted" else wanted
-    features, _ = canonical(wanted)
+    features, _ = canonicalise(wanted)
     initial = None
     if converted is not None and start == "conversion":
-        _, place = canonical(concatenate([features, converted.features]))
+        _, place = canonicalise(concatenate([features, converted.features]))
         # Features that the converted network does not have start at 0.
         weight = np.zeros(place.max() + 1)
         weight[place[len(features) :]] = converted.weight

@@ -13,14 +13,14 @@ from mnlearn.kernels.arithmetic import logistic
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.descent import Stopping, learn_weights
 from mnlearn.learning.weights.stored_likelihood import flipped_partners, pseudo_likelihood
-from mnlearn.models.features import atomic_features, canonical, concatenate
+from mnlearn.models.features import atomic_features, canonicalise, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 
 
 def problem(seed, n_vars=6, n_features=25):
     rng = np.random.default_rng(seed)
-    features, _ = canonical(
+    features, _ = canonicalise(
         concatenate([atomic_features(n_vars), random_features(rng, n_vars, n_features, 4)])
     )
     data = random_data(seed, n_vars=n_vars)
@@ -50,7 +50,7 @@ def test_more_rows_than_sixteen_bits_number():
 
     data = merge_rows(rows)
     assert data.n_rows > 2**16
-    features, _ = canonical(random_features(rng, 20, 30, 3))
+    features, _ = canonicalise(random_features(rng, 20, 30, 3))
     likelihood = pseudo_likelihood(features, data)
     assert likelihood.design[3].dtype == np.uint32
     w = rng.normal(size=len(features))
