@@ -17,7 +17,7 @@ _FILLED = 0.84
 Losses = Mapping[str, Mapping[str, float]]
 
 
-def conversion_loss(material: Material, options: Options) -> Figure:
+def draw_conversion_loss(material: Material, options: Options) -> Figure:
     """Draw the loss of conversions against their source network as clusters of bars.
 
     The loss is the score of the source network less that of the converted network, divided by

@@ -9,7 +9,7 @@ from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import friedman
 
 
-def critical_difference(material: Material, options: Options) -> Figure:
+def draw_critical_difference(material: Material, options: Options) -> Figure:
     """Draw the mean rank of each method; bars join those that Nemenyi's test does not tell apart.
 
     options: columns, each with head and the keys of a source; level; width.

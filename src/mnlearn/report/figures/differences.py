@@ -22,7 +22,7 @@ from mnlearn.study.published import Source, numbers
 Points = dict[str, dict[str, float]]
 
 
-def differences(material: Material, options: Options) -> Figure:
+def draw_differences(material: Material, options: Options) -> Figure:
     """Draw how much better than a reference the variants of a method are, one panel per method.
 
     options: panels (each with head, method and reference, a source), variants (each with the

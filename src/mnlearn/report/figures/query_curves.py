@@ -26,7 +26,7 @@ class _Line:
     instead: bool
 
 
-def query_curves(material: Material, options: Options) -> Figure:
+def draw_query_curves(material: Material, options: Options) -> Figure:
     """Draw one panel per dataset, one line per method.
 
     options: series, each with head and method, and perhaps `quantity` in place of the figure's,

@@ -22,7 +22,7 @@ from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
 
-def reproduction(material: Material, options: Options) -> Figure:
+def draw_reproduction(material: Material, options: Options) -> Figure:
     """Draw ours less published per dataset as lollipops with the sampling error.
 
     options: a (ours), b (published), spread (a source whose standard error is the standard

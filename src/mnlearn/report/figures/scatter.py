@@ -13,7 +13,7 @@ from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
 
-def scatter(material: Material, options: Options) -> Figure:
+def draw_scatter(material: Material, options: Options) -> Figure:
     """Draw one method against another, a point per dataset.
 
     options: x, y (sources, each with a head), quantity (its name), per_variable (divide by the

@@ -10,7 +10,7 @@ from mnlearn.report.tables.table import Cell, Row, Table, number_cell, value_cel
 from mnlearn.study.published import Number, Source, lookup, numbers
 
 
-def averages(
+def tabulate_averages(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the mean of a quantity over the variants of each group and over the datasets.

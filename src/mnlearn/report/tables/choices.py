@@ -12,7 +12,7 @@ from mnlearn.study.published import Number, Source, lookup, numbers
 _Found = Mapping[str, Mapping[str, Number]]
 
 
-def choices(
+def tabulate_choices(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the setting that validation chooses of all variants, and of all but some.

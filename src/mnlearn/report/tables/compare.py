@@ -19,7 +19,7 @@ from mnlearn.report.tables.columns import (
 from mnlearn.report.tables.table import Row, Table, label_cell
 
 
-def compare(
+def tabulate_columns(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return datasets by columns, each column ours, published or computed of two.

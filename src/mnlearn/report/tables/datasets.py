@@ -21,7 +21,7 @@ _QUANTITIES = {
 _Published = Mapping[str, Mapping[str, Number]]
 
 
-def datasets(
+def tabulate_datasets(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the numbers of examples and variables and the density of the study's datasets.

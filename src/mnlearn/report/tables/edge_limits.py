@@ -10,7 +10,7 @@ from mnlearn.report.tables.table import Cell, Row, Table, label_cell, value_cell
 from mnlearn.study.published import Number, Source, numbers
 
 
-def edge_limits(
+def tabulate_edge_limits(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the score at the largest limit of edges and the loss at every smaller limit.

@@ -25,7 +25,7 @@ class Value:
     variants: tuple[str, ...]
 
 
-def effects(
+def tabulate_effects(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return how far the best model with each value of a parameter is below the best of all.
@@ -64,7 +64,7 @@ def effects(
     )
 
 
-def scores_by_value(
+def tabulate_scores_by_value(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the test score of the model that validation chooses among those with each value.

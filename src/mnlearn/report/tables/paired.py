@@ -9,7 +9,7 @@ from mnlearn.report.tables.table import Cell, Row, Table, label_cell
 from mnlearn.study.published import Source, numbers
 
 
-def paired(
+def tabulate_paired(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the mean differences over test examples with paired standard errors.

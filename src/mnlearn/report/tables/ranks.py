@@ -11,7 +11,7 @@ from mnlearn.report.tables.table import Cell, Row, Table, significant, value_cel
 from mnlearn.study.published import numbers, source
 
 
-def ranks(
+def tabulate_ranks(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the mean rank of each method, and p-values of all pairs, adjusted for their number.

@@ -17,7 +17,7 @@ _SIZES = {
 _DECIMALS = {"generated": 0, "kept": 0, "mean length": 2}
 
 
-def sizes(
+def tabulate_sizes(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the number and length of a method's features beside the published ones.

@@ -22,7 +22,7 @@ from mnlearn.report.tables.table import Cell, Row, Table, label_cell
 from mnlearn.study.published import Number, Source
 
 
-def stacked(
+def tabulate_stacked(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return two rows per dataset, ours and the published numbers, under the same columns.

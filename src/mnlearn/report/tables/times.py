@@ -18,7 +18,7 @@ _SECONDS = {
 _PRINTED_SECONDS = ("structure", "weights", "total")
 
 
-def times(
+def tabulate_times(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the seconds of a method by step, beside the published ones and their ratio.

@@ -11,7 +11,7 @@ from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cel
 from mnlearn.study.published import Number, Source, numbers
 
 
-def variants(
+def tabulate_variants(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return one row per variant of a method, averaged over the datasets that have them all.
@@ -69,7 +69,7 @@ def variants(
     )
 
 
-def variants_by_dataset(
+def tabulate_variants_by_dataset(
     scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
 ) -> Table:
     """Return the score of every variant on every dataset; an asterisk marks the chosen one.
