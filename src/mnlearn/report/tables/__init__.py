@@ -22,7 +22,7 @@ from mnlearn.report.tables.paired import tabulate_paired
 from mnlearn.report.tables.ranks import tabulate_ranks
 from mnlearn.report.tables.sizes import tabulate_sizes
 from mnlearn.report.tables.stacked import tabulate_stacked
-from mnlearn.report.tables.table import Kind, Table, mark_stale
+from mnlearn.report.tables.table import Kind, Material, Table, mark_stale
 from mnlearn.report.tables.times import tabulate_times
 from mnlearn.report.tables.traces import trace_numbers
 from mnlearn.report.tables.variants import tabulate_variants, tabulate_variants_by_dataset
@@ -83,7 +83,8 @@ def make_table(
     scores = tidy_scores(scores)
     if "datasets" in product:
         scores = scores[scores["dataset"].isin(list(ordered))]
-    table = KINDS[product["kind"]](scores, published, ordered, study.name, product)
+    material = Material(study.name, scores, published, ordered)
+    table = KINDS[product["kind"]](material, product)
     return mark_stale(dataclasses.replace(table, caption=str(product["caption"])), stale)
 
 

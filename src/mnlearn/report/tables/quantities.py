@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell
+from mnlearn.report.products import Options
+from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell
 from mnlearn.study.published import Number, Source, numbers, source
 
 
@@ -23,10 +23,10 @@ class Quantities:
     ours: Mapping[str, Mapping[str, Number]]
     theirs: Mapping[str, Mapping[str, Number]]
 
-    def cells(self, dataset: str, labels: Labels, decimals: Mapping[str, int]) -> list[Cell]:
+    def cells(self, dataset: str, label: Cell, decimals: Mapping[str, int]) -> list[Cell]:
         """Return the label of a dataset and its numbers, ours with decimals by heading."""
         return [
-            label_cell(dataset, labels),
+            label,
             *(
                 number_cell(found.get(dataset), decimals.get(name), self.method)
                 for name, found in self.ours.items()
@@ -64,11 +64,7 @@ class Quantities:
 
 
 def collect_quantities(
-    scores: pd.DataFrame,
-    published: pd.DataFrame,
-    options: Options,
-    quantities: Mapping[str, str],
-    printed: Sequence[str],
+    material: Material, options: Options, quantities: Mapping[str, str], printed: Sequence[str]
 ) -> Quantities:
     """Return the quantities of the method in the options, by heading; `printed` are published.
 
@@ -76,10 +72,11 @@ def collect_quantities(
     """
     method = str(options["method"])
     ours = {
-        name: numbers(scores, published, Source(method, quantity))
-        for name, quantity in quantities.items()
+        name: material.numbers(Source(method, quantity)) for name, quantity in quantities.items()
     }
-    theirs = look_up_printed(published, options, {name: quantities[name] for name in printed})
+    theirs = look_up_printed(
+        material.published, options, {name: quantities[name] for name in printed}
+    )
     return Quantities(method, quantities, ours, theirs)
 
 
