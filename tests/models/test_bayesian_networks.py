@@ -75,8 +75,8 @@ def test_likelihoods_are_products_of_cpds(seed):
     groups = [[0, 3], [1, 5]]
     assert cll(network, data, groups).mean == pytest.approx(cll(as_markov, data, groups).mean)
     exact = Inference("exact", 0, 1)
-    assert cmll(network, data, groups, exact, 0).mean == pytest.approx(
-        cmll(as_markov, data, groups, exact, 0).mean
+    assert cmll(network, data, groups, exact, seed=0).mean == pytest.approx(
+        cmll(as_markov, data, groups, exact, seed=0).mean
     )
 
 

@@ -267,14 +267,18 @@ def score(
         result = any_model.pll(model, data, threads)
     elif metric == "ll" and chains is not None:
         annealing = Annealing(chains, samples)
-        result = any_model.annealed_ll(model, data, annealing, stream_seed(seed, "ais"), threads)
+        result = any_model.annealed_ll(
+            model, data, annealing, stream_seed(seed, "ais"), threads=threads
+        )
     elif metric == "ll":
         result = any_model.ll(model, data, threads)
     elif metric == "cll":
         result = any_model.cll(model, data, query, threads)
     else:
         settings = Inference(inference, burn_in, samples)
-        result = any_model.cmll(model, data, query, settings, stream_seed(seed, "gibbs"), threads)
+        result = any_model.cmll(
+            model, data, query, settings, seed=stream_seed(seed, "gibbs"), threads=threads
+        )
     if per_example is not None:
         values = result.per_row[data.row_of]
         write_text(per_example, f"{metric}\n" + "".join(f"{v!r}\n" for v in values.tolist()))
@@ -316,7 +320,9 @@ def query(
     model = load_model(model_path)
     rows, asked = read_evidence(evidence, model.n_vars, model.names)
     settings = Inference(inference, burn_in, samples)
-    probability = answer(model, rows, asked, settings, stream_seed(seed, "query"), threads)
+    probability = answer(
+        model, rows, asked, settings, seed=stream_seed(seed, "query"), threads=threads
+    )
     text = format_answers(probability, rows, asked, model.names)
     if out is None:
         click.echo(text, nl=False)
@@ -347,7 +353,7 @@ def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, th
 
     check_text_form(out)
     model = load_model(model_path)
-    rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads)
+    rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
     save_text(merge_rows(rows, names=model.names), out)
 
 

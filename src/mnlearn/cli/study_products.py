@@ -19,7 +19,9 @@ def write_tables(name: str, only: list[str] | None) -> None:
     labels = dataset_labels(configuration()["local"])
     kinds = ("cells", "times")
     stale = {(record.dataset, record.names[0]) for record, _ in stale_records(name, kinds=kinds)}
-    tables.write_tables(study, scores, load_published(), labels, folder / "tables", stale, only)
+    tables.write_tables(
+        study, scores, load_published(), labels, folder=folder / "tables", stale=stale, only=only
+    )
 
 
 def write_figures(name: str, only: list[str] | None) -> None:
@@ -29,16 +31,22 @@ def write_figures(name: str, only: list[str] | None) -> None:
     labels = dataset_labels(config["local"])
     known = {d: truth(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")}
     figures.write_figures(
-        study, scores, load_published(), labels, folder / "figures", folder / "structures", known,
-        only,
-    )  # fmt: skip
+        study,
+        scores,
+        load_published(),
+        labels,
+        folder=folder / "figures",
+        structure_folder=folder / "structures",
+        truths=known,
+        only=only,
+    )
 
 
 def write_claims(name: str, _only: list[str] | None = None) -> None:
     """Evaluate the claims of a study's paper."""
     study, folder, scores = _scored(name)
     claims.write_claims(
-        study, scores, load_published(), folder / "claims.md", folder / "claims.csv"
+        study, scores, load_published(), folder / "claims.md", path_csv=folder / "claims.csv"
     )
 
 

@@ -37,6 +37,7 @@ def cmll(
     data: Dataset,
     groups: Groups,
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Score:
@@ -46,7 +47,9 @@ def cmll(
         is the sum over all query variables of log P(x_v | evidence).
     inference, seed : not used for circuits, whose marginals are exact.
     """
-    score: Score = _scores_of(model).cmll(model, data, groups, inference, seed, threads)
+    score: Score = _scores_of(model).cmll(
+        model, data, groups, inference, seed=seed, threads=threads
+    )
     return score
 
 
@@ -74,7 +77,7 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
 
 
 def annealed_ll(
-    model: Model, data: Dataset, annealing: Annealing, seed: int, threads: int = 1
+    model: Model, data: Dataset, annealing: Annealing, seed: int, *, threads: int = 1
 ) -> Score:
     """Log-likelihood with a partition function estimated by annealed importance sampling.
 

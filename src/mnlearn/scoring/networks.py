@@ -37,6 +37,7 @@ def cmll(
     data: Dataset,
     groups: Groups,
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Score:
@@ -48,7 +49,9 @@ def cmll(
     variance = 0.0
     for group in groups:
         query = np.array(group, np.int64)
-        marginals = conditional_marginals(terms, data.rows, query, inference, seed, threads)
+        marginals = conditional_marginals(
+            terms, data.rows, query, inference, seed=seed, threads=threads
+        )
         values = data.rows[:, marginals.query]
         p_one = marginals.probability[marginals.row_of]
         p_own = np.where(values, p_one, 1.0 - p_one)

@@ -143,7 +143,13 @@ def test_equal_input_gives_equal_bytes_and_both_files(structures, tmp_path):
     for folder in ("a", "b"):
         truths = {"d0": ring()}
         write_figures(
-            study, scores(), NO_PUBLISHED, DATASETS, tmp_path / folder, structures, truths
+            study,
+            scores(),
+            NO_PUBLISHED,
+            DATASETS,
+            folder=tmp_path / folder,
+            structure_folder=structures,
+            truths=truths,
         )
     names = {f"{p['name']}.{suffix}" for p in PRODUCTS for suffix in ("pdf", "png")}
     assert {path.name for path in (tmp_path / "a").iterdir()} == names
@@ -156,10 +162,26 @@ def test_equal_input_gives_equal_bytes_and_both_files(structures, tmp_path):
 
 def test_only_the_named_figures_are_drawn(structures, tmp_path):
     study = material(structures).study
-    write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, structures, only=["f3"])
+    write_figures(
+        study,
+        scores(),
+        NO_PUBLISHED,
+        DATASETS,
+        folder=tmp_path,
+        structure_folder=structures,
+        only=["f3"],
+    )
     assert {path.stem for path in tmp_path.iterdir()} == {"f3"}
     with pytest.raises(InputError, match="no 'f99'"):
-        write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, structures, only=["f99"])
+        write_figures(
+            study,
+            scores(),
+            NO_PUBLISHED,
+            DATASETS,
+            folder=tmp_path,
+            structure_folder=structures,
+            only=["f99"],
+        )
 
 
 @pytest.mark.parametrize("kind", list(BY_KIND))

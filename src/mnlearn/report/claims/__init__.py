@@ -97,7 +97,7 @@ def _evaluate(entry: Entry, evidence: Evidence) -> Claim:
 
 
 def write_claims(
-    study: Study, scores: pd.DataFrame, published: pd.DataFrame, path_md: Path, path_csv: Path
+    study: Study, scores: pd.DataFrame, published: pd.DataFrame, path_md: Path, *, path_csv: Path
 ) -> None:
     """Evaluate the claims of a study and write them for readers and for programs.
 

@@ -60,7 +60,7 @@ def collect_rows(
 
 
 def _judge(
-    entry: Entry, evidence: Evidence, count: int, total: int, missing: list[str], chance: float
+    entry: Entry, evidence: Evidence, count: int, total: int, *, missing: list[str], chance: float
 ) -> Outcome:
     ours = f"{count} of {total}"
     if missing:
@@ -74,7 +74,7 @@ def _judge(
             f"{where}, published: expected a number or one of {', '.join(WORDS)}, got "
             f"{published!r}."
         )
-    verdict = count_verdict(count, total, published, chance, direction)
+    verdict = count_verdict(count, total, published, chance, direction=direction)
     difference = "" if isinstance(published, str) else f"{count - published:+g}"
     return Outcome(verdict, ours, difference, n_datasets=total)
 
@@ -90,7 +90,7 @@ def judge_wins(entry: Entry, evidence: Evidence) -> Outcome:
     sign, n = (-1 if entry.get("lower") else 1), len(first)
     count = sum(min(sign * x for x in r[:n]) > max(sign * x for x in r[n:]) for r in rows)
     chance = 1 / math.comb(n + len(second), n)
-    return _judge(entry, evidence, count, len(rows), missing, chance)
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=chance)
 
 
 def judge_best_of(entry: Entry, evidence: Evidence) -> Outcome:
@@ -112,7 +112,7 @@ def judge_best_of(entry: Entry, evidence: Evidence) -> Outcome:
         own = max(values[name] for name in best)
         other = max((v for name, v in values.items() if name not in best), default=-math.inf)
         count += own > other or (ties and own == other)
-    return _judge(entry, evidence, count, len(rows), missing, len(best) / len(names))
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=len(best) / len(names))
 
 
 def judge_near(entry: Entry, evidence: Evidence) -> Outcome:
@@ -127,7 +127,7 @@ def judge_near(entry: Entry, evidence: Evidence) -> Outcome:
         difference = columns[0][dataset].value - columns[1][dataset].value
         count += abs(difference) / n_vars[dataset] < bound
         total += 1
-    return _judge(entry, evidence, count, total, missing, 0.5)
+    return _judge(entry, evidence, count, total, missing=missing, chance=0.5)
 
 
 def judge_margin(entry: Entry, evidence: Evidence) -> Outcome:
@@ -145,7 +145,7 @@ def judge_margin(entry: Entry, evidence: Evidence) -> Outcome:
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     holds = RELATIONS[relation]
     count = sum(holds(a - b, bound * abs(b)) for a, b in rows)
-    return _judge(entry, evidence, count, len(rows), missing, 0.5)
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
 
 
 def judge_beyond(entry: Entry, evidence: Evidence) -> Outcome:
@@ -154,7 +154,7 @@ def judge_beyond(entry: Entry, evidence: Evidence) -> Outcome:
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b", "c")]
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     count = sum(a >= bound * abs(b - c) for a, b, c in rows)
-    return _judge(entry, evidence, count, len(rows), missing, 0.5)
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
 
 
 def judge_inside(entry: Entry, evidence: Evidence) -> Outcome:
@@ -162,7 +162,7 @@ def judge_inside(entry: Entry, evidence: Evidence) -> Outcome:
     low, high = (float(need(entry, evidence, key)) for key in ("low", "high"))
     rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
     count = sum(low <= a <= high for (a,) in rows)
-    return _judge(entry, evidence, count, len(rows), missing, 0.5)
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
 
 
 def judge_cells(entry: Entry, evidence: Evidence) -> Outcome:
@@ -183,7 +183,7 @@ def judge_cells(entry: Entry, evidence: Evidence) -> Outcome:
     if lacking:
         missing = [d for d in datasets if d in lacking]
         return incomplete(f"{count} of {total}", len(datasets) - len(missing), missing)
-    found = _judge(entry, evidence, count, total, [], 0.5)
+    found = _judge(entry, evidence, count, total, missing=[], chance=0.5)
     return Outcome(found.verdict, found.ours, found.difference, n_datasets=len(datasets))
 
 

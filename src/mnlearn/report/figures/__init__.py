@@ -67,6 +67,7 @@ def write_figures(
     scores: pd.DataFrame,
     published: pd.DataFrame,
     labels: Mapping[str, str],
+    *,
     folder: Path,
     structure_folder: Path,
     truths: Mapping[str, MarkovNetwork] | None = None,

@@ -36,7 +36,7 @@ def draw_conversion_loss(material: Material, options: Options) -> Figure:
     panels = option(options, "panels", where)
     variants = option(options, "variants", where)
     quantity = str(options.get("quantity", "pll"))
-    drawn = [(panel, losses(material, panel, variants, quantity, where)) for panel in panels]
+    drawn = [(panel, losses(material, panel, variants, quantity, where=where)) for panel in panels]
     datasets = [d for d in material.datasets if any(d in found for _, found in drawn)]
     if not datasets:
         return empty(options, NOTHING)
@@ -64,7 +64,7 @@ def draw_conversion_loss(material: Material, options: Options) -> Figure:
 
 
 def losses(
-    material: Material, panel: Options, variants: Sequence[Options], quantity: str, where: str
+    material: Material, panel: Options, variants: Sequence[Options], quantity: str, *, where: str
 ) -> dict[str, dict[str, float]]:
     """Return the loss per variable by dataset and variant; datasets without scores are absent.
 

@@ -54,6 +54,7 @@ def make_table(
     product: Options,
     scores: pd.DataFrame,
     published: pd.DataFrame,
+    *,
     labels: Labels,
     stale: AbstractSet[tuple[str, str]] = frozenset(),
     tuning: Path | None = None,
@@ -78,7 +79,7 @@ def make_table(
     ordered = dict(shown_labels(product, ordered, where))
     scores = scores[scores["study"] == study.name]
     if tuning is not None and "traces" in product:
-        found = trace_numbers(product["traces"], study.name, list(ordered), tuning, where)
+        found = trace_numbers(product["traces"], study.name, list(ordered), tuning, where=where)
         scores = pd.concat([scores, found]) if len(found) else scores
     scores = tidy_scores(scores)
     if "datasets" in product:
@@ -93,6 +94,7 @@ def write_tables(
     scores: pd.DataFrame,
     published: pd.DataFrame,
     labels: Mapping[str, str],
+    *,
     folder: Path,
     stale: AbstractSet[tuple[str, str]] = frozenset(),
     only: list[str] | None = None,
@@ -112,7 +114,9 @@ def write_tables(
     """
     traces = folder.parent / "tuning" if tuning is None else tuning
     for product in chosen_products(study, "tables", only):
-        table = make_table(study, product, scores, published, labels, stale, traces)
+        table = make_table(
+            study, product, scores, published, labels=labels, stale=stale, tuning=traces
+        )
         write_text(folder / f"{product['name']}.csv", to_csv(table))
         write_text(folder / f"{product['name']}.md", to_markdown(table))
         write_text(folder / f"{product['name']}.tex", to_latex(table))

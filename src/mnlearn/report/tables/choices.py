@@ -43,10 +43,10 @@ def tabulate_choices(material: Material, options: Options) -> Table:
         ]
         cells = [material.label_cell(dataset)]
         for side in sides:
-            cells += _cells(side, dataset, settings, decimals, method)
+            cells += _cells(side, dataset, settings, decimals, method=method)
         rows.append(Row(tuple(cells), (dataset,)))
         chosen.append((dataset, sides))
-    rows += _footer(chosen, settings, options, material.published, method)
+    rows += _footer(chosen, settings, options, material.published, method=method)
     heads = [*(str(s["head"]) for s in settings), "validation PLL"]
     names = [*(str(s["name"]) for s in settings), "validation"]
     width = len(heads)
@@ -83,7 +83,7 @@ def _left_out(found: _Found, dataset: str, without: Mapping[str, float]) -> bool
 
 
 def _cells(
-    found: _Found, dataset: str, settings: Sequence[Options], decimals: int, method: str
+    found: _Found, dataset: str, settings: Sequence[Options], decimals: int, *, method: str
 ) -> list[Cell]:
     cells = []
     for setting in settings:
@@ -108,6 +108,7 @@ def _footer(
     settings: Sequence[Options],
     options: Options,
     published: pd.DataFrame,
+    *,
     method: str,
 ) -> list[Row]:
     """Return a row per value of the counted setting: on how many datasets it was chosen."""

@@ -183,6 +183,7 @@ def mean_row(
     columns: Sequence[Column],
     data: Data,
     averaged: Sequence[str],
+    *,
     kind: str,
     before: Sequence[Cell] = (),
 ) -> Row:

@@ -32,7 +32,7 @@ def tabulate_columns(material: Material, options: Options) -> Table:
     datasets = [d for d in material.datasets if any(d in data[name] for name in ours)]
     body = [Row((material.label_cell(d), *column_cells(d, columns, data)), (d,)) for d in datasets]
     body += [
-        mean_row(datasets, columns, data, options[kind], kind)
+        mean_row(datasets, columns, data, options[kind], kind=kind)
         for kind in ("mean", "geometric_mean")
         if kind in options and datasets
     ]

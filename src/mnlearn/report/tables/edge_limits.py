@@ -45,7 +45,7 @@ def tabulate_edge_limits(material: Material, options: Options) -> Table:
             ("dataset", *heads, "chosen"),
         ),
         alignment="l" + "r" * (len(limits) + 1),
-        body=(*rows, *_means(by_limit, limits, datasets, method, decimals)),
+        body=(*rows, *_means(by_limit, limits, datasets, method, decimals=decimals)),
     )
 
 
@@ -62,6 +62,7 @@ def _means(
     limits: Sequence[int],
     datasets: Sequence[str],
     method: str,
+    *,
     decimals: int,
 ) -> list[Row]:
     """Return the mean losses over the datasets that have all limits: in nats and in per cent."""

@@ -47,14 +47,16 @@ def tabulate_stacked(material: Material, options: Options) -> Table:
     for kind in ("mean", "geometric_mean"):
         if kind in options and datasets:
             for side, shown, found in (("ours", columns, data), ("published", theirs, printed)):
-                body.append(mean_row(datasets, shown, found, options[kind], kind, _side(side)))
+                body.append(
+                    mean_row(datasets, shown, found, options[kind], kind=kind, before=_side(side))
+                )
     return Table(
         columns=("dataset", "numbers", *(c.name for c in columns)),
         header=(("", "", *(c.group for c in columns)), ("dataset", "", *(c.head for c in columns))),
         alignment="ll" + "r" * len(columns),
         body=tuple(body),
         notes=(
-            *_match_notes(columns, data, printed, options.get("matches", []), datasets),
+            *_match_notes(columns, data, printed, options.get("matches", []), datasets=datasets),
             *wilcoxon_notes(columns, data, options.get("tests", []), datasets),
             *published_notes(theirs, printed, datasets, material.labels),
         ),
@@ -84,6 +86,7 @@ def _match_notes(
     data: Data,
     printed: Data,
     names: Sequence[str],
+    *,
     datasets: Sequence[str],
 ) -> list[str]:
     title = titles(columns)

@@ -176,7 +176,7 @@ def _sampled(
     def answer(first: int, last: int) -> None:
         for i in range(first, last):
             query = np.flatnonzero(asked[i])
-            found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed)
+            found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed=seed)
             p_one[i, found.query] = found.probability[0]
 
     answer(0, 1)
