@@ -15,7 +15,7 @@ from mnlearn.learning.weights.packed_likelihood import arrange_packed
 from mnlearn.models.features import (
     FeatureSet,
     atomic_features,
-    canonical,
+    canonicalise,
     concatenate,
     feature_set,
 )
@@ -89,7 +89,7 @@ def search_bottom_up(
         if n == 0 and gain <= STANDARD.allowed(current.objective):
             break
         found = np.flatnonzero(weight)
-        features, place = canonical(
+        features, place = canonicalise(
             concatenate([atoms, _features(asked[found], value[found], data.n_vars)])
         )
         start = np.zeros(len(features))
