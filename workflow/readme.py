@@ -1,8 +1,8 @@
 """Write the generated tables of README.md and docs/ between their markers: `make readme`.
 
-A generated part begins with `<!-- NAME -->` and ends with `<!-- /NAME -->`. It comes from the record in
-results/, from the published numbers, from the declarations of the learners, or from the headings of the
-decision records.
+A generated part begins with `<!-- NAME -->` and ends with `<!-- /NAME -->`. It comes from the
+record in results/, from the published numbers, from the declarations of the learners, or from the
+headings of the decision records.
 """
 
 import re
@@ -30,7 +30,7 @@ VERDICTS = {
     "contradicted": ("contradicted",),
     "not checked": ("cannot be checked",),
 }
-# Of each learner: study, method of the study, score, published table or None, table with all datasets.
+# Of each learner: study, method of the study, score, published table or None, our table.
 SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
     "acbn": [("acmn", "acbn", "ll", 1, "ll")],
     "acmn": [("acmn", "acmn", "ll", 1, "ll")],
