@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn.methods import method_names
+from mnlearn.methods import learner_names
 
 ROOT = Path(__file__).parent.parent
 MODULE = runpy.run_path(str(ROOT / "workflow" / "readme.py"))
@@ -20,7 +20,7 @@ def test_generated_parts_are_current(name):
     )
 
 
-@pytest.mark.parametrize("learner", method_names())
+@pytest.mark.parametrize("learner", learner_names())
 def test_the_index_of_methods_names_every_learner(learner):
     assert f"({learner}.md)" in (ROOT / "docs" / "methods" / "README.md").read_text()
 

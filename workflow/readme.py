@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.methods import load_method, method_names
+from mnlearn.methods import learner_names, load_learner
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -103,7 +103,7 @@ def bench_table() -> str:
 
 def parameter_table(learner: str) -> str:
     """Return the hyperparameters of a learner: name, default, meaning."""
-    fields = load_method(learner).fields()
+    fields = load_learner(learner).fields()
     rows = [[f"`{n}`", f"`{f.default}`", f.metadata["help"]] for n, f in fields.items()]
     return markdown(("parameter", "default", "meaning"), rows, "lll")
 
@@ -164,7 +164,7 @@ def generated() -> dict[Path, dict[str, str]]:
         DOCS / "results.md": {"cmll": cmll_table(), "bench": bench_table()},
         DOCS / "decisions" / "README.md": {"decisions": decision_table()},
     }
-    for learner in method_names():
+    for learner in learner_names():
         tables = {"parameters": parameter_table(learner), "record": score_table(learner)}
         parts[DOCS / "methods" / f"{learner}.md"] = tables
     return parts
