@@ -71,11 +71,28 @@ def claims_table() -> str:
     """Return the numbers of claims by study and verdict; settings are not counted."""
     rows = []
     for study, paper in PAPERS.items():
-        verdict = pd.read_csv(RESULTS / study / "claims.csv")["verdict"]
-        numbers = [str(verdict.isin(names).sum()) for names in VERDICTS.values()]
         link = f"[`{study}`](results/{study}/claims.md)"
-        rows.append([link, paper, *numbers])
+        rows.append([link, paper, *_verdicts(pd.read_csv(RESULTS / study / "claims.csv"))])
     return markdown(("study", "paper", *VERDICTS), rows, "llrrrr")
+
+
+def claims_of(learner: str) -> str | None:
+    """Return the numbers of claims that name a learner, by study and verdict."""
+    title = load_learner(learner).title
+    rows = []
+    for study in PAPERS:
+        claims = pd.read_csv(RESULTS / study / "claims.csv")
+        named = claims[claims["statement"].str.contains(rf"\b{re.escape(title)}\b")]
+        named = named[named["verdict"] != "set-up"]
+        if len(named):
+            link = f"[`{study}`](../../results/{study}/claims.md)"
+            rows.append([link, *_verdicts(named)])
+    return markdown((f"claims that name {title}", *VERDICTS), rows, "lrrrr") if rows else None
+
+
+def _verdicts(claims: pd.DataFrame) -> list[str]:
+    """Return the number of claims of each group of verdicts."""
+    return [str(claims["verdict"].isin(names).sum()) for names in VERDICTS.values()]
 
 
 def cmll_table() -> str:
@@ -166,6 +183,8 @@ def generated() -> dict[Path, dict[str, str]]:
     }
     for learner in learner_names():
         tables = {"parameters": parameter_table(learner), "record": score_table(learner)}
+        if (claims := claims_of(learner)) is not None:
+            tables["claims"] = claims
         parts[DOCS / "methods" / f"{learner}.md"] = tables
     return parts
 
