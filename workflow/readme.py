@@ -193,13 +193,12 @@ def refreshed(path: Path, parts: dict[str, str]) -> str:
     """Return the text of a file with its generated parts renewed."""
     text = path.read_text(encoding="utf-8")
     for name, part in parts.items():
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-        text, count = re.subn(
-            pattern, lambda found, p=part: f"{found[1]}{p}\n{found[2]}", text, flags=re.DOTALL
-        )
-        if count != 1:
-            where = path.relative_to(ROOT)
-            raise SystemExit(f"{where}: expected one pair of markers named {name}, got {count}.")
+        pattern = rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)"
+        found = list(re.finditer(pattern, text, re.DOTALL))
+        if len(found) != 1:
+            where, n = path.relative_to(ROOT), len(found)
+            raise SystemExit(f"{where}: expected one pair of markers named {name}, got {n}.")
+        text = f"{text[: found[0].start()]}{part}\n{text[found[0].end() :]}"
     return text
 
 
