@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnlearn.cli import main
-from mnlearn.methods import method_names
+from mnlearn.methods import learner_names
 
 ROOT = Path(__file__).parent.parent
 N_VARS = 5
@@ -54,7 +54,7 @@ def folder(tmp_path_factory):
     os.chdir(before)
 
 
-@pytest.mark.parametrize("name", method_names())
+@pytest.mark.parametrize("name", learner_names())
 def test_commands_of_a_method(name, folder):
     commands = shown(f"docs/methods/{name}.md", "mnlearn fit")
     assert commands

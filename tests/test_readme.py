@@ -3,9 +3,10 @@
 import runpy
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from mnlearn.methods import method_names
+from mnlearn.methods import learner_names
 
 ROOT = Path(__file__).parent.parent
 MODULE = runpy.run_path(str(ROOT / "workflow" / "readme.py"))
@@ -20,7 +21,7 @@ def test_generated_parts_are_current(name):
     )
 
 
-@pytest.mark.parametrize("learner", method_names())
+@pytest.mark.parametrize("learner", learner_names())
 def test_the_index_of_methods_names_every_learner(learner):
     assert f"({learner}.md)" in (ROOT / "docs" / "methods" / "README.md").read_text()
 
@@ -28,3 +29,8 @@ def test_the_index_of_methods_names_every_learner(learner):
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 100
     assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 110
+
+
+def test_scores_are_compared_at_the_published_decimals():
+    ours, published = pd.Series([-5.004, -5.016, -4.99]), pd.Series(["-5.00", "-5.00", "-5.0"])
+    assert MODULE["_compared"](ours, published) == "0 / 2 / 1"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.methods import load_method, method_names
+from mnlearn.methods import learner_names, load_learner
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -71,11 +71,28 @@ def claims_table() -> str:
     """Return the numbers of claims by study and verdict; settings are not counted."""
     rows = []
     for study, paper in PAPERS.items():
-        verdict = pd.read_csv(RESULTS / study / "claims.csv")["verdict"]
-        numbers = [str(verdict.isin(names).sum()) for names in VERDICTS.values()]
         link = f"[`{study}`](results/{study}/claims.md)"
-        rows.append([link, paper, *numbers])
+        rows.append([link, paper, *_verdicts(pd.read_csv(RESULTS / study / "claims.csv"))])
     return markdown(("study", "paper", *VERDICTS), rows, "llrrrr")
+
+
+def claims_of(learner: str) -> str | None:
+    """Return the numbers of claims that name a learner, by study and verdict."""
+    title = load_learner(learner).title
+    rows = []
+    for study in PAPERS:
+        claims = pd.read_csv(RESULTS / study / "claims.csv")
+        named = claims[claims["statement"].str.contains(rf"\b{re.escape(title)}\b")]
+        named = named[named["verdict"] != "set-up"]
+        if len(named):
+            link = f"[`{study}`](../../results/{study}/claims.md)"
+            rows.append([link, *_verdicts(named)])
+    return markdown((f"claims that name {title}", *VERDICTS), rows, "lrrrr") if rows else None
+
+
+def _verdicts(claims: pd.DataFrame) -> list[str]:
+    """Return the number of claims of each group of verdicts."""
+    return [str(claims["verdict"].isin(names).sum()) for names in VERDICTS.values()]
 
 
 def cmll_table() -> str:
@@ -103,7 +120,7 @@ def bench_table() -> str:
 
 def parameter_table(learner: str) -> str:
     """Return the hyperparameters of a learner: name, default, meaning."""
-    fields = load_method(learner).fields()
+    fields = load_learner(learner).fields()
     rows = [[f"`{n}`", f"`{f.default}`", f.metadata["help"]] for n, f in fields.items()]
     return markdown(("parameter", "default", "meaning"), rows, "lll")
 
@@ -164,8 +181,10 @@ def generated() -> dict[Path, dict[str, str]]:
         DOCS / "results.md": {"cmll": cmll_table(), "bench": bench_table()},
         DOCS / "decisions" / "README.md": {"decisions": decision_table()},
     }
-    for learner in method_names():
+    for learner in learner_names():
         tables = {"parameters": parameter_table(learner), "record": score_table(learner)}
+        if (claims := claims_of(learner)) is not None:
+            tables["claims"] = claims
         parts[DOCS / "methods" / f"{learner}.md"] = tables
     return parts
 
@@ -174,13 +193,12 @@ def refreshed(path: Path, parts: dict[str, str]) -> str:
     """Return the text of a file with its generated parts renewed."""
     text = path.read_text(encoding="utf-8")
     for name, part in parts.items():
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-        text, count = re.subn(
-            pattern, lambda found, p=part: f"{found[1]}{p}\n{found[2]}", text, flags=re.DOTALL
-        )
-        if count != 1:
-            where = path.relative_to(ROOT)
-            raise SystemExit(f"{where}: expected one pair of markers named {name}, got {count}.")
+        pattern = rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)"
+        found = list(re.finditer(pattern, text, re.DOTALL))
+        if len(found) != 1:
+            where, n = path.relative_to(ROOT), len(found)
+            raise SystemExit(f"{where}: expected one pair of markers named {name}, got {n}.")
+        text = f"{text[: found[0].start()]}{part}\n{text[found[0].end() :]}"
     return text
 
 
