@@ -67,7 +67,7 @@ def _given(model: "Model", path: Path) -> "Model":
     """Return what is left of a circuit given the one row of evidence in a file."""
     import numpy as np
 
-    from mnlearn.inference.circuits.conditioning import given
+    from mnlearn.inference.circuits.conditioning import condition
     from mnlearn.inference.circuits.exact import UNKNOWN
     from mnlearn.inference.queries import read_evidence
     from mnlearn.models.circuit import ArithmeticCircuit
@@ -77,7 +77,7 @@ def _given(model: "Model", path: Path) -> "Model":
     rows, asked = read_evidence(path, model.n_vars, model.names)
     if len(rows) > 1:
         raise InputError(f"{path}: expected one row of evidence, got {len(rows)}.")
-    return given(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))
+    return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))
 
 
 def _encoded(source: Path, categories: Path) -> "Dataset":

@@ -135,12 +135,12 @@ def _write(
     """Write all files of the folder; nothing is written before all figures are drawn."""
     from mnlearn.models.io.formats import save_model
     from mnlearn.report.figures.canvas import render
-    from mnlearn.report.figures.ising import ising_figure, stability_figure
+    from mnlearn.report.figures.ising import draw_edge_stability, draw_ising_network
     from mnlearn.runtime.files import write_bytes, write_json
 
-    figures = {"network": ising_figure(network, network.labels)}
+    figures = {"network": draw_ising_network(network, network.labels)}
     if stability is not None:
-        figures["stability"] = stability_figure(network, stability, network.labels)
+        figures["stability"] = draw_edge_stability(network, stability, network.labels)
     drawn = {name: render(figure) for name, figure in figures.items()}
     _write_frame(out / "edges.csv", edges)
     coding = summary["settings"]["coding"]

@@ -36,7 +36,9 @@ def query(
     model = load_model(model_path)
     rows, asked = read_evidence(evidence, model.n_vars, model.names)
     settings = Inference(inference, burn_in, samples)
-    probability = answer(model, rows, asked, settings, stream_seed(seed, "query"), threads)
+    probability = answer(
+        model, rows, asked, settings, seed=stream_seed(seed, "query"), threads=threads
+    )
     text = format_answers(probability, rows, asked, model.names)
     if out is None:
         click.echo(text, nl=False)
@@ -69,5 +71,5 @@ def sample(
 
     check_text_form(out)
     model = load_model(model_path)
-    rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads)
+    rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
     save_text(merge_rows(rows, names=model.names), out)

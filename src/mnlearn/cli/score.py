@@ -81,14 +81,18 @@ def score(
         result = any_model.pll(model, data, threads)
     elif metric == "ll" and chains is not None:
         annealing = Annealing(chains, samples)
-        result = any_model.annealed_ll(model, data, annealing, stream_seed(seed, "ais"), threads)
+        result = any_model.annealed_ll(
+            model, data, annealing, stream_seed(seed, "ais"), threads=threads
+        )
     elif metric == "ll":
         result = any_model.ll(model, data, threads)
     elif metric == "cll":
         result = any_model.cll(model, data, query, threads)
     else:
         settings = Inference(inference, burn_in, samples)
-        result = any_model.cmll(model, data, query, settings, stream_seed(seed, "gibbs"), threads)
+        result = any_model.cmll(
+            model, data, query, settings, seed=stream_seed(seed, "gibbs"), threads=threads
+        )
     if per_example is not None:
         _write_scores(per_example, metric, result.per_row[data.row_of])
     print_record(_record_of(metric, result, data), as_json)

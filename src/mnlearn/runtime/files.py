@@ -6,12 +6,12 @@ import io
 import json
 import lzma
 import uuid
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mnlearn.runtime.decompression import read_limited
 from mnlearn.runtime.errors import InputError
 
 
@@ -82,24 +82,11 @@ def read_bytes(path: Path | str) -> bytes:
     Raises
     ------
     InputError
-        The file is missing, unreadable or not in the compression its suffix names.
+        The file is missing, unreadable, not in the compression its suffix names, or expands
+        beyond the limit of `mnlearn.runtime.decompression`.
 
     """
-    path = Path(path)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file.") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
-    try:
-        if path.suffix == ".xz":
-            return lzma.decompress(content)
-        if path.suffix == ".gz":
-            return gzip.decompress(content)
-    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
-        raise InputError(f"{path}: is not a complete {path.suffix} file ({error}).") from error
-    return content
+    return read_limited(path)
 
 
 def read_text(path: Path | str) -> str:

@@ -218,8 +218,8 @@ def _measure_gibbs(
     # A sample of the test rows is enough for a rate.
     rows = test.rows[:100] if test.n_vars > 60 else test.rows
     settings = Inference(samples=1000)
-    seconds = seconds_of(lambda: conditional_marginals(terms, rows, query, settings, 1), 1)
-    found = conditional_marginals(terms, rows, query, Inference(samples=1), 1)
+    seconds = seconds_of(lambda: conditional_marginals(terms, rows, query, settings, seed=1), 1)
+    found = conditional_marginals(terms, rows, query, Inference(samples=1), seed=1)
     drawn = len(found.probability) * len(query) * (settings.burn_in + settings.samples)
     rate = drawn / seconds
     note, ratio, peer_seconds = "", None, None
