@@ -31,7 +31,9 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_fetch_study_and_write_refuse(line, names, monkeypatch):
-    monkeypatch.setattr("mnlearn.cli.reproduce.RESULTS", "nowhere")
+    # Each of the two modules has the name of its own: a command must not write into the checkout.
+    for module in ("reproduce", "study_products"):
+        monkeypatch.setattr(f"mnlearn.cli.{module}.RESULTS", "nowhere")
     refuse(line, names)
 
 
