@@ -17,7 +17,7 @@ from numba.core.sigutils import normalize_signature
 
 
 def kernel_sources_digest() -> str:
-    """Return the digest, 16 hexadecimal digits, of the text of all kernels and of Numba's version."""
+    """Return the digest, 16 hex digits, of the text of all kernels and of Numba's version."""
     folder = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(folder.rglob("*.py")):
