@@ -3,12 +3,14 @@
 A kind is a function in a file of its own, named in `KINDS`.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.report.figures.accuracy_time import draw_accuracy_time
@@ -27,6 +29,10 @@ from mnlearn.report.products import Options, check_kind, chosen_products, shown_
 from mnlearn.runtime.files import write_bytes
 from mnlearn.study.definition import Study
 from mnlearn.study.published import tidy_scores
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 # Imported one by one, so that the digest of this module covers them (see `provenance`).
 KINDS: dict[str, Kind] = {
