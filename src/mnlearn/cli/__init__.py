@@ -339,7 +339,7 @@ def query(
 @threads_option
 def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, threads: int) -> None:
     """Draw examples: exactly from circuits and up to 20 variables, else ends of Gibbs chains."""
-    from mnlearn.data.dataset import merge_rows
+    from mnlearn.data.dataset import Dataset
     from mnlearn.data.text import save_text
     from mnlearn.inference.sampling import sample_rows
     from mnlearn.models.io.formats import load_model
@@ -348,7 +348,7 @@ def sample(model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, th
     check_text_form(out)
     model = load_model(model_path)
     rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads)
-    save_text(merge_rows(rows, names=model.names), out)
+    save_text(Dataset.from_arrays(rows, names=model.names), out)
 
 
 @main.command()
@@ -418,12 +418,12 @@ def _given(model: "Model", path: Path) -> "Model":
 
 def _encoded(source: Path, categories: Path) -> "Dataset":
     """Return a CSV with categories as binary data, by a mapping that is kept as a file."""
-    from mnlearn.data.own_files import encode, load_encoding, one_hot
+    from mnlearn.data.categories import encode, load_encoding, read_one_hot
     from mnlearn.runtime.files import write_json
 
     if categories.exists():
         return encode(source, load_encoding(categories))
-    data, encoding = one_hot(source)
+    data, encoding = read_one_hot(source)
     write_json(categories, encoding)
     return data
 

@@ -15,7 +15,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
@@ -233,7 +233,7 @@ def _measure_growth(bench: Bench) -> None:
         rng = np.random.default_rng(0)
         rows = rng.random((n_rows, n_vars)) < 0.2
         rows[:, 1::2] ^= rows[:, ::2] & (rng.random((n_rows, n_vars // 2)) < 0.5)
-        return merge_rows(rows)
+        return Dataset.from_arrays(rows)
 
     kappa = 1e-4
     sizes = {

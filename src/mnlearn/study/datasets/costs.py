@@ -15,8 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mnlearn.study.datasets.embedded import EMBEDDED
-from mnlearn.study.datasets.fetch import state
 from mnlearn.study.datasets.registry import Benchmark, load_registry, registry_path
+from mnlearn.study.datasets.verification import find_state
 
 RECORDED_STUDY = "dtsl"
 _COSTS = ["seconds_tuning", "seconds_inference", "peak_memory_mib"]
@@ -76,7 +76,7 @@ def dataset_rows(folder: Path) -> list[dict[str, Any]]:
     if path.exists():
         estimates = recorded_estimates(pd.read_csv(path, keep_default_na=False), registry)
     rows = [
-        _row(name, benchmark, benchmark.density, state(benchmark, folder), estimates)
+        _row(name, benchmark, benchmark.density, find_state(benchmark, folder), estimates)
         for name, benchmark in registry.items()
     ]
     return rows + [

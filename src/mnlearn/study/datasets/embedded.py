@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.dataset import Dataset
 from mnlearn.data.splits import SPLITS, split_examples
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
@@ -133,7 +133,7 @@ def _digits() -> Dataset:
 
     images = load_digits().images
     names = tuple(f"pixel_{r}_{c}" for r in range(images.shape[1]) for c in range(images.shape[2]))
-    return merge_rows(images.reshape(len(images), -1) >= DIGIT_THRESHOLD, names=names)
+    return Dataset.from_arrays(images.reshape(len(images), -1) >= DIGIT_THRESHOLD, names=names)
 
 
 def _grid(rng: np.random.Generator) -> MarkovNetwork:
@@ -205,4 +205,4 @@ def sample_exactly(network: MarkovNetwork, n_rows: int, rng: np.random.Generator
     """Return independent samples of a small network, drawn from all its states."""
     cumulative = np.cumsum(state_probabilities(network))
     drawn = np.searchsorted(cumulative / cumulative[-1], rng.random(n_rows), side="right")
-    return merge_rows(all_states(network.n_vars)[drawn], names=network.names)
+    return Dataset.from_arrays(all_states(network.n_vars)[drawn], names=network.names)

@@ -18,7 +18,7 @@ COLUMNS = (
     "density",
     *(f"{split}_blob" for split in SPLITS),
     *(f"{split}_bytes" for split in SPLITS),
-    "source",
+    "origin",
     "domain",
     "citation",
 )
@@ -47,7 +47,7 @@ class Benchmark:
     n_vars : number of binary variables.
     density : share of ones over all three splits, to three places.
     train, valid, test : the three files.
-    source : URL of the files with `{split}` in the place of the split.
+    origin : URL of the files with `{split}` in the place of the split.
     domain : what the examples and variables are.
     citation : where the data come from.
     """
@@ -59,7 +59,7 @@ class Benchmark:
     train: SplitFile
     valid: SplitFile
     test: SplitFile
-    source: str
+    origin: str
     domain: str
     citation: str
 
@@ -76,7 +76,7 @@ class Benchmark:
 
     def url(self, split: str) -> str:
         """Return the address of `split` at its origin."""
-        return self.source.replace("{split}", split)
+        return self.origin.replace("{split}", split)
 
     def relative_path(self, split: str) -> Path:
         """Return the place of `split` in a data folder or a mirror."""
@@ -129,8 +129,8 @@ def _parse(row: dict[str, str], where: str) -> Benchmark:
         raise InputError(
             f"{where}, name: expected lower-case letters, digits, _ and -, got {row['name']!r}."
         )
-    if "{split}" not in row["source"]:
-        raise InputError(f"{where}, source: expected a URL with {{split}}, got {row['source']!r}.")
+    if "{split}" not in row["origin"]:
+        raise InputError(f"{where}, origin: expected a URL with {{split}}, got {row['origin']!r}.")
     try:
         density = float(row["density"])
     except ValueError:
@@ -146,7 +146,7 @@ def _parse(row: dict[str, str], where: str) -> Benchmark:
         train=train,
         valid=valid,
         test=test,
-        source=row["source"],
+        origin=row["origin"],
         domain=row["domain"],
         citation=row["citation"],
     )

@@ -51,7 +51,9 @@ def prepare_dataset(
     """
     if local:
         fractions = local.get("fractions", DEFAULT_FRACTIONS)
-        parts = load_local(local["train"], local.get("valid"), local.get("test"), fractions, seed)
+        parts = load_local(
+            local["train"], local.get("valid"), local.get("test"), fractions, seed=seed
+        )
         splits = dict(zip(SPLITS, parts, strict=True))
     elif name in EMBEDDED:
         splits = dict(zip(SPLITS, embedded(name, seed), strict=True))
