@@ -11,7 +11,7 @@ from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.tuning import tune
-from mnlearn.methods import load_method
+from mnlearn.methods import load_learner
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble
 from mnlearn.models.dependency_network import LEAF
@@ -132,7 +132,7 @@ def learned(method, **settings):
     rng = np.random.default_rng(7)
     truth = random_network(11)
     data = merge_rows(sample_rows(truth, 2000, 0, seed=int(rng.integers(100))))
-    learner = load_method(method)
+    learner = load_learner(method)
     grid = learner.grid(settings)
     return tune(learner, data, grid, None, 1).best.fitted.model, data
 

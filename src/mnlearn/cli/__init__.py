@@ -155,11 +155,11 @@ def fit(
     """
     from mnlearn.data.text import load_dataset
     from mnlearn.learning.tuning import tune, validation_score
-    from mnlearn.methods import load_method
+    from mnlearn.methods import load_learner
     from mnlearn.models.io.formats import check_writable, load_network, save_model
     from mnlearn.runtime.files import write_csv
 
-    learner = load_method(method)
+    learner = load_learner(method)
     grid = learner.grid({**read_grid(grid_path), **parse_settings(settings)})
     check_writable(out)
     searched = any(len(values) > 1 for values in grid.values())
@@ -174,7 +174,7 @@ def fit(
     given = load_network(network)
     if given is not None and network is not None:
         check_data(network, data, given)
-    tuned = tune(learner, data, grid, criterion, threads, network=given)
+    tuned = tune(learner, data, grid, criterion, threads=threads, network=given)
     if trace is not None:
         write_csv(trace, tuned.trace)
     try:
@@ -190,12 +190,12 @@ def fit(
 @main.command()
 def methods() -> None:
     """List the methods and their parameters."""
-    from mnlearn.methods import load_method, method_names
+    from mnlearn.methods import learner_names, load_learner
 
-    for name in method_names():
-        method = load_method(name)
-        click.echo(f"{name}: {method.title} ({method.source})")
-        for parameter, field in method.fields().items():
+    for name in learner_names():
+        learner = load_learner(name)
+        click.echo(f"{name}: {learner.title} ({learner.citation})")
+        for parameter, field in learner.fields().items():
             click.echo(f"    {parameter}={field.default}    {field.metadata['help']}")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.methods import load_method
+from mnlearn.methods import load_learner
 from mnlearn.report.pages import page
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
@@ -73,7 +73,7 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
         so is a table without any row.
 
     """
-    title = f"{load_method(study.learner(method)).title}: every setting"
+    title = f"{load_learner(study.learner(method)).title}: every setting"
     body = [
         f"<h1>{html.escape(title)}</h1>",
         "<p>A click on a heading sorts a table. The best row of a dataset by validation score is "
@@ -155,7 +155,7 @@ def _score_table(
 
 def _point_table(study: Study, method: str, labels: Mapping[str, str], tuning: Path) -> list[str]:
     """Return the table of every point of the last stage of tuning."""
-    parameters = load_method(study.learner(method)).stages[-1].parameters
+    parameters = load_learner(study.learner(method)).stages[-1].parameters
     rows: list[str] = []
     heads: list[str] = []
     for dataset in study.datasets:

@@ -20,8 +20,8 @@ from mnlearn.learning.latent_trees.neighbour_joining import joined
 from mnlearn.learning.latent_trees.recursive_grouping import grouped
 from mnlearn.learning.latent_trees.search import learn_latent_tree
 from mnlearn.learning.latent_trees.tree import LatentTree, expectation_maximisation
-from mnlearn.learning.method import Task
-from mnlearn.methods import load_method
+from mnlearn.learning.learner import Task
+from mnlearn.methods.ltm import LTM
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 
 
@@ -182,8 +182,7 @@ def test_threads_do_not_change_expected_counts(sample):
 
 def test_the_method_returns_the_circuit(sample):
     _, data = sample
-    method = load_method("ltm")
-    fitted = method.stages[0].learn(Task(data, method.grid({})), method.choose({}), None)
+    fitted = LTM().learn(Task(data, LTM.grid({})))
     assert fitted.details["n_hidden"] == 2
     assert fitted.model.features is None
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.features.bottom_up import BottomUpSearch
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import MAX_ITERATIONS, Stopping, learn_weights
-from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
+from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
 from mnlearn.runtime.random_streams import stream_seed
 
@@ -99,8 +100,8 @@ def _learn(
     start = np.zeros(len(features))
     start[place[n:]] = list(weight.values())
     start[place[:n]] = 0.0 if atomic is None else atomic
-    learned = learn_weights(
-        pseudo_likelihood(features, data), penalty, start, MAX_ITERATIONS, Stopping(_TOLERANCE)
+    learned = fit_weights(
+        arrange_stored(features, data), penalty, start=start, stopping=Stopping(_TOLERANCE)
     )
     found = dict(zip(weight, learned.weight[place[n:]].tolist(), strict=True))
     n_literals = sum(asked.bit_count() for asked, _ in weight)

@@ -22,7 +22,7 @@ from mnlearn.inference.terms import terms_of
 from mnlearn.learning.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
-from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
@@ -259,7 +259,7 @@ def _measure_growth(bench: Bench) -> None:
     seconds = []
     for count in counts:
         chosen = features.select(np.sort(rng.permutation(len(features))[:count]))
-        likelihood = pseudo_likelihood(chosen, base)
+        likelihood = arrange_stored(chosen, base)
         seconds.append(seconds_of(partial(likelihood.value_and_gradient, np.full(count, 0.01))))
     bench.add(_slope("gradient, growth in features", counts, seconds))
 
