@@ -20,7 +20,7 @@ from mnlearn.data.text import load_dataset, save_text
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.formats import load_model, save_model
-from mnlearn.study.datasets.embedded import EMBEDDED, embedded
+from mnlearn.study.datasets.embedded import EMBEDDED, load_embedded
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.planning import KINDS
 
@@ -645,7 +645,7 @@ def test_stale_cells_of_the_checkout(monkeypatch):
 def test_prepare_embedded_and_own_data():
     for place in ("here", "there"):
         succeed(f"prepare triples --folder {place} --seed 0")
-    for split, data in zip(("train", "valid", "test"), embedded("triples", 0), strict=True):
+    for split, data in zip(("train", "valid", "test"), load_embedded("triples", 0), strict=True):
         path = Path("here/triples") / f"{split}.npz"
         assert path.read_bytes() == Path("there/triples", f"{split}.npz").read_bytes()
         np.testing.assert_array_equal(load_dataset(path).row_of, data.row_of)

@@ -7,8 +7,8 @@ import pandas as pd
 from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study, stale_records
 from mnlearn.report import claims, figures, tables
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.embedded import truth
-from mnlearn.study.datasets.sources import dataset_labels
+from mnlearn.study.datasets.embedded import build_true_network
+from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
 from mnlearn.study.published import load_published
 
@@ -16,7 +16,7 @@ from mnlearn.study.published import load_published
 def write_tables(name: str, only: list[str] | None) -> None:
     """Write the tables of a study; numbers of cells that are not current are marked."""
     study, folder, scores = _scored(name)
-    labels = dataset_labels(configuration()["local"])
+    labels = label_datasets(configuration()["local"])
     kinds = ("cells", "times")
     stale = {(record.dataset, record.names[0]) for record, _ in stale_records(name, kinds=kinds)}
     tables.write_tables(study, scores, load_published(), labels, folder / "tables", stale, only)
@@ -26,8 +26,10 @@ def write_figures(name: str, only: list[str] | None) -> None:
     """Draw the figures of a study."""
     study, folder, scores = _scored(name)
     config = configuration()
-    labels = dataset_labels(config["local"])
-    known = {d: truth(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")}
+    labels = label_datasets(config["local"])
+    known = {
+        d: build_true_network(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")
+    }
     figures.write_figures(
         study, scores, load_published(), labels, folder / "figures", folder / "structures", known,
         only,

@@ -37,9 +37,9 @@ from mnlearn.study.bench.gssl import measure_generated
 from mnlearn.study.bench.logistic import measure_logistic
 from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
 from mnlearn.study.bench.weights import measure_gradient, measure_weights
-from mnlearn.study.datasets.embedded import embedded
+from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn.study.datasets.prepare import prepare_dataset
 from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.datasets.sources import prepare_dataset
 
 DATA_FOLDER = Path("results/data")
 # Libra's trees: examples on each side of a split, and count added per value.
@@ -61,7 +61,7 @@ def run_bench(out: Path | None, names: Collection[str] = ()) -> None:
     bench = Bench()
     data = _data(names)
     say("warming up")
-    _measure_all(Bench(quiet=True), "grid", embedded("grid", 0))
+    _measure_all(Bench(quiet=True), "grid", load_embedded("grid", 0))
     click.echo(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
     total = 0.0
     for name, (train, _, test) in data.items():
@@ -90,7 +90,7 @@ def _data(names: Collection[str]) -> dict[str, Parts]:
         if name not in (*EMBEDDED, *load_registry()):
             known = ", ".join((*EMBEDDED, *load_registry()))
             raise InputError(f"dataset {name}: expected one of {known}.")
-    data = {name: embedded(name, 0) for name in EMBEDDED if not names or name in names}
+    data = {name: load_embedded(name, 0) for name in EMBEDDED if not names or name in names}
     for name in load_registry():
         if names and name not in names:
             continue

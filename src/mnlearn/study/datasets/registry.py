@@ -28,9 +28,15 @@ COLUMNS = (
 class SplitFile:
     """The file of one split: what it must be to be the benchmark's.
 
-    n_rows : number of examples.
-    n_bytes : length of the file.
-    blob_id : git's object id of the content, 40 hexadecimal digits.
+    Attributes
+    ----------
+    n_rows : int
+        Number of examples.
+    n_bytes : int
+        Length of the file.
+    blob_id : str
+        git's object id of the content, 40 hexadecimal digits.
+
     """
 
     n_rows: int
@@ -42,14 +48,25 @@ class SplitFile:
 class Benchmark:
     """One dataset of the registry.
 
-    name : the name in file names, configuration and results.
-    label : the name as the papers print it.
-    n_vars : number of binary variables.
-    density : share of ones over all three splits, to three places.
-    train, valid, test : the three files.
-    origin : URL of the files with `{split}` in the place of the split.
-    domain : what the examples and variables are.
-    citation : where the data come from.
+    Attributes
+    ----------
+    name : str
+        The name in file names, configuration and results.
+    label : str
+        The name as the papers print it.
+    n_vars : int
+        Number of binary variables.
+    density : float
+        Share of ones over all three splits, to three places.
+    train, valid, test : SplitFile
+        The three files.
+    origin : str
+        URL of the files with `{split}` in the place of the split.
+    domain : str
+        What the examples and variables are.
+    citation : str
+        Who published the data, and where.
+
     """
 
     name: str
