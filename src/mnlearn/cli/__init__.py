@@ -432,9 +432,12 @@ def _kind(path: Path) -> str | None:
     """Return what a native file says it holds; None for other files."""
     import numpy as np
 
+    from mnlearn.runtime.decompression import check_archive
+
     if path.suffix.lower() != ".npz":
         return None
     try:
+        check_archive(path)
         with np.load(path, allow_pickle=False) as archive:
             return str(archive["kind"]) if "kind" in archive else "dataset"
     except Exception:  # whatever is wrong, reading it as a model will say it

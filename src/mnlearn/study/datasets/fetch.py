@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -169,6 +169,14 @@ def fetch_many(
     """
     known = load_registry() if registry is None else registry
     benchmarks = [find_benchmark(known, name) for name in dict.fromkeys(names)]
+    results = _fetch_all(benchmarks, Path(folder), mirror, jobs)
+    return {benchmark.name: results[benchmark.name] for benchmark in benchmarks}
+
+
+def _fetch_all(
+    benchmarks: Sequence[Benchmark], folder: Path, mirror: str | None, jobs: int
+) -> dict[str, FetchResult]:
+    """Fetch several datasets at a time, and show how far they are."""
     total = sum(benchmark.file(split).n_bytes for benchmark in benchmarks for split in SPLITS)
     on_terminal = sys.stderr.isatty()
     results: dict[str, FetchResult] = {}
@@ -185,7 +193,7 @@ def fetch_many(
         pool = ThreadPoolExecutor(max(1, jobs))
         try:
             futures = [
-                pool.submit(_fetch_dataset, benchmark, Path(folder), mirror, servers, report)
+                pool.submit(_fetch_dataset, benchmark, folder, mirror, servers, report=report)
                 for benchmark in benchmarks
             ]
             for future in as_completed(futures):
@@ -197,7 +205,7 @@ def fetch_many(
             # Of use after an interruption only: else every download has ended by now.
             stopping.set()
             pool.shutdown(wait=True, cancel_futures=True)
-    return {benchmark.name: results[benchmark.name] for benchmark in benchmarks}
+    return results
 
 
 @dataclass
@@ -213,7 +221,12 @@ class _Servers:
 
 
 def _fetch_dataset(
-    benchmark: Benchmark, folder: Path, mirror: str | None, servers: _Servers, report: Progress
+    benchmark: Benchmark,
+    folder: Path,
+    mirror: str | None,
+    servers: _Servers,
+    *,
+    report: Progress,
 ) -> FetchResult:
     """Fetch the three files of one dataset; stop at the first that cannot be had."""
     place = choose_mirror(mirror) or benchmark.origin

@@ -70,7 +70,7 @@ def download(url: str, n_bytes: int, report: Progress) -> bytes:
     with _open_session() as session:
         for attempt in range(TRIES):
             try:
-                return _read_body(session, url, n_bytes, deadline, report)
+                return _read_body(session, url, n_bytes, deadline, report=report)
             except _TruncatedError as error:
                 if attempt == TRIES - 1:
                     raise InputError(
@@ -103,7 +103,7 @@ def _open_session() -> requests.Session:
 
 
 def _read_body(
-    session: requests.Session, url: str, n_bytes: int, deadline: float, report: Progress
+    session: requests.Session, url: str, n_bytes: int, deadline: float, *, report: Progress
 ) -> bytes:
     """Return the body of one request."""
     with session.get(url, stream=True, timeout=TIMEOUT_SECONDS) as response:
