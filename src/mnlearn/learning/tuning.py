@@ -68,7 +68,9 @@ def validation_cmll(
     threads: int = 1,
 ) -> Criterion:
     """Return the conditional marginal log-likelihood on validation data as a criterion."""
-    return lambda model: scorer.cmll(model, valid, groups, inference, seed, threads).mean
+    return lambda model: (
+        scorer.cmll(model, valid, groups, inference, seed=seed, threads=threads).mean
+    )
 
 
 def tune(

@@ -17,7 +17,7 @@ from mnlearn.learning.weights.descent import REFERENCE, STANDARD
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
 from mnlearn.learning.weights.stored_likelihood import StoredLikelihood, arrange_stored
-from mnlearn.models.features import FeatureSet, canonical, concatenate
+from mnlearn.models.features import FeatureSet, canonicalise, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring import networks
 
@@ -61,10 +61,10 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
         orders = Orders(np.arange(train.n_vars))
         converted = to_markov_network(task.network, smoothed_marginals(train), orders)
         wanted = converted.features if kind == "converted" else wanted
-    features, _ = canonical(wanted)
+    features, _ = canonicalise(wanted)
     initial = None
     if converted is not None and start == "conversion":
-        _, place = canonical(concatenate([features, converted.features]))
+        _, place = canonicalise(concatenate([features, converted.features]))
         # Features that the converted network does not have start at 0.
         weight = np.zeros(place.max() + 1)
         weight[place[len(features) :]] = converted.weight

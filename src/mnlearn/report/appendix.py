@@ -98,21 +98,21 @@ def _score_tables(study: Study, method: str, labels: Mapping[str, str], path: Pa
             study.datasets,
             labels,
             [""],
-            _CHOSEN,
-            "Chosen models",
-            "The model that validation chose of all settings. Seconds are those of its setting "
-            "alone; the search over all settings has a column of its own.",
+            columns=_CHOSEN,
+            title="Chosen models",
+            text="The model that validation chose of all settings. Seconds are those of its "
+            "setting alone; the search over all settings has a column of its own.",
         ),
         *_score_table(
             scores,
             study.datasets,
             labels,
             variants,
-            _SETTINGS,
-            "Structure settings",
-            "Each row has the weight setting that validation chose for this structure. The mean "
-            "seconds for weights are over all its weight settings, during the search, where one "
-            "setting starts at the weights of another.",
+            columns=_SETTINGS,
+            title="Structure settings",
+            text="Each row has the weight setting that validation chose for this structure. The "
+            "mean seconds for weights are over all its weight settings, during the search, where "
+            "one setting starts at the weights of another.",
         ),
     ]
 
@@ -122,6 +122,7 @@ def _score_table(
     datasets: Sequence[str],
     labels: Mapping[str, str],
     variants: Sequence[str],
+    *,
     columns: Mapping[str, tuple[str, str]],
     title: str,
     text: str,

@@ -13,7 +13,7 @@ from mnlearn.learning.weights.descent import Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.methods.blm import BLM
-from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
+from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.runtime.errors import InputError
 
 PENALTY = Penalty(1.0, 1.0)
@@ -21,7 +21,7 @@ PENALTY = Penalty(1.0, 1.0)
 
 def score(conjunctions, data, price):
     """The best score of lists of literals, weights found by bounded L-BFGS on split weights."""
-    features, _ = canonical(
+    features, _ = canonicalise(
         concatenate([atomic_features(data.n_vars), features_of(sorted(conjunctions))])
     )
     holds = features.satisfied(data.rows)

@@ -26,14 +26,14 @@ from mnlearn.learning.weights.rewritten_likelihood import (
     rewrite,
 )
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
-from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
+from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 
 
 def features_and_data(seed, n_vars=8, n_features=60, longest=7):
     rng = np.random.default_rng(seed)
     drawn = random_features(rng, n_vars, n_features, longest)
-    features, _ = canonical(concatenate([atomic_features(n_vars), drawn]))
+    features, _ = canonicalise(concatenate([atomic_features(n_vars), drawn]))
     return features, random_data(seed, 400, n_vars)
 
 
@@ -63,7 +63,7 @@ def test_value_against_enumeration(seed, share, monkeypatch):
 def test_any_number_of_rows(n_rows):
     rng = np.random.default_rng(n_rows)
     data = merge_rows(rng.integers(0, 2, (n_rows, 40)), rng.uniform(0.5, 2, n_rows))
-    features, _ = canonical(concatenate([atomic_features(40), random_features(rng, 40, 80, 8)]))
+    features, _ = canonicalise(concatenate([atomic_features(40), random_features(rng, 40, 80, 8)]))
     w = rng.normal(size=len(features))
     value, gradient = arrange_packed(features, data).value_and_gradient(w)
     exact, exact_gradient = arrange_stored(features, data).value_and_gradient(w)
@@ -264,7 +264,7 @@ def test_rewritten_features_have_the_same_likelihood(seed):
 def test_the_quicker_way_is_taken():
     rng = np.random.default_rng(0)
     triples = [[(v, 0) for v in triple] for triple in itertools.combinations(range(16), 3)]
-    features, _ = canonical(concatenate([atomic_features(40), features_of(triples)]))
+    features, _ = canonicalise(concatenate([atomic_features(40), features_of(triples)]))
     sparse_data = merge_rows(rng.random((4000, 40)) < 0.1)
     dense_data = merge_rows(rng.random((4000, 40)) < 0.5)
     assert isinstance(arrange(features, sparse_data), RewrittenLikelihood)

@@ -14,14 +14,14 @@ from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.descent import Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored, flipped_partners
-from mnlearn.models.features import atomic_features, canonical, concatenate
+from mnlearn.models.features import atomic_features, canonicalise, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 
 
 def problem(seed, n_vars=6, n_features=25):
     rng = np.random.default_rng(seed)
-    features, _ = canonical(
+    features, _ = canonicalise(
         concatenate([atomic_features(n_vars), random_features(rng, n_vars, n_features, 4)])
     )
     data = random_data(seed, n_vars=n_vars)
@@ -51,9 +51,9 @@ def test_more_rows_than_sixteen_bits_number():
 
     data = merge_rows(rows)
     assert data.n_rows > 2**16
-    features, _ = canonical(random_features(rng, 20, 30, 3))
+    features, _ = canonicalise(random_features(rng, 20, 30, 3))
     likelihood = arrange_stored(features, data)
-    assert likelihood.design[3].dtype == np.uint32
+    assert likelihood.design.touched.dtype == np.uint32
     w = rng.normal(size=len(features))
     # The gradient at w from the definition, for the first feature's first literal's variable.
     few = data.rows[:200]

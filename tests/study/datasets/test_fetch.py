@@ -12,6 +12,7 @@ import pytest
 from filelock import FileLock
 
 from made_server import N_VARS, free_port, make_benchmark, split_content, visible
+from mnlearn.cli.progress import show_progress
 from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
@@ -80,7 +81,8 @@ def test_one_dataset_that_fails_does_not_stop_the_others(server, tmp_path, capsy
     registry = {name: make_benchmark(name, server.url) for name in "abcdef"}
     server.faults["c/c.valid.data"] = ["altered"]
     server.faults["e/e.train.data"] = ["404"]
-    results = fetch_many("abcdefa", tmp_path, jobs=2, registry=registry)
+    with show_progress():
+        results = fetch_many("abcdefa", tmp_path, jobs=2, registry=registry)
     assert list(results) == list("abcdef")
     assert [name for name, result in results.items() if not result.ok] == ["c", "e"]
     assert "expected the git blob" in (results["c"].reason or "")
@@ -124,7 +126,8 @@ def test_progress_is_a_bar_on_a_terminal(server, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     registry = {name: make_benchmark(name, server.url) for name in "ab"}
     server.faults["b/b.test.data"] = ["404"]
-    fetch_many("ab", tmp_path, registry=registry)
+    with show_progress():
+        fetch_many("ab", tmp_path, registry=registry)
     text = capsys.readouterr().err
     assert "fetch:" in text
     assert "a: verified" not in text
@@ -179,10 +182,12 @@ def test_processes_that_want_one_dataset_fetch_it_once(server, toy, tmp_path):
 INTERRUPTED = """
 import signal, sys
 from made_server import make_benchmark
+from mnlearn.cli.progress import show_progress
 from mnlearn.study.datasets.fetch import fetch_many
 signal.signal(signal.SIGINT, signal.default_int_handler)
 registry = {name: make_benchmark(name, sys.argv[1]) for name in "abcdef"}
-fetch_many(registry, sys.argv[2], jobs=2, registry=registry)
+with show_progress():
+    fetch_many(registry, sys.argv[2], jobs=2, registry=registry)
 """
 
 

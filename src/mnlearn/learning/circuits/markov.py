@@ -71,7 +71,7 @@ class MarkovGrowth:
         for row, group in zip(rows, groups, strict=True):
             for var, value in self.literals[group]:
                 row[var] = value
-        log_value, p_one = self._evaluator.given(self.circuit.weight, rows)
+        log_value, p_one = self._evaluator.marginals(self.circuit.weight, rows)
         out = []
         for k, group in enumerate(groups):
             alone = float(np.exp(log_value[k] - self._log_z))

@@ -15,7 +15,7 @@ from mnlearn.learning.weights.packed_likelihood import arrange_packed
 from mnlearn.models.features import (
     FeatureSet,
     atomic_features,
-    canonical,
+    canonicalise,
     concatenate,
     feature_set,
 )
@@ -60,7 +60,7 @@ def search_bottom_up(
     `exact_bottom_up`. A feature is scored at its best weight with all others as they are; all are
     learned together after each pass. A feature that was there before is not tried again. Where no
     candidate gains more than it costs, that with the best bound is taken and its gain is not found
-    (see CONTRIBUTING.md).
+    (see docs/decisions/README.md).
 
     initial : "full" or "positive", whether examples become all their values or their ones.
     """
@@ -89,7 +89,7 @@ def search_bottom_up(
         if n == 0 and gain <= STANDARD.allowed(current.objective):
             break
         found = np.flatnonzero(weight)
-        features, place = canonical(
+        features, place = canonicalise(
             concatenate([atoms, _features(asked[found], value[found], data.n_vars)])
         )
         start = np.zeros(len(features))

@@ -15,7 +15,7 @@ from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.descent import Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
-from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
+from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.runtime.random_streams import stream_seed
 
 # Of the objective; candidates are compared by what is left of it.
@@ -79,7 +79,7 @@ def search_exactly(
         if n == 0:
             break
     kept = [c for c, w in current.weight.items() if w != 0.0]
-    features_kept, _ = canonical(
+    features_kept, _ = canonicalise(
         concatenate([atomic_features(data.n_vars), features_of(map(_literals, kept))])
     )
     return BottomUpSearch(features_kept, tuple(replaced), tuple(gained), current.objective)
@@ -94,7 +94,7 @@ def _learn(
 ) -> _Learned:
     """Learn the weights of conjunctions and of the atomic features, from those given."""
     n = data.n_vars
-    features, place = canonical(
+    features, place = canonicalise(
         concatenate([atomic_features(n), features_of(map(_literals, weight))])
     )
     start = np.zeros(len(features))

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, arrange_packed
-from mnlearn.models.features import FeatureSet, canonical, concatenate, feature_set
+from mnlearn.models.features import FeatureSet, canonicalise, concatenate, feature_set
 
 # A feature with n common values becomes 2^n conjunctions; with more it stays as it is.
 MAX_COMMON = 4
@@ -86,7 +86,7 @@ def rewrite(features: FeatureSet, data: Dataset) -> tuple[FeatureSet, sparse.csr
         parts.append(feature_set(start, features.var[kept], value[kept]))
         owners.append(owner)
         signs.append(-1.0 if subset.bit_count() % 2 else 1.0)
-    conjunctions, place = canonical(concatenate(parts))
+    conjunctions, place = canonicalise(concatenate(parts))
     sign = np.repeat(signs, [len(owner) for owner in owners])
     shape = len(features), len(conjunctions)
     sums = sparse.coo_matrix((sign, (np.concatenate(owners), place)), shape).tocsr()

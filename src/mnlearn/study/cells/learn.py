@@ -107,7 +107,7 @@ def _cmll_criterion(
         return None
     inference = Inference(**{k: v for k, v in settings.items() if k != "groups"})
     seed, dataset = int(identity["seed"]), str(identity["dataset"])
-    groups = partitions(seed, dataset, valid.n_vars, settings["groups"], 1)[0]
+    groups = partitions(seed, dataset, valid.n_vars, settings["groups"], n=1)[0]
     gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
     return validation_cmll(learner.scorer, valid, groups, inference, gibbs_seed, threads)
 

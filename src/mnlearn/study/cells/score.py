@@ -129,7 +129,9 @@ def _scored(
     seconds = 0.0
     if groups:
         began = time.perf_counter()
-        by_partition = [scorer.cmll(model, test, g, inference, seed, threads) for g in groups]
+        by_partition = [
+            scorer.cmll(model, test, g, inference, seed=seed, threads=threads) for g in groups
+        ]
         seconds = (time.perf_counter() - began) / len(groups)
         means = [score.mean for score in by_partition]
         scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}

@@ -1,6 +1,5 @@
 """Benchmark files put in place complete and verified; several datasets at a time."""
 
-import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from tqdm import tqdm
 
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_bytes
+from mnlearn.runtime.progress import begin_work, say
 from mnlearn.study.datasets.places import choose_mirror, get_content
 from mnlearn.study.datasets.registry import Benchmark, find_benchmark, load_registry
 from mnlearn.study.datasets.transport import Progress, UnreachableError
@@ -139,9 +138,9 @@ def fetch_many(
 ) -> dict[str, FetchResult]:
     """Put the files of the named datasets in `folder`, several datasets at a time.
 
-    A dataset that cannot be had does not stop the others. Progress goes to standard error: a bar
-    on a terminal, else a line for each dataset. An interruption ends all downloads, and leaves
-    the files that are complete.
+    A dataset that cannot be had does not stop the others. Progress is logged, see
+    `mnlearn.runtime.progress`. An interruption ends all downloads, and leaves the files that are
+    complete.
 
     Parameters
     ----------
@@ -178,17 +177,15 @@ def _fetch_all(
 ) -> dict[str, FetchResult]:
     """Fetch several datasets at a time, and show how far they are."""
     total = sum(benchmark.file(split).n_bytes for benchmark in benchmarks for split in SPLITS)
-    on_terminal = sys.stderr.isatty()
     results: dict[str, FetchResult] = {}
     servers = _Servers()
-    updating, stopping = threading.Lock(), threading.Event()
-    with tqdm(total=total, unit="B", unit_scale=True, desc="fetch", disable=not on_terminal) as bar:
+    stopping = threading.Event()
+    with begin_work("fetch", total, unit="B") as work:
 
         def report(n_bytes: int) -> None:
             if stopping.is_set():
                 raise _StoppedError
-            with updating:
-                bar.update(n_bytes)
+            work.advance(n_bytes)
 
         pool = ThreadPoolExecutor(max(1, jobs))
         try:
@@ -199,8 +196,10 @@ def _fetch_all(
             for future in as_completed(futures):
                 result = future.result()
                 results[result.name] = result
-                if not on_terminal or not result.ok:
-                    tqdm.write(_describe(result), file=sys.stderr)
+                if result.ok:
+                    work.advance(0, line=_describe(result))
+                else:
+                    say(_describe(result))
         finally:
             # Of use after an interruption only: else every download has ended by now.
             stopping.set()

@@ -38,7 +38,12 @@ def list_unavailable(folder: Path) -> dict[str, str]:
 
 
 def prepare_dataset(
-    name: str, folder: Path, seed: int, local: Mapping[str, Any] | None = None
+    name: str,
+    folder: Path,
+    seed: int,
+    local: Mapping[str, Any] | None = None,
+    *,
+    mirror: str | None = None,
 ) -> dict[str, Dataset]:
     """Bring the dataset `name` to `folder/name`: fetch, draw or split; return the splits.
 
@@ -52,6 +57,8 @@ def prepare_dataset(
         Seed of what is drawn or split at random.
     local : mapping, optional
         How a person's own dataset is given (see `config.schema.yaml`); empty for others.
+    mirror : str, optional
+        Folder or URL that has the benchmark data, as in `fetch_many`.
 
     Raises
     ------
@@ -68,7 +75,7 @@ def prepare_dataset(
     elif name in EMBEDDED:
         splits = dict(zip(SPLITS, load_embedded(name, seed), strict=True))
     else:
-        splits = fetch_dataset(name, folder)
+        splits = fetch_dataset(name, folder, mirror)
     for split, data in splits.items():
         data.save(folder / name / f"{split}.npz")
     return splits
