@@ -124,7 +124,7 @@ def test_hostile_files_and_columns_go_through_the_whole_workflow(tmp_path):
     ]}  # fmt: skip
     tree.write_study({
         **TINY, **captions, "datasets": ["mine"], "methods": {"atomic": {}}, "exports": {},
-        "tables": [table],
+        "tables": [table], "figures": [],
     })  # fmt: skip
     local = {"mine": {"train": str(path.relative_to(tree.folder))}}
     config = (tree.folder / "config.yaml").read_text()

@@ -40,7 +40,16 @@ TINY = {
             ],
         }
     ],
-    "figures": [],
+    "figures": [
+        {
+            "name": "beside",
+            "kind": "scatter",
+            "caption": "",
+            "quantity": "PLL",
+            "x": {"method": "atomic", "quantity": "pll", "head": "atomic"},
+            "y": {"method": "dtsl", "quantity": "pll", "head": "DTSL"},
+        }
+    ],
     "claims": [],
 }
 
