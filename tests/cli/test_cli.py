@@ -17,7 +17,7 @@ from conftest import random_data, random_dependency_network, random_network
 from mnlearn.cli import main
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import load_dataset, save_text
-from mnlearn.methods import load_method, method_names
+from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.study.datasets.embedded import EMBEDDED, embedded
@@ -81,10 +81,10 @@ def folder(tmp_path, monkeypatch):
 # --- fit --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", learner_names())
 def test_fit_with_defaults(method):
     network = ""
-    if load_method(method).network == "required":
+    if load_learner(method).network == "required":
         succeed("fit dn_tree --train d.data --out dn.npz")
         network = " --network dn.npz"
     result = succeed(f"fit {method} --train d.data --out a.npz{network}")
@@ -176,7 +176,10 @@ def test_fit_writes_the_same_bytes_whatever_the_threads(method, suffix):
         ("fit dtsl --train d.data --out a.npz --set kappa=x", "parameter kappa"),
         ("fit dtsl --train d.data --out a.npz --set kappa=7", "parameter kappa"),
         ("fit dtsl --train d.data --out a.npz --set kappa=none", "parameter kappa"),
-        ("fit dtsl --train d.data --out a.npz --set sd=-1", "sd: expected a positive"),
+        (
+            "fit dtsl --train d.data --out a.npz --set sd=-1",
+            "sd: expected a number above 0",
+        ),
         ("fit dtsl --train d.data --out a.npz --set feature_mode=all", "parameter feature_mode"),
         ("fit dtsl --train d.data --out a.npz --set max_iterations=1.5", "max_iterations"),
         ("fit atomic --train d.data --out a.npz --set pseudocount=nan", "pseudocount"),
@@ -558,7 +561,7 @@ def test_datasets_without_recorded_costs(folder):
 
 def test_methods():
     text = succeed("methods").stdout
-    for name in method_names():
+    for name in learner_names():
         assert f"{name}: " in text
     assert "    kappa=0.01    " in text
 

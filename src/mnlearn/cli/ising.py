@@ -71,7 +71,7 @@ def ising(
     from mnlearn.learning.ising import bootstrap, learn_ising
     from mnlearn.models.io.formats import save_model
     from mnlearn.report.figures.canvas import render
-    from mnlearn.report.figures.ising import ising_figure, stability_figure
+    from mnlearn.report.figures.ising import draw_edge_stability, draw_ising_network
     from mnlearn.runtime.files import write_bytes, write_csv, write_json
     from mnlearn.runtime.progress import track
     from mnlearn.runtime.provenance import provenance
@@ -93,9 +93,9 @@ def ising(
     if coding == "-1/1":
         scale, threshold = 0.25, network.plus_minus()[1]
     edges = _edge_rows(network, stability, names, scale)
-    figures = {"network": ising_figure(network, names)}
+    figures = {"network": draw_ising_network(network, names)}
     if stability is not None:
-        figures["stability"] = stability_figure(network, stability, names)
+        figures["stability"] = draw_edge_stability(network, stability, names)
     drawn = {name: render(figure) for name, figure in figures.items()}
 
     write_csv(out / "edges.csv", edges)

@@ -49,7 +49,7 @@ def partition(train: Path, dataset: str, groups: int, number: int, out: Path, se
     from mnlearn.inference.query_groups import partitions
     from mnlearn.runtime.files import write_json
 
-    write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, number))
+    write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, n=number))
 
 
 @click.command()

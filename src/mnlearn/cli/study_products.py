@@ -35,7 +35,9 @@ def write_tables(name: str, only: list[str] | None = None, order: Path | None = 
     study, folder, scores = _scored(name)
     labels = dataset_labels(configuration()["local"])
     stale = _stale_cells(name) if order is None else _ordered_stale(order)
-    tables.write_tables(study, scores, load_published(), labels, folder / "tables", stale, only)
+    tables.write_tables(
+        study, scores, load_published(), labels, folder=folder / "tables", stale=stale, only=only
+    )
 
 
 def _stale_cells(name: str) -> set[tuple[str, str]]:
@@ -59,16 +61,22 @@ def write_figures(name: str, only: list[str] | None = None) -> None:
     labels = dataset_labels(config["local"])
     known = {d: truth(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")}
     figures.write_figures(
-        study, scores, load_published(), labels, folder / "figures", folder / "structures", known,
-        only,
-    )  # fmt: skip
+        study,
+        scores,
+        load_published(),
+        labels,
+        folder=folder / "figures",
+        structure_folder=folder / "structures",
+        truths=known,
+        only=only,
+    )
 
 
 def write_claims(name: str) -> None:
     """Evaluate the claims of a study's paper."""
     study, folder, scores = _scored(name)
     claims.write_claims(
-        study, scores, load_published(), folder / "claims.md", folder / "claims.csv"
+        study, scores, load_published(), folder / "claims.md", path_csv=folder / "claims.csv"
     )
 
 

@@ -30,7 +30,7 @@ class Annealing:
             raise InputError("annealing: expected at least 2 chains and 1 step.")
 
 
-def estimated_log_partition(
+def estimate_log_partition(
     network: MarkovNetwork, annealing: Annealing, seed: int, threads: int = 1
 ) -> tuple[float, float]:
     """Return an estimate of log Z and its standard error.
@@ -39,7 +39,9 @@ def estimated_log_partition(
     that no chain has found, and the estimate tends to be too low rather than too high. Chains
     start at independent variables, with the marginals of a short pilot run.
     """
-    pilot = sample_rows(network, _PILOT_CHAINS, _PILOT_SWEEPS, stream_seed(seed, "pilot"), threads)
+    pilot = sample_rows(
+        network, _PILOT_CHAINS, _PILOT_SWEEPS, stream_seed(seed, "pilot"), threads=threads
+    )
     p_one = (pilot.sum(axis=0) + 0.5) / (len(pilot) + 1.0)
     rng = np.random.default_rng(stream_seed(seed, "start"))
     state = (rng.random((annealing.n_chains, network.n_vars)) < p_one).astype(np.uint8)

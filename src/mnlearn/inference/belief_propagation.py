@@ -29,7 +29,7 @@ class Beliefs:
     converged: bool
 
 
-def beliefs(terms: Terms, row: NDArray[np.uint8], query: NDArray[np.int64]) -> Beliefs:
+def infer_beliefs(terms: Terms, row: NDArray[np.uint8], query: NDArray[np.int64]) -> Beliefs:
     """Return the beliefs of `query` given the values of all other variables in a row.
 
     Parameters

@@ -21,7 +21,7 @@ def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArr
     if isinstance(model, DependencyNetwork):
         return _dependency_log_odds(model, data, threads)
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
-        model = model.network()
+        model = model.to_markov_network()
     out = np.zeros(data.rows.shape)
     f, weight = model.features, finite(model.weight)
     columns, end_bits = data.columns, data.last_word

@@ -41,6 +41,7 @@ def conditional_marginals(
     rows: NDArray[np.uint8],
     query: NDArray[np.int64],
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Marginals:
@@ -63,7 +64,7 @@ def conditional_marginals(
     evidence = np.ascontiguousarray(rows[np.ix_(first, asked.evidence)])
     if inference.method == "exact":
         return Marginals(asked.query, _enumerate(asked, evidence, threads), row_of, None)
-    batches = _sample(asked, evidence, inference, seed, threads)
+    batches = _sample(asked, evidence, inference, seed, threads=threads)
     n_batches = batches.shape[1]
     sweeps = np.full(n_batches, inference.samples // n_batches)
     sweeps[: inference.samples % n_batches] += 1
@@ -73,7 +74,7 @@ def conditional_marginals(
 
 
 def _sample(
-    asked: Query, evidence: NDArray[np.uint8], inference: Inference, seed: int, threads: int
+    asked: Query, evidence: NDArray[np.uint8], inference: Inference, seed: int, *, threads: int
 ) -> NDArray[np.float32]:
     n_batches = min(N_BATCHES, inference.samples)
     out = np.empty((len(evidence), n_batches, len(asked.query)), np.float32)

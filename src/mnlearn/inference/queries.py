@@ -70,6 +70,7 @@ def answer(
     rows: NDArray[np.uint8],
     asked: NDArray[np.bool_],
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> NDArray[np.float64]:
@@ -99,7 +100,9 @@ def answer(
             continue
         members = np.flatnonzero(pattern_of.ravel() == k)
         query = np.flatnonzero(pattern)
-        found = conditional_marginals(terms, rows[members], query, inference, seed, threads)
+        found = conditional_marginals(
+            terms, rows[members], query, inference, seed=seed, threads=threads
+        )
         out[np.ix_(members, query)] = found.probability[found.row_of]
     return out
 

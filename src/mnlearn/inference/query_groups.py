@@ -7,7 +7,7 @@ from mnlearn.runtime.random_streams import stream
 Groups = list[list[int]]
 
 
-def partitions(seed: int, dataset: str, n_vars: int, n_groups: int, n: int) -> list[Groups]:
+def partitions(seed: int, dataset: str, n_vars: int, n_groups: int, *, n: int) -> list[Groups]:
     """Return `n` random partitions of the variables into `n_groups` query groups.
 
     Each depends on the seed, the dataset and its own number, so that asking for more

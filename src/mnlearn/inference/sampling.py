@@ -17,7 +17,7 @@ from mnlearn.runtime.threads import map_ranges
 
 
 def sample_rows(
-    model: Model, n_rows: int, burn_in: int, seed: int, threads: int = 1
+    model: Model, n_rows: int, burn_in: int, seed: int, *, threads: int = 1
 ) -> NDArray[np.uint8]:
     """Return independent examples, uint8 of shape (n_rows, n_vars).
 

@@ -47,6 +47,7 @@ class Scorer(Protocol):
         data: Dataset,
         groups: Groups,
         inference: Inference,
+        *,
         seed: int,
         threads: int = 1,
     ) -> Score:

@@ -33,7 +33,7 @@ class BayesianNetwork:
         """Number of binary variables."""
         return self.trees.n_vars
 
-    def network(self) -> MarkovNetwork:
+    def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network, a feature for each parameter."""
         leaves = np.flatnonzero(self.trees.is_leaf)
         paths, target = self.trees.paths().select(leaves), self.trees.target[leaves]

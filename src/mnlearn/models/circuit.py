@@ -62,7 +62,7 @@ class ArithmeticCircuit:
         """Number of edges."""
         return len(self.child)
 
-    def network(self) -> MarkovNetwork:
+    def to_markov_network(self) -> MarkovNetwork:
         """Return the Markov network of the features.
 
         Raises
@@ -74,7 +74,7 @@ class ArithmeticCircuit:
             raise InputError("circuit: its parameters are not the weights of features.")
         return markov_network(self.n_vars, self.features, self.weight, self.names)
 
-    def bayesian_network(self) -> BayesianNetwork:
+    def to_bayesian_network(self) -> BayesianNetwork:
         """Return the Bayesian network of the parameters.
 
         Raises

@@ -18,7 +18,7 @@ class FeatureSet:
     var : int32, shape (n_literals,). Variable of each literal, ascending within a feature.
     value : uint8, shape (n_literals,). The value it asks for.
 
-    Built by `canonical` the features are distinct and stand in order of length, then of their
+    Built by `canonicalise` the features are distinct and stand in order of length, then of their
     literals, so that equal sets have equal arrays.
     """
 
@@ -103,7 +103,7 @@ def with_literal(features: FeatureSet, var: NDArray, value: int) -> FeatureSet:
     )
 
 
-def canonical(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
+def canonicalise(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
     """Return the distinct satisfiable features in canonical order, and where each one went.
 
     Literals are sorted by variable and repeated literals dropped. The second value, int64 of

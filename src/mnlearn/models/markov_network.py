@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.models.features import FeatureSet, canonical
+from mnlearn.models.features import FeatureSet, canonicalise
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
@@ -88,7 +88,7 @@ def markov_network(
         raise InputError(f"features: expected variables 0 to {n_vars - 1}.")
     if np.isnan(weight).any():
         raise InputError("features: a weight is not a number.")
-    distinct, target = canonical(features)
+    distinct, target = canonicalise(features)
     kept = target >= 0
     total = np.zeros(len(distinct))
     with np.errstate(invalid="ignore"):

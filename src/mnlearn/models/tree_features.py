@@ -5,7 +5,7 @@ import numpy as np
 from mnlearn.models.dependency_network import Trees
 from mnlearn.models.features import (
     FeatureSet,
-    canonical,
+    canonicalise,
     concatenate,
     feature_set,
     with_literal,
@@ -39,5 +39,5 @@ def tree_features(trees: Trees, feature_mode: str) -> FeatureSet:
         length = np.bincount(both.owner[positive], minlength=len(both))
         start = np.concatenate([[0], np.cumsum(length)])
         both = feature_set(start, both.var[positive], both.value[positive])
-    features, _ = canonical(both)
+    features, _ = canonicalise(both)
     return features.select(features.length > 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.methods import load_method
+from mnlearn.methods import load_learner
 from mnlearn.report.pages import page
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
@@ -73,7 +73,7 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
         so is a table without any row.
 
     """
-    title = f"{load_method(study.learner(method)).title}: every setting"
+    title = f"{load_learner(study.learner(method)).title}: every setting"
     body = [
         f"<h1>{html.escape(title)}</h1>",
         "<p>A click on a heading sorts a table. The best row of a dataset by validation score is "
@@ -98,21 +98,21 @@ def _score_tables(study: Study, method: str, labels: Mapping[str, str], path: Pa
             study.datasets,
             labels,
             [""],
-            _CHOSEN,
-            "Chosen models",
-            "The model that validation chose of all settings. Seconds are those of its setting "
-            "alone; the search over all settings has a column of its own.",
+            columns=_CHOSEN,
+            title="Chosen models",
+            text="The model that validation chose of all settings. Seconds are those of its "
+            "setting alone; the search over all settings has a column of its own.",
         ),
         *_score_table(
             scores,
             study.datasets,
             labels,
             variants,
-            _SETTINGS,
-            "Structure settings",
-            "Each row has the weight setting that validation chose for this structure. The mean "
-            "seconds for weights are over all its weight settings, during the search, where one "
-            "setting starts at the weights of another.",
+            columns=_SETTINGS,
+            title="Structure settings",
+            text="Each row has the weight setting that validation chose for this structure. The "
+            "mean seconds for weights are over all its weight settings, during the search, where "
+            "one setting starts at the weights of another.",
         ),
     ]
 
@@ -122,6 +122,7 @@ def _score_table(
     datasets: Sequence[str],
     labels: Mapping[str, str],
     variants: Sequence[str],
+    *,
     columns: Mapping[str, tuple[str, str]],
     title: str,
     text: str,
@@ -155,7 +156,7 @@ def _score_table(
 
 def _point_table(study: Study, method: str, labels: Mapping[str, str], tuning: Path) -> list[str]:
     """Return the table of every point of the last stage of tuning."""
-    parameters = load_method(study.learner(method)).stages[-1].parameters
+    parameters = load_learner(study.learner(method)).stages[-1].parameters
     rows: list[str] = []
     heads: list[str] = []
     for dataset in study.datasets:

@@ -72,7 +72,7 @@ def shown_labels(entry: Options, labels: Labels, where: str) -> Labels:
     return {dataset: label for dataset, label in labels.items() if dataset in entry["datasets"]}
 
 
-def scored(scores: pd.DataFrame, labels: Labels) -> list[str]:
+def list_scored(scores: pd.DataFrame, labels: Labels) -> list[str]:
     """Return the datasets with scores, in the order of the labels, then of the scores."""
     present = list(dict.fromkeys(scores["dataset"]))
     known = [dataset for dataset in labels if dataset in present]

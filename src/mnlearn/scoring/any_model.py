@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.annealing import Annealing, estimated_log_partition
+from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.score import Groups, Score, check_variables, score_of
@@ -37,6 +37,7 @@ def cmll(
     data: Dataset,
     groups: Groups,
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Score:
@@ -46,7 +47,9 @@ def cmll(
         is the sum over all query variables of log P(x_v | evidence).
     inference, seed : not used for circuits, whose marginals are exact.
     """
-    score: Score = _scores_of(model).cmll(model, data, groups, inference, seed, threads)
+    score: Score = _scores_of(model).cmll(
+        model, data, groups, inference, seed=seed, threads=threads
+    )
     return score
 
 
@@ -74,7 +77,7 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
 
 
 def annealed_ll(
-    model: Model, data: Dataset, annealing: Annealing, seed: int, threads: int = 1
+    model: Model, data: Dataset, annealing: Annealing, seed: int, *, threads: int = 1
 ) -> Score:
     """Log-likelihood with a partition function estimated by annealed importance sampling.
 
@@ -84,7 +87,7 @@ def annealed_ll(
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         return ll(model, data, threads)
     network = with_joint(model, "ll")
-    log_z, error = estimated_log_partition(network, annealing, seed, threads)
+    log_z, error = estimate_log_partition(network, annealing, seed, threads)
     potential = np.concatenate(
         [
             network.features.satisfied(data.rows[first : first + _ROWS]) @ finite(network.weight)

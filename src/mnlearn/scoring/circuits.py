@@ -29,6 +29,7 @@ def cmll(
     data: Dataset,
     groups: Groups,
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Score:

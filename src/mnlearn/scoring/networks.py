@@ -37,6 +37,7 @@ def cmll(
     data: Dataset,
     groups: Groups,
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Score:
@@ -48,7 +49,9 @@ def cmll(
     variance = 0.0
     for group in groups:
         query = np.array(group, np.int64)
-        marginals = conditional_marginals(terms, data.rows, query, inference, seed, threads)
+        marginals = conditional_marginals(
+            terms, data.rows, query, inference, seed=seed, threads=threads
+        )
         values = data.rows[:, marginals.query]
         p_one = marginals.probability[marginals.row_of]
         p_own = np.where(values, p_one, 1.0 - p_one)
@@ -127,7 +130,7 @@ def _sum_of_cpds(network: BayesianNetwork, data: Dataset, threads: int) -> NDArr
 def with_joint(network: Network, metric: str) -> MarkovNetwork:
     """Return a network as a Markov network, refusing one without a joint distribution."""
     if isinstance(network, BayesianNetwork):
-        return network.network()
+        return network.to_markov_network()
     if not isinstance(network, MarkovNetwork):
         raise InputError(
             f"metric {metric}: expected a Markov network; a dependency network has no joint "

@@ -33,7 +33,7 @@ def compile_network(
     """
     if isinstance(network, BayesianNetwork):
         rank = network.rank
-        circuit = compile_network(network.network(), max_edges)
+        circuit = compile_network(network.to_markov_network(), max_edges)
         assert circuit.features is not None
         # Parents come before children: the last variable of a path and a value is that of the CPD.
         latest = np.maximum.reduceat(rank[circuit.features.var], circuit.features.start[:-1])

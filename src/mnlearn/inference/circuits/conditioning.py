@@ -10,7 +10,7 @@ from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 
-def given(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> ArithmeticCircuit:
+def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> ArithmeticCircuit:
     """Return the circuit that is `circuit` where a state agrees with the evidence, and 0 elsewhere.
 
     It has the same variables, and as its value without further evidence the potential of the

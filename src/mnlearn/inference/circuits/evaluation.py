@@ -154,7 +154,7 @@ class Evaluator:
         log_z = float(batch.values(row)[0])
         return log_z, batch.flows()[first:last, 0].copy()
 
-    def given(
+    def marginals(
         self, weight: NDArray[np.float64], rows: NDArray[np.uint8]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the log-value of the root, and P(X_v = 1 | evidence), for rows of evidence.

@@ -105,7 +105,9 @@ def save_model(model: Model, path: Path | str) -> None:
     if suffix == ".npz":
         write_npz(model, path)
     elif suffix in _GRAPHS:
-        _GRAPHS[suffix](model.network() if isinstance(model, ArithmeticCircuit) else model, path)
+        _GRAPHS[suffix](
+            model.to_markov_network() if isinstance(model, ArithmeticCircuit) else model, path
+        )
     else:
         kind, write = _WRITERS[suffix]
         if not isinstance(model, kind):
@@ -116,9 +118,9 @@ def save_model(model: Model, path: Path | str) -> None:
 def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
     """Return the same distribution as another kind of model."""
     if kind is MarkovNetwork and isinstance(model, ArithmeticCircuit | BayesianNetwork):
-        return model.network()
+        return model.to_markov_network()
     if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit):
-        return model.bayesian_network()
+        return model.to_bayesian_network()
     suffix = Path(path).suffix.lower()
     raise InputError(
         f"{path}: a {suffix} file holds {words_for(kind)}, not {words_for(type(model))}."

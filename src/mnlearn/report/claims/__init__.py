@@ -64,10 +64,10 @@ def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> lis
     """
     own = tidy_scores(scores[scores["study"] == study.name])
     evidence = Evidence(study, own, published)
-    return [_evaluated(entry, evidence) for entry in study.content["claims"]]
+    return [_evaluate(entry, evidence) for entry in study.content["claims"]]
 
 
-def _evaluated(entry: Entry, evidence: Evidence) -> Claim:
+def _evaluate(entry: Entry, evidence: Evidence) -> Claim:
     check_kind(evidence.study, "claims", entry, KINDS)
     kind = KINDS[entry["kind"]]
     for key in entry:
@@ -97,7 +97,7 @@ def _evaluated(entry: Entry, evidence: Evidence) -> Claim:
 
 
 def write_claims(
-    study: Study, scores: pd.DataFrame, published: pd.DataFrame, path_md: Path, path_csv: Path
+    study: Study, scores: pd.DataFrame, published: pd.DataFrame, path_md: Path, *, path_csv: Path
 ) -> None:
     """Evaluate the claims of a study and write them for readers and for programs.
 

@@ -151,7 +151,7 @@ EXAMPLES: dict[str, Callable[[], list[float]]] = {
 }
 
 
-def example(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_example(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare the numbers of the worked example called `example` with the published ones."""
     name, where = need(entry, evidence, "example"), claim_name(entry, evidence)
     if name not in EXAMPLES:
@@ -166,7 +166,7 @@ def example(entry: Entry, evidence: Evidence) -> Outcome:
 
 KINDS = {
     "example": Kind(
-        example,
+        judge_example,
         "worked example",
         f"our conversion runs on the example; `reproduced` if every number agrees within "
         f"{EXAMPLE_TOLERANCE:g}, else `contradicted`",

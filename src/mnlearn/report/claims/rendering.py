@@ -74,7 +74,7 @@ def to_text(title: str, claims: Sequence[Claim]) -> str:
         return "\n".join([*lines, "This study states no claims."]) + "\n"
     results = [c for c in claims if not c.is_setup]
     setup = [c for c in claims if c.is_setup]
-    lines += [counts(claims), ""]
+    lines += [count_verdicts(claims), ""]
     if results:
         lines += ["## Results", "", to_markdown(_table(results))]
     if setup:
@@ -92,7 +92,7 @@ def to_text(title: str, claims: Sequence[Claim]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def counts(claims: Sequence[Claim]) -> str:
+def count_verdicts(claims: Sequence[Claim]) -> str:
     """Return how many results got each verdict, and how many set-up claims were followed."""
     results = [c.outcome.verdict for c in claims if not c.is_setup]
     setup = [c.outcome for c in claims if c.is_setup]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 from scipy import stats
 
-from mnlearn.report.claims.counts import complete_rows
+from mnlearn.report.claims.counts import collect_rows
 from mnlearn.report.claims.evidence import (
     Entry,
     Evidence,
@@ -28,14 +28,14 @@ P_FACTOR = 10
 NOT_SIGNIFICANT = "not significant"
 
 
-def signed_rank(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_signed_rank(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare by Wilcoxon's signed-rank test whether `a` is better than `b`.
 
     published : a p-value, an upper bound of it such as `p < 0.05`, or `not significant`. lower :
     true if lower values are better.
     """
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     if missing:
         return incomplete("", len(rows), missing)
     table = (-1 if entry.get("lower") else 1) * np.array(rows)
@@ -92,7 +92,7 @@ def _brief(entry: Entry) -> str:
 
 KINDS = {
     "wilcoxon": Kind(
-        signed_rank,
+        judge_signed_rank,
         "Wilcoxon test",
         "two-sided, exact, ties left out; rank sums give the direction. Where the paper finds no "
         f"significant difference, `reproduced` if our p is above {LEVEL}, else `contradicted`. "

@@ -63,7 +63,7 @@ class Outcome:
 
 
 def count_verdict(
-    count: int, total: int, published: int | str, chance: float, direction: str = "more"
+    count: int, total: int, published: int | str, chance: float, *, direction: str = "more"
 ) -> str:
     """Return the verdict on a count.
 

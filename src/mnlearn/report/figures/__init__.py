@@ -11,18 +11,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.report.figures.accuracy_time import accuracy_time
+from mnlearn.report.figures.accuracy_time import draw_accuracy_time
 from mnlearn.report.figures.canvas import Kind, Material, render, style
-from mnlearn.report.figures.conversion_loss import conversion_loss
-from mnlearn.report.figures.critical_difference import critical_difference
-from mnlearn.report.figures.differences import differences
-from mnlearn.report.figures.growth import growth
-from mnlearn.report.figures.pareto import pareto
-from mnlearn.report.figures.query_curves import query_curves
-from mnlearn.report.figures.reproduction import reproduction
-from mnlearn.report.figures.scatter import scatter
-from mnlearn.report.figures.structure import structure
-from mnlearn.report.figures.variants import variants
+from mnlearn.report.figures.conversion_loss import draw_conversion_loss
+from mnlearn.report.figures.critical_difference import draw_critical_difference
+from mnlearn.report.figures.differences import draw_differences
+from mnlearn.report.figures.growth import draw_growth
+from mnlearn.report.figures.pareto import draw_pareto
+from mnlearn.report.figures.query_curves import draw_query_curves
+from mnlearn.report.figures.reproduction import draw_reproduction
+from mnlearn.report.figures.scatter import draw_scatter
+from mnlearn.report.figures.structure import draw_structure
+from mnlearn.report.figures.variants import draw_variants
 from mnlearn.report.products import Options, check_kind, chosen_products, shown_labels
 from mnlearn.runtime.files import write_bytes
 from mnlearn.study.definition import Study
@@ -30,17 +30,17 @@ from mnlearn.study.published import tidy_scores
 
 # Imported one by one, so that the digest of this module covers them (see `provenance`).
 KINDS: dict[str, Kind] = {
-    "scatter": scatter,
-    "accuracy_time": accuracy_time,
-    "variants": variants,
-    "structure": structure,
-    "reproduction": reproduction,
-    "differences": differences,
-    "conversion_loss": conversion_loss,
-    "growth": growth,
-    "critical_difference": critical_difference,
-    "pareto": pareto,
-    "query_curves": query_curves,
+    "scatter": draw_scatter,
+    "accuracy_time": draw_accuracy_time,
+    "variants": draw_variants,
+    "structure": draw_structure,
+    "reproduction": draw_reproduction,
+    "differences": draw_differences,
+    "conversion_loss": draw_conversion_loss,
+    "growth": draw_growth,
+    "critical_difference": draw_critical_difference,
+    "pareto": draw_pareto,
+    "query_curves": draw_query_curves,
 }
 
 
@@ -67,6 +67,7 @@ def write_figures(
     scores: pd.DataFrame,
     published: pd.DataFrame,
     labels: Mapping[str, str],
+    *,
     folder: Path,
     structure_folder: Path,
     truths: Mapping[str, MarkovNetwork] | None = None,

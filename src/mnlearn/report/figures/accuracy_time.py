@@ -12,7 +12,7 @@ from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Materia
 from mnlearn.report.products import Options, option
 
 
-def accuracy_time(material: Material, options: Options) -> Figure:
+def draw_accuracy_time(material: Material, options: Options) -> Figure:
     """Draw scores above those of a baseline against seconds, a mark per method and dataset.
 
     options: baseline (a source), series (each with head, score and seconds, two sources),

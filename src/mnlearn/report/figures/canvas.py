@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.products import Labels, Options, list_scored
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.cells.structure import Structure, read_structure
 from mnlearn.study.definition import Study
@@ -75,7 +75,7 @@ class Material:
     @property
     def datasets(self) -> list[str]:
         """Datasets with scores, in the order of the study."""
-        return scored(self.scores, self.labels)
+        return list_scored(self.scores, self.labels)
 
     def label(self, dataset: str) -> str:
         """Return the name of a dataset for readers."""

@@ -17,7 +17,7 @@ _FILLED = 0.84
 Losses = Mapping[str, Mapping[str, float]]
 
 
-def conversion_loss(material: Material, options: Options) -> Figure:
+def draw_conversion_loss(material: Material, options: Options) -> Figure:
     """Draw the loss of conversions against their source network as clusters of bars.
 
     The loss is the score of the source network less that of the converted network, divided by
@@ -36,7 +36,7 @@ def conversion_loss(material: Material, options: Options) -> Figure:
     panels = option(options, "panels", where)
     variants = option(options, "variants", where)
     quantity = str(options.get("quantity", "pll"))
-    drawn = [(panel, losses(material, panel, variants, quantity, where)) for panel in panels]
+    drawn = [(panel, losses(material, panel, variants, quantity, where=where)) for panel in panels]
     datasets = [d for d in material.datasets if any(d in found for _, found in drawn)]
     if not datasets:
         return empty(options, NOTHING)
@@ -64,7 +64,7 @@ def conversion_loss(material: Material, options: Options) -> Figure:
 
 
 def losses(
-    material: Material, panel: Options, variants: Sequence[Options], quantity: str, where: str
+    material: Material, panel: Options, variants: Sequence[Options], quantity: str, *, where: str
 ) -> dict[str, dict[str, float]]:
     """Return the loss per variable by dataset and variant; datasets without scores are absent.
 

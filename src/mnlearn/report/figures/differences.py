@@ -22,7 +22,7 @@ from mnlearn.study.published import Source, numbers
 Points = dict[str, dict[str, float]]
 
 
-def differences(material: Material, options: Options) -> Figure:
+def draw_differences(material: Material, options: Options) -> Figure:
     """Draw how much better than a reference the variants of a method are, one panel per method.
 
     options: panels (each with head, method and reference, a source), variants (each with the
@@ -34,7 +34,7 @@ def differences(material: Material, options: Options) -> Figure:
     panels = option(options, "panels", where)
     variants = option(options, "variants", where)
     quantity = str(options.get("quantity", "pll"))
-    drawn = [(panel, _points(material, panel, variants, quantity, where)) for panel in panels]
+    drawn = [(panel, _points(material, panel, variants, quantity, where=where)) for panel in panels]
     datasets = [d for d in material.datasets if any(d in p for _, p in drawn)]
     if not datasets:
         return empty(options, NOTHING)
@@ -42,7 +42,7 @@ def differences(material: Material, options: Options) -> Figure:
     figure = Figure((WIDTHS["page"], height), dpi=DPI, layout="constrained")
     axes = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
     for ax, (panel, points) in zip(axes, drawn, strict=True):
-        _panel(ax, datasets, points, variants, float(options.get("linear", 0.001)))
+        _panel(ax, datasets, points, variants, linear=float(options.get("linear", 0.001)))
         ax.set_title(str(panel.get("head", panel["method"])), loc="left")
         ax.set_ylabel(f"Δ{quantity.upper()} per variable")
     axes[-1].set_xticks(
@@ -59,7 +59,7 @@ def differences(material: Material, options: Options) -> Figure:
 
 
 def _points(
-    material: Material, panel: Options, variants: list[Options], quantity: str, where: str
+    material: Material, panel: Options, variants: list[Options], quantity: str, *, where: str
 ) -> Points:
     """Return the differences by dataset and variant."""
     method = str(option(panel, "method", where))
@@ -77,7 +77,7 @@ def _points(
 
 
 def _panel(
-    ax: Axes, datasets: list[str], points: Points, variants: list[Options], linear: float
+    ax: Axes, datasets: list[str], points: Points, variants: list[Options], *, linear: float
 ) -> None:
     reach = max((abs(x) for of in points.values() for x in of.values()), default=linear)
     ax.axhline(0, color=GREY, lw=0.7, zorder=2)

@@ -8,7 +8,7 @@ from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
 
-def growth(material: Material, options: Options) -> Figure:
+def draw_growth(material: Material, options: Options) -> Figure:
     """Draw a quantity against another over datasets, on logarithmic axes.
 
     options: series (each with a head and the sources x and y), x_label, y_label, width. The

@@ -19,7 +19,7 @@ from mnlearn.report.figures.networks import (
 MAX_EDGES = 60
 
 
-def ising_figure(network: IsingNetwork, names: Sequence[str]) -> Figure:
+def draw_ising_network(network: IsingNetwork, names: Sequence[str]) -> Figure:
     """Draw a network: edges by the sign and size of their weights."""
     with style():
         side = min(3.4 + 0.05 * max(len(names) - 10, 0), WIDTHS["page"])
@@ -36,7 +36,7 @@ def ising_figure(network: IsingNetwork, names: Sequence[str]) -> Figure:
     return figure
 
 
-def stability_figure(
+def draw_edge_stability(
     network: IsingNetwork, stability: EdgeStability, names: Sequence[str]
 ) -> Figure:
     """Draw the weights of the edges with their bootstrap intervals, strongest on top.

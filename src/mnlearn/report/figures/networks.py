@@ -51,12 +51,12 @@ def draw_edges(
     """Draw edges by the sign and size of their values, dashed where the truth disagrees."""
     largest = max((abs(value) for value in kept.values()), default=1.0)
     for edge in sorted(true_edges - set(kept)):
-        _draw_edge(ax, position, edge, GREY, 0.9, MISSED)
+        _draw_edge(ax, position, edge, GREY, width=0.9, dashes=MISSED)
     for edge, value in sorted(kept.items(), key=lambda item: abs(item[1])):
         extra = bool(true_edges) and edge not in true_edges
         colour = BLUE if value > 0 else VERMILION
         width = 0.6 + 2.6 * abs(value) / largest
-        _draw_edge(ax, position, edge, colour, width, EXTRA if extra else "-")
+        _draw_edge(ax, position, edge, colour, width=width, dashes=EXTRA if extra else "-")
 
 
 def _draw_edge(
@@ -64,6 +64,7 @@ def _draw_edge(
     position: NDArray[np.float64],
     edge: tuple[int, int],
     colour: str,
+    *,
     width: float,
     dashes: Any,
 ) -> None:

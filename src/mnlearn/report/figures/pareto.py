@@ -9,7 +9,7 @@ from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import geometric_mean
 
 
-def pareto(material: Material, options: Options) -> Figure:
+def draw_pareto(material: Material, options: Options) -> Figure:
     """Draw a mark per method: score below the best of the figure, in per cent, against seconds.
 
     Scores are averaged, seconds by geometric mean, over the datasets that all series have. A line

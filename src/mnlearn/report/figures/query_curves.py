@@ -26,7 +26,7 @@ class _Line:
     instead: bool
 
 
-def query_curves(material: Material, options: Options) -> Figure:
+def draw_query_curves(material: Material, options: Options) -> Figure:
     """Draw one panel per dataset, one line per method.
 
     options: series, each with head and method, and perhaps `quantity` in place of the figure's,
@@ -50,7 +50,7 @@ def query_curves(material: Material, options: Options) -> Figure:
         ax.set_visible(False)
     x = [p / 100 for p in percentages] if options.get("fraction") else percentages
     for ax, dataset in zip(axes.ravel(), datasets, strict=False):
-        _panel(ax, x, lines[dataset], series, bool(options.get("log", False)))
+        _panel(ax, x, lines[dataset], series, log=bool(options.get("log", False)))
         mark = INSTEAD if any(line.instead for line in lines[dataset]) else ""
         ax.set_title(material.label(dataset) + mark, loc="left")
     for ax in axes[:, 0]:
@@ -87,7 +87,7 @@ def _lines(material: Material, options: Options, dataset: str) -> list[_Line]:
 
 
 def _panel(
-    ax: Axes, x: Sequence[float], lines: Sequence[_Line], series: Sequence[Options], log: bool
+    ax: Axes, x: Sequence[float], lines: Sequence[_Line], series: Sequence[Options], *, log: bool
 ) -> None:
     for line in lines:
         one, k = series[line.series], line.series % 6

@@ -22,7 +22,7 @@ from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
 
-def reproduction(material: Material, options: Options) -> Figure:
+def draw_reproduction(material: Material, options: Options) -> Figure:
     """Draw ours less published per dataset as lollipops with the sampling error.
 
     options: a (ours), b (published), spread (a source whose standard error is the standard
@@ -64,7 +64,7 @@ def reproduction(material: Material, options: Options) -> Figure:
     )
     ax.scatter(reach[inside], rows[inside], s=13, color=colour[inside], lw=0, zorder=5)
     for row in rows[~inside]:
-        _arrow(ax, float(reach[row]), int(row), float(difference[row]), str(colour[row]))
+        _arrow(ax, float(reach[row]), int(row), float(difference[row]), colour=str(colour[row]))
     ax.axvline(0, color=GREY, lw=0.7, zorder=2)
     ax.set_xlim(-limit * 1.04, limit * 1.04)
     bar = Line2D([], [], color=GREY, lw=0.7, marker="|", ms=4, label="±2 standard errors")
@@ -79,7 +79,7 @@ def reproduction(material: Material, options: Options) -> Figure:
     return figure
 
 
-def _arrow(ax: Axes, x: float, row: int, value: float, colour: str) -> None:
+def _arrow(ax: Axes, x: float, row: int, value: float, *, colour: str) -> None:
     """Draw a point off the scale: an arrow head at the edge with the value before it."""
     right = x > 0
     ax.scatter(x, row, s=18, marker=">" if right else "<", color=colour, lw=0, zorder=5)

@@ -13,7 +13,7 @@ from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
 
-def scatter(material: Material, options: Options) -> Figure:
+def draw_scatter(material: Material, options: Options) -> Figure:
     """Draw one method against another, a point per dataset.
 
     options: x, y (sources, each with a head), quantity (its name), per_variable (divide by the
@@ -36,7 +36,7 @@ def scatter(material: Material, options: Options) -> Figure:
         return empty(options, NOTHING)
     differences = [np.sign(a - b) for _, a, b in paired(x, y, shown)]
     better = (differences.count(1), differences.count(-1))
-    return _scatter(options, np.array(points), texts, x_spec, y_spec, better)
+    return _scatter(options, np.array(points), texts, x_spec, y_spec=y_spec, better=better)
 
 
 def _scatter(
@@ -44,6 +44,7 @@ def _scatter(
     points: NDArray[np.float64],
     texts: Sequence[str],
     x_spec: Options,
+    *,
     y_spec: Options,
     better: tuple[int, int],
 ) -> Figure:
@@ -78,7 +79,7 @@ def _scatter(
     log = not options.get("linear")
     line = low * (high / low) ** steps if log else low + (high - low) * steps
     boxes = [corner.get_window_extent() for corner in corners]
-    place_labels(figure, ax, points, texts, boxes, np.hstack([line, line]))
+    place_labels(figure, ax, points, texts, obstacles=boxes, line=np.hstack([line, line]))
     return figure
 
 

@@ -18,7 +18,7 @@ from mnlearn.report.figures.networks import (
 from mnlearn.report.products import Options, option
 
 
-def structure(material: Material, options: Options) -> Figure:
+def draw_structure(material: Material, options: Options) -> Figure:
     """Draw the strongest couplings of a learned network, beside the true edges if known.
 
     options: dataset, method, max_edges (as many as the true network has, else 40), width.

@@ -11,7 +11,7 @@ from mnlearn.report.products import Options, option
 from mnlearn.study.published import Number, Source, numbers
 
 
-def variants(material: Material, options: Options) -> Figure:
+def draw_variants(material: Material, options: Options) -> Figure:
     """Draw how far each variant of a method is below the best, per dataset, in per cent.
 
     options: method, variants (their order), quantity, width. A ring marks the variant chosen

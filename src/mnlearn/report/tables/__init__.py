@@ -11,41 +11,41 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.report.products import Labels, Options, check_kind, chosen_products, shown_labels
-from mnlearn.report.tables.averages import averages
-from mnlearn.report.tables.choices import choices
-from mnlearn.report.tables.compare import compare
-from mnlearn.report.tables.datasets import datasets
-from mnlearn.report.tables.edge_limits import edge_limits
-from mnlearn.report.tables.effects import effects, scores_by_value
+from mnlearn.report.tables.averages import tabulate_averages
+from mnlearn.report.tables.choices import tabulate_choices
+from mnlearn.report.tables.compare import tabulate_columns
+from mnlearn.report.tables.datasets import tabulate_datasets
+from mnlearn.report.tables.edge_limits import tabulate_edge_limits
+from mnlearn.report.tables.effects import tabulate_effects, tabulate_scores_by_value
 from mnlearn.report.tables.formats import to_csv, to_latex, to_markdown
-from mnlearn.report.tables.paired import paired
-from mnlearn.report.tables.ranks import ranks
-from mnlearn.report.tables.sizes import sizes
-from mnlearn.report.tables.stacked import stacked
-from mnlearn.report.tables.table import Kind, Table, mark_stale
-from mnlearn.report.tables.times import times
+from mnlearn.report.tables.paired import tabulate_paired
+from mnlearn.report.tables.ranks import tabulate_ranks
+from mnlearn.report.tables.sizes import tabulate_sizes
+from mnlearn.report.tables.stacked import tabulate_stacked
+from mnlearn.report.tables.table import Kind, Material, Table, mark_stale
+from mnlearn.report.tables.times import tabulate_times
 from mnlearn.report.tables.traces import trace_numbers
-from mnlearn.report.tables.variants import variants, variants_by_dataset
+from mnlearn.report.tables.variants import tabulate_variants, tabulate_variants_by_dataset
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
 from mnlearn.study.published import tidy_scores
 
 # Imported one by one, so that the digest of this module covers them (see `provenance`).
 KINDS: dict[str, Kind] = {
-    "compare": compare,
-    "stacked": stacked,
-    "variants": variants,
-    "variants_by_dataset": variants_by_dataset,
-    "times": times,
-    "sizes": sizes,
-    "datasets": datasets,
-    "ranks": ranks,
-    "paired": paired,
-    "effects": effects,
-    "scores_by_value": scores_by_value,
-    "averages": averages,
-    "choices": choices,
-    "edge_limits": edge_limits,
+    "compare": tabulate_columns,
+    "stacked": tabulate_stacked,
+    "variants": tabulate_variants,
+    "variants_by_dataset": tabulate_variants_by_dataset,
+    "times": tabulate_times,
+    "sizes": tabulate_sizes,
+    "datasets": tabulate_datasets,
+    "ranks": tabulate_ranks,
+    "paired": tabulate_paired,
+    "effects": tabulate_effects,
+    "scores_by_value": tabulate_scores_by_value,
+    "averages": tabulate_averages,
+    "choices": tabulate_choices,
+    "edge_limits": tabulate_edge_limits,
 }
 
 
@@ -54,6 +54,7 @@ def make_table(
     product: Options,
     scores: pd.DataFrame,
     published: pd.DataFrame,
+    *,
     labels: Labels,
     stale: AbstractSet[tuple[str, str]] = frozenset(),
     tuning: Path | None = None,
@@ -78,12 +79,13 @@ def make_table(
     ordered = dict(shown_labels(product, ordered, where))
     scores = scores[scores["study"] == study.name]
     if tuning is not None and "traces" in product:
-        found = trace_numbers(product["traces"], study.name, list(ordered), tuning, where)
+        found = trace_numbers(product["traces"], study.name, list(ordered), tuning, where=where)
         scores = pd.concat([scores, found]) if len(found) else scores
     scores = tidy_scores(scores)
     if "datasets" in product:
         scores = scores[scores["dataset"].isin(list(ordered))]
-    table = KINDS[product["kind"]](scores, published, ordered, study.name, product)
+    material = Material(study.name, scores, published, ordered)
+    table = KINDS[product["kind"]](material, product)
     return mark_stale(dataclasses.replace(table, caption=str(product["caption"])), stale)
 
 
@@ -92,6 +94,7 @@ def write_tables(
     scores: pd.DataFrame,
     published: pd.DataFrame,
     labels: Mapping[str, str],
+    *,
     folder: Path,
     stale: AbstractSet[tuple[str, str]] = frozenset(),
     only: list[str] | None = None,
@@ -111,7 +114,9 @@ def write_tables(
     """
     traces = folder.parent / "tuning" if tuning is None else tuning
     for product in chosen_products(study, "tables", only):
-        table = make_table(study, product, scores, published, labels, stale, traces)
+        table = make_table(
+            study, product, scores, published, labels=labels, stale=stale, tuning=traces
+        )
         write_text(folder / f"{product['name']}.csv", to_csv(table))
         write_text(folder / f"{product['name']}.md", to_markdown(table))
         write_text(folder / f"{product['name']}.tex", to_latex(table))

@@ -5,14 +5,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
-from mnlearn.report.tables.table import Cell, Row, Table, number_cell, value_cell
-from mnlearn.study.published import Number, Source, lookup, numbers
+from mnlearn.report.products import Options, option
+from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell, value_cell
+from mnlearn.study.published import Number, Source, lookup
 
 
-def averages(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
+def tabulate_averages(material: Material, options: Options) -> Table:
     """Return the mean of a quantity over the variants of each group and over the datasets.
 
     Only datasets that have every variant of the table count, so that all means are over the same
@@ -23,21 +21,24 @@ def averages(
     each with a `head` and `values`, each of these with a `name`, a `head` and the `variants` that
     are averaged.
     """
-    where = f"table {options['name']} of study {study}"
+    where = material.where(options)
     method, quantity = (str(option(options, key, where)) for key in ("method", "quantity"))
     parameters = option(options, "parameters", where)
     found = {
-        str(v): numbers(scores, published, Source(method, quantity, str(v)))
+        str(v): material.numbers(Source(method, quantity, str(v)))
         for parameter in parameters
         for value in option(parameter, "values", where)
         for v in option(value, "variants", where)
     }
-    complete = [d for d in scored(scores, labels) if all(d in of for of in found.values())]
+    complete = [d for d in material.datasets if all(d in of for of in found.values())]
     rows = []
     for parameter in parameters:
         values = parameter["values"]
         ours = [_mean(found, value["variants"], complete) for value in values]
-        theirs = [_published(published, options, f"{quantity}_{value['name']}") for value in values]
+        theirs = [
+            _published(material.published, options, f"{quantity}_{value['name']}")
+            for value in values
+        ]
         for value, mean, number in zip(values, ours, theirs, strict=True):
             cells = (
                 Cell(str(parameter["head"]), str(parameter["head"])),

@@ -4,17 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell, value_cell
+from mnlearn.report.products import Options, list_scored, option
+from mnlearn.report.tables.table import Cell, Material, Row, Table, value_cell
 from mnlearn.study.published import Number, Source, lookup, numbers
 
 # Of each quantity the numbers by dataset.
 _Found = Mapping[str, Mapping[str, Number]]
 
 
-def choices(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
+def tabulate_choices(material: Material, options: Options) -> Table:
     """Return the setting that validation chooses of all variants, and of all but some.
 
     A footer counts on how many datasets each value of a setting was chosen.
@@ -25,28 +23,30 @@ def choices(
     `values`); published (study, table, method and quantity of the published choices that the
     footer counts too), if any; decimals.
     """
-    where = f"table {options['name']} of study {study}"
+    where = material.where(options)
     method, settings = str(option(options, "method", where)), option(options, "settings", where)
     without = {str(key): float(value) for key, value in option(options, "without", where).items()}
     decimals = int(options.get("decimals", 3))
-    own = scores[(scores["method"] == method) & (scores["variant"] != "")]
+    own = material.scores[
+        (material.scores["method"] == method) & (material.scores["variant"] != "")
+    ]
     wanted = {"validation", *without, *(str(s["quantity"]) for s in settings)}
     variants = {
-        variant: {q: numbers(own, published, Source(method, q, variant)) for q in wanted}
+        variant: {q: numbers(own, material.published, Source(method, q, variant)) for q in wanted}
         for variant in dict.fromkeys(own["variant"])
     }
     rows, chosen = [], []
-    for dataset in scored(own, labels):
+    for dataset in list_scored(own, material.labels):
         sides = [
             _best(variants, dataset, {}),
             _best(variants, dataset, without),
         ]
-        cells = [label_cell(dataset, labels)]
+        cells = [material.label_cell(dataset)]
         for side in sides:
-            cells += _cells(side, dataset, settings, decimals, method)
+            cells += _cells(side, dataset, settings, decimals, method=method)
         rows.append(Row(tuple(cells), (dataset,)))
         chosen.append((dataset, sides))
-    rows += _footer(chosen, settings, options, published, method)
+    rows += _footer(chosen, settings, options, material.published, method=method)
     heads = [*(str(s["head"]) for s in settings), "validation PLL"]
     names = [*(str(s["name"]) for s in settings), "validation"]
     width = len(heads)
@@ -83,7 +83,7 @@ def _left_out(found: _Found, dataset: str, without: Mapping[str, float]) -> bool
 
 
 def _cells(
-    found: _Found, dataset: str, settings: Sequence[Options], decimals: int, method: str
+    found: _Found, dataset: str, settings: Sequence[Options], decimals: int, *, method: str
 ) -> list[Cell]:
     cells = []
     for setting in settings:
@@ -108,6 +108,7 @@ def _footer(
     settings: Sequence[Options],
     options: Options,
     published: pd.DataFrame,
+    *,
     method: str,
 ) -> list[Row]:
     """Return a row per value of the counted setting: on how many datasets it was chosen."""

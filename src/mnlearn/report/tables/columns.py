@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from mnlearn.report.products import Labels, Options
 from mnlearn.report.statistics import Comparison, geometric_mean, wilcoxon
-from mnlearn.report.tables.table import Cell, Row, number_cell, significant, value_cell
+from mnlearn.report.tables.table import Cell, Material, Row, number_cell, significant, value_cell
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.published import Number, Source, numbers, paired, source
+from mnlearn.study.published import Number, Source, paired, source
 
 # How a column is computed of two others, by the key of its options.
 _COMPUTED = {
@@ -116,9 +115,9 @@ def check_names(columns: Sequence[Column], options: Options, where: str) -> None
             raise InputError(f"{where}: no column is named {name!r}.")
 
 
-def column_data(columns: Sequence[Column], scores: pd.DataFrame, published: pd.DataFrame) -> Data:
+def column_data(columns: Sequence[Column], material: Material) -> Data:
     """Return the numbers of all columns by name and dataset, computed ones included."""
-    data = {c.name: numbers(scores, published, c.source) for c in columns if c.source}
+    data = {c.name: material.numbers(c.source) for c in columns if c.source}
     for c in columns:
         if c.computed:
             key, a, b = c.computed
@@ -184,6 +183,7 @@ def mean_row(
     columns: Sequence[Column],
     data: Data,
     averaged: Sequence[str],
+    *,
     kind: str,
     before: Sequence[Cell] = (),
 ) -> Row:

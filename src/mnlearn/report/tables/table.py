@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options
-from mnlearn.study.published import Number
+from mnlearn.report.products import Labels, Options, list_scored
+from mnlearn.study.published import Number, Source, numbers
 
 DAGGER = "†"
 STALE_NOTE = f"{DAGGER} The sources have changed since this number was made."
@@ -59,7 +59,46 @@ class Table:
     with_stderr: tuple[str, ...] = ()
 
 
-Kind = Callable[[pd.DataFrame, pd.DataFrame, Labels, str, Options], Table]
+@dataclass(frozen=True)
+class Material:
+    """What a table is made from.
+
+    Attributes
+    ----------
+    study : str
+        Name of the study.
+    scores : pandas.DataFrame
+        The study's own scores, see `study.published.tidy_scores`.
+    published : pandas.DataFrame
+        The published numbers, see `study.published.load_published`.
+    labels : mapping of str to str
+        Names of the datasets for readers, in the order of the study.
+    """
+
+    study: str
+    scores: pd.DataFrame
+    published: pd.DataFrame
+    labels: Labels
+
+    @property
+    def datasets(self) -> list[str]:
+        """Datasets with scores, in the order of the study."""
+        return list_scored(self.scores, self.labels)
+
+    def where(self, options: Options) -> str:
+        """Return the name of a table, for sentences on what is wrong with its options."""
+        return f"table {options['name']} of study {self.study}"
+
+    def numbers(self, source: Source) -> dict[str, Number]:
+        """Return the numbers of a source by dataset, ours or published."""
+        return numbers(self.scores, self.published, source)
+
+    def label_cell(self, dataset: str) -> Cell:
+        """Return the first cell of a dataset's row: its label, and its name in the CSV."""
+        return Cell(self.labels.get(dataset, dataset), dataset)
+
+
+Kind = Callable[[Material, Options], Table]
 
 
 def number_cell(number: Number | None, decimals: int | None, method: str = "") -> Cell:
@@ -83,11 +122,6 @@ def significant(value: float, digits: int = 3) -> str:
         return f"{value:.0f}"
     decimals = digits - 1 - int(np.floor(np.log10(abs(value))))
     return f"{round(value, decimals):.{max(0, min(decimals, 6))}f}"
-
-
-def label_cell(dataset: str, labels: Labels) -> Cell:
-    """Return the first cell of a dataset's row: its label, and its name in the CSV."""
-    return Cell(labels.get(dataset, dataset), dataset)
 
 
 def mark_stale(table: Table, stale: AbstractSet[tuple[str, str]]) -> Table:

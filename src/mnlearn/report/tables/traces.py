@@ -10,7 +10,7 @@ from mnlearn.study.gather import COLUMNS
 
 
 def trace_numbers(
-    entries: Iterable[Options], study: str, datasets: Sequence[str], folder: Path, where: str
+    entries: Iterable[Options], study: str, datasets: Sequence[str], folder: Path, *, where: str
 ) -> pd.DataFrame:
     """Return one number per entry and dataset in the form of the scores; see `study.gather.gather`.
 

@@ -6,14 +6,19 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, scored
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell, value_cell
+from mnlearn.report.products import Options
+from mnlearn.report.tables.table import (
+    Cell,
+    Material,
+    Row,
+    Table,
+    number_cell,
+    value_cell,
+)
 from mnlearn.study.published import Number, Source, numbers
 
 
-def variants(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
+def tabulate_variants(material: Material, options: Options) -> Table:
     """Return one row per variant of a method, averaged over the datasets that have them all.
 
     options: method; variants (their order); decimals.
@@ -26,9 +31,9 @@ def variants(
         "mean_length": 2,
         "seconds_weights": None,
     }
-    data = {quantity: _by_variant(scores, options, quantity) for quantity in quantities}
-    complete = _complete(data["cmll"], scored(scores, labels))
-    chosen = [_chosen_variant(scores, options, dataset) for dataset in complete]
+    data = {quantity: _by_variant(material.scores, options, quantity) for quantity in quantities}
+    complete = _complete(data["cmll"], material.datasets)
+    chosen = [_chosen_variant(material.scores, options, dataset) for dataset in complete]
     rows = []
     for variant in data["cmll"]:
         means = {
@@ -69,21 +74,19 @@ def variants(
     )
 
 
-def variants_by_dataset(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
+def tabulate_variants_by_dataset(material: Material, options: Options) -> Table:
     """Return the score of every variant on every dataset; an asterisk marks the chosen one.
 
     options: method; variants (their order); quantity (cmll); decimals.
     """
     method = str(options["method"])
-    by_variant = _by_variant(scores, options, str(options.get("quantity", "cmll")))
+    by_variant = _by_variant(material.scores, options, str(options.get("quantity", "cmll")))
     decimals = int(options.get("decimals", 3))
     rows = []
-    for dataset in scored(scores, labels):
+    for dataset in material.datasets:
         if not any(dataset in found for found in by_variant.values()):
             continue
-        chosen = _chosen_variant(scores, options, dataset)
+        chosen = _chosen_variant(material.scores, options, dataset)
         cells = [number_cell(found.get(dataset), decimals, method) for found in by_variant.values()]
         shown = [float(cell.text) for cell in cells if cell.text]
         cells = [
@@ -94,7 +97,7 @@ def variants_by_dataset(
             )
             for variant, cell in zip(by_variant, cells, strict=True)
         ]
-        row = (label_cell(dataset, labels), *cells, Cell(chosen, chosen, method=method))
+        row = (material.label_cell(dataset), *cells, Cell(chosen, chosen, method=method))
         rows.append(Row(row, (dataset,)))
     return Table(
         columns=("dataset", *by_variant, "chosen"),

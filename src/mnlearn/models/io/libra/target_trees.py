@@ -60,7 +60,7 @@ def _by_target(tree: Tree, target: int) -> tuple[CpdTree, list[int]]:
     known: dict[int, int] = {}
     tested: list[int] = []  # the keys of `known`, in the order of the path
 
-    def settle(node: int, target_value: int) -> int:
+    def descend(node: int, target_value: int) -> int:
         while tree.var[node] == target or tree.var[node] in known:
             node = tree.child[node][known.get(tree.var[node], target_value)]
         return node
@@ -74,7 +74,7 @@ def _by_target(tree: Tree, target: int) -> tuple[CpdTree, list[int]]:
             children[parent][value] = len(split_var)
             known[split_var[parent]] = value
             tested.append(split_var[parent])
-        for_zero, for_one = settle(for_zero, 0), settle(for_one, 1)
+        for_zero, for_one = descend(for_zero, 0), descend(for_one, 1)
         var = tree.var[for_zero] if tree.var[for_zero] != LEAF else tree.var[for_one]
         node = len(split_var)
         split_var.append(var)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell
+from mnlearn.report.products import Options
+from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell
 from mnlearn.study.published import Number, Source, numbers, source
 
 
 @dataclass(frozen=True)
-class Beside:
+class Quantities:
     """Quantities of a method: ours, and the published ones if the options name a table of them.
 
     quantities : by heading. ours, theirs : numbers by heading and dataset; theirs is empty if
@@ -23,10 +23,10 @@ class Beside:
     ours: Mapping[str, Mapping[str, Number]]
     theirs: Mapping[str, Mapping[str, Number]]
 
-    def cells(self, dataset: str, labels: Labels, decimals: Mapping[str, int]) -> list[Cell]:
+    def cells(self, dataset: str, label: Cell, decimals: Mapping[str, int]) -> list[Cell]:
         """Return the label of a dataset and its numbers, ours with decimals by heading."""
         return [
-            label_cell(dataset, labels),
+            label,
             *(
                 number_cell(found.get(dataset), decimals.get(name), self.method)
                 for name, found in self.ours.items()
@@ -63,27 +63,24 @@ class Beside:
         )
 
 
-def beside(
-    scores: pd.DataFrame,
-    published: pd.DataFrame,
-    options: Options,
-    quantities: Mapping[str, str],
-    printed: Sequence[str],
-) -> Beside:
+def collect_quantities(
+    material: Material, options: Options, quantities: Mapping[str, str], printed: Sequence[str]
+) -> Quantities:
     """Return the quantities of the method in the options, by heading; `printed` are published.
 
     options: method; published (study, table and method of the printed numbers), if any.
     """
     method = str(options["method"])
     ours = {
-        name: numbers(scores, published, Source(method, quantity))
-        for name, quantity in quantities.items()
+        name: material.numbers(Source(method, quantity)) for name, quantity in quantities.items()
     }
-    theirs = printed_numbers(published, options, {name: quantities[name] for name in printed})
-    return Beside(method, quantities, ours, theirs)
+    theirs = look_up_printed(
+        material.published, options, {name: quantities[name] for name in printed}
+    )
+    return Quantities(method, quantities, ours, theirs)
 
 
-def printed_numbers(
+def look_up_printed(
     published: pd.DataFrame, options: Options, quantities: Mapping[str, str]
 ) -> dict[str, dict[str, Number]]:
     """Return the published numbers that stand beside ours, none if the options name no table."""
