@@ -1,4 +1,4 @@
-"""Tables and claims as pages that open in a browser without a network; columns sort on a click."""
+"""Tables and claims as HTML pages that need no network; columns sort on a click."""
 
 import html
 from pathlib import Path
@@ -47,7 +47,17 @@ def write_page(markdown_path: Path, path: Path) -> None:
 
 
 def page(title: str, body: str, script: str = "") -> str:
-    """Return a self-contained HTML page; columns of its tables sort on a click."""
+    """Return a self-contained HTML page whose tables sort on a click.
+
+    Parameters
+    ----------
+    title : str
+        Plain text.
+    body : str
+        HTML.
+    script : str
+        JavaScript that is added to the page.
+    """
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>\n"

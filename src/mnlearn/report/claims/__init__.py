@@ -30,7 +30,7 @@ from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
 from mnlearn.study.published import tidy_scores
 
-# Imported one by one, so that the digest of this module covers them (see `provenance`).
+# Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
 KINDS: dict[str, Kind] = {
     **COUNT_KINDS,
     **RATIO_KINDS,
@@ -39,7 +39,7 @@ KINDS: dict[str, Kind] = {
     **EXAMPLE_KINDS,
     **SETTING_KINDS,
 }
-# What an entry of any kind may say.
+# Keys that an entry of any kind may have.
 COMMON = ("id", "kind", "statement", "published", "datasets", "note")
 
 
