@@ -43,10 +43,10 @@ document.querySelectorAll('table').forEach(table => {
 def write_page(markdown_path: Path, path: Path) -> None:
     """Write a Markdown file as one self-contained HTML page."""
     body = markdown.markdown(read_text(markdown_path), extensions=["tables"])
-    write_text(path, page(markdown_path.stem, body))
+    write_text(path, build_page(markdown_path.stem, body))
 
 
-def page(title: str, body: str, script: str = "") -> str:
+def build_page(title: str, body: str, script: str = "") -> str:
     """Return a self-contained HTML page whose tables sort on a click.
 
     Parameters
