@@ -13,6 +13,10 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/params.smk"
+include: "workflow/rules/orders.smk"
+include: "workflow/rules/resources.smk"
 
 
 rule all:

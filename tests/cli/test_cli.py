@@ -544,31 +544,19 @@ def test_datasets():
     assert not Path("here").exists()
 
 
-def recorded(folder, drop=""):
-    """A checkout with a recorded study of one method on eight datasets, one number missing."""
-    (folder / "workflow").mkdir()
-    text = (ROOT / "workflow" / "datasets.tsv").read_text()
-    (folder / "workflow" / "datasets.tsv").write_text(text)
-    text = "study,dataset,method,variant,quantity,value,stderr\n"
-    for k, name in enumerate(list(load_registry())[:8]):
-        for quantity in ("seconds_tuning", "seconds_inference", "peak_memory_mib"):
-            if quantity != drop or k:
-                text += f"dtsl,{name},dtsl,,{quantity},{k + 1},\n"
-    (folder / "results" / "dtsl").mkdir(parents=True)
-    (folder / "results" / "dtsl" / "scores.csv").write_text(text)
-
-
-def test_datasets_estimates_from_the_recorded_study(folder):
-    recorded(folder)
+def test_datasets_estimates_from_recorded_costs():
     rows = numbers("datasets --json")["datasets"]
     assert all(row["estimates"]["dtsl"]["seconds"] > 0 for row in rows)
     assert "Estimates: one thread" in succeed("datasets").stdout
 
 
-def test_datasets_estimates_leave_incomplete_cells_out(folder):
-    recorded(folder, drop="seconds_inference")
+def test_datasets_without_recorded_costs(folder):
+    (folder / "workflow").mkdir()
+    text = (ROOT / "workflow" / "datasets.tsv").read_text()
+    (folder / "workflow" / "datasets.tsv").write_text(text)
     rows = numbers("datasets --json")["datasets"]
-    assert all(row["estimates"]["dtsl"]["seconds"] > 0 for row in rows)
+    assert all(row["estimates"] == {} for row in rows)
+    assert "Estimates" not in succeed("datasets").stdout
 
 
 def test_methods():

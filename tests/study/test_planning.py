@@ -26,7 +26,8 @@ KINDS = ("cells", "times", "paired")
 
 def plan(folder, datasets=(), content=CONTENT, seed=20, **more):
     studies = {"s": Study("s", content)}
-    return Plan(studies, ["s"], folder, seed, {}, list(datasets), more.pop("left_out", {}), **more)
+    whole = {"studies": studies, "running": ["s"], "results": folder, "seed": seed, "local": {}}
+    return Plan(**whole, datasets=datasets, **more)
 
 
 def record_all(folder):

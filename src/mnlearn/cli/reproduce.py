@@ -57,7 +57,14 @@ def plan_of(
     studies = load_studies([name], checkout() / "workflow")
     left_out = unavailable(results / "data") if left_out is None else left_out
     return Plan(
-        studies, [name], results, config["seed"], config["local"], datasets, left_out, again
+        studies=studies,
+        running=[name],
+        results=results,
+        seed=config["seed"],
+        local=config["local"],
+        datasets=datasets,
+        left_out=left_out,
+        again=again,
     )
 
 

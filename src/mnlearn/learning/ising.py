@@ -134,7 +134,7 @@ def bootstrap(
     weight = np.empty((n_resamples, len(upper[0])))
 
     def learn(b: int) -> None:
-        resample = _resample(data, stream(seed, "ising", "bootstrap", str(b)))
+        resample = data.resample(stream(seed, "ising", "bootstrap", str(b)))
         weight[b] = _learn(resample, gamma, merge, 1).weight[upper]
 
     size = -(-n_resamples // 20)
@@ -149,17 +149,6 @@ def bootstrap(
         matrix[upper] = values
         symmetric.append(matrix + matrix.T)
     return EdgeStability(*symmetric)
-
-
-def _resample(data: Dataset, generator: np.random.Generator) -> Dataset:
-    count = generator.multinomial(round(data.n_examples), data.weight / data.n_examples)
-    kept = np.flatnonzero(count)
-    return Dataset(
-        read_only(data.rows[kept]),
-        read_only(count[kept].astype(np.float64)),
-        read_only(np.repeat(np.arange(len(kept), dtype=np.int32), count[kept])),
-        data.names,
-    )
 
 
 def _learn(data: Dataset, gamma: float, merge: str, threads: int) -> IsingNetwork:

@@ -4,9 +4,6 @@ import time
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
-from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.mixtures import mixture
@@ -14,7 +11,6 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.methods.dn_tree import TreeLearner
 from mnlearn.models.dependency_network import tree_network
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.random_streams import stream
 from mnlearn.scoring import networks
 
@@ -34,22 +30,10 @@ class Workspace:
             began = time.perf_counter()
             kappa, threads = max(self.task.grid["kappa"]), self.task.threads
             rng = stream(learner.bag_seed, "bagging")
-            samples = [_resampled(self.task.train, rng) for _ in range(learner.n_bags)]
+            samples = [self.task.train.resample(rng) for _ in range(learner.n_bags)]
             found = [learn_tree_path(s, kappa, least, threads, added) for s in samples]
             self.kept[key] = found, time.perf_counter() - began
         return self.kept[key]
-
-
-def _resampled(data: Dataset, rng: np.random.Generator) -> Dataset:
-    """Return a bootstrap sample of as many examples; rows that were not drawn are left out."""
-    drawn = rng.multinomial(round(data.n_examples), data.weight / data.n_examples)
-    kept = np.flatnonzero(drawn)
-    return Dataset(
-        read_only(data.rows[kept]),
-        read_only(drawn[kept].astype(np.float64)),
-        read_only(np.arange(len(kept), dtype=np.int32)),
-        data.names,
-    )
 
 
 @dataclass(eq=False)

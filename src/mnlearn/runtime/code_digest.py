@@ -29,8 +29,7 @@ LEFT_OUT = frozenset(
         "runtime.provenance",
         "runtime.code_digest",
         "runtime.files.atomic_path",
-        "kernels.jit.kernel_sources_digest",
-        "kernels.jit._use_cache",
+        "kernels.cache",
     }
 )
 # Names of definitions in texts that digests cover, and the names they had before they moved.

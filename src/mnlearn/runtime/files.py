@@ -5,36 +5,35 @@ import gzip
 import io
 import json
 import lzma
-import os
-import tempfile
-import zlib
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mnlearn.runtime.decompression import read_limited
 from mnlearn.runtime.errors import InputError
-
-# Read once: a process cannot ask for its mask without changing it, which threads would see.
-_UMASK = os.umask(0)
-os.umask(_UMASK)
 
 
 @contextmanager
 def atomic_path(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block succeeds."""
+    """Yield a temporary path beside `path` that takes its place when the block succeeds.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be created, or no file can be created in it.
+    """
     path = Path(path)
+    temporary = path.parent / f".{path.name}.{uuid.uuid4().hex[:12]}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        # Unlike the private files of `tempfile`, this one gets the mode of every other new file.
+        temporary.touch(exist_ok=False)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes private files; give the mode that a plain open() would have given.
-        temporary.chmod(0o666 & ~_UMASK)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -83,24 +82,11 @@ def read_bytes(path: Path | str) -> bytes:
     Raises
     ------
     InputError
-        The file is missing, unreadable or not in the compression its suffix names.
+        The file is missing, unreadable, not in the compression its suffix names, or expands
+        beyond the limit of `mnlearn.runtime.decompression`.
 
     """
-    path = Path(path)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file.") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
-    try:
-        if path.suffix == ".xz":
-            return lzma.decompress(content)
-        if path.suffix == ".gz":
-            return gzip.decompress(content)
-    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
-        raise InputError(f"{path}: is not a complete {path.suffix} file ({error}).") from error
-    return content
+    return read_limited(path)
 
 
 def read_text(path: Path | str) -> str:

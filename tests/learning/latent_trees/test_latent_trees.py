@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import (
     draw,
     expected_counts,
@@ -209,7 +209,7 @@ def test_potentials_of_a_region_stand_for_the_rest_of_the_tree(seed):
     weight = rng.uniform(0.5, 2.0, len(rows))
     counts, total = expected_counts_given(local, potentials, weight)
     assert total == pytest.approx(weight @ log_value(whole, rows))
-    whole_counts, _ = expected_counts(whole, Dataset(rows, weight, np.arange(len(rows))))
+    whole_counts, _ = expected_counts(whole, merge_rows(rows, weight))
     # Parameters of node v of the whole tree begin at 4 v - 2, of the local one likewise.
     for k, v in enumerate(region[1:], start=1):
         np.testing.assert_allclose(

@@ -53,7 +53,7 @@ def test_more_rows_than_sixteen_bits_number():
     assert data.n_rows > 2**16
     features, _ = canonicalise(random_features(rng, 20, 30, 3))
     likelihood = arrange_stored(features, data)
-    assert likelihood.design[3].dtype == np.uint32
+    assert likelihood.design.touched.dtype == np.uint32
     w = rng.normal(size=len(features))
     # The gradient at w from the definition, for the first feature's first literal's variable.
     few = data.rows[:200]

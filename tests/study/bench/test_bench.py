@@ -62,7 +62,7 @@ def test_screened_weights_are_timed_to_the_objective_of_the_reference(monkeypatc
 
     monkeypatch.setattr(weights, "arrange", count)
     monkeypatch.setattr(weights, "fit_weights", learn)
-    quiet = bench.Bench(quiet=True)
+    quiet = bench.Bench()
     weights.measure_weights(quiet, "digits", features, arranged, penalty, None, (train, test))
     assert n_arranged == len(limits) > 0
     monkeypatch.undo()
@@ -86,7 +86,7 @@ def test_the_least_number_of_iterations():
 
 
 def test_a_dataset_is_measured_whole(capsys):
-    quiet = bench.Bench(quiet=True)
+    quiet = bench.Bench()
     bench._measure_dataset(quiet, "grid", embedded("grid", 0))
     bench.measure_logistic(quiet, "grid", *embedded("grid", 0)[::2])
     bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
@@ -138,7 +138,7 @@ def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
 def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):
     monkeypatch.setattr(gssl, "SMALL", ("grid",))
     monkeypatch.setattr(gssl, "GRID_GENERATED", 1000)
-    quiet = bench.Bench(quiet=True)
+    quiet = bench.Bench()
     bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
     figure = next(f for f in quiet.figures if f.task == "GSSL grid on paths")
     assert figure.rate == "54 points"

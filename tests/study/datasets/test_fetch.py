@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mnlearn.cli.progress import show_progress
 from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
@@ -471,7 +472,8 @@ def test_one_dataset_that_fails_does_not_stop_the_others(server, tmp_path, capsy
     registry = {name: make_benchmark(name, server.url) for name in "abcdef"}
     server.faults["c/c.valid.data"] = ["altered"]
     server.faults["e/e.train.data"] = ["404"]
-    results = fetch_many("abcdefa", tmp_path, jobs=2, registry=registry)
+    with show_progress():
+        results = fetch_many("abcdefa", tmp_path, jobs=2, registry=registry)
     assert list(results) == list("abcdef")
     assert [name for name, result in results.items() if not result.ok] == ["c", "e"]
     assert "expected the git blob" in (results["c"].reason or "")
@@ -515,7 +517,8 @@ def test_progress_is_a_bar_on_a_terminal(server, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     registry = {name: make_benchmark(name, server.url) for name in "ab"}
     server.faults["b/b.test.data"] = ["404"]
-    fetch_many("ab", tmp_path, registry=registry)
+    with show_progress():
+        fetch_many("ab", tmp_path, registry=registry)
     text = capsys.readouterr().err
     assert "fetch:" in text
     assert "a: verified" not in text

@@ -60,7 +60,7 @@ def search_bottom_up(
     `exact_bottom_up`. A feature is scored at its best weight with all others as they are; all are
     learned together after each pass. A feature that was there before is not tried again. Where no
     candidate gains more than it costs, that with the best bound is taken and its gain is not found
-    (see CONTRIBUTING.md).
+    (see docs/decisions/README.md).
 
     initial : "full" or "positive", whether examples become all their values or their ones.
     """

@@ -5,13 +5,12 @@ figures are those of `workflow/peer_timings.tsv`: Libra 1.1.2, user seconds of t
 on one core of a machine of the same kind, reading the data and writing the model included.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 
@@ -47,10 +46,19 @@ LIBRA_LEAST = 10.0
 LIBRA_PSEUDOCOUNT = 0.5
 
 
-def run_bench(out: Path | None, names: Collection[str] = ()) -> None:
-    """Measure everything on the data at hand, print it and write it as CSV.
+def run_bench(
+    out: Path | None, names: Collection[str] = (), show: Callable[[str], None] = lambda line: None
+) -> None:
+    """Measure everything on the data at hand, show it and write it as CSV.
 
-    names : of datasets to measure alone; then what `out` has of others is kept.
+    Parameters
+    ----------
+    out
+        CSV file to write, or None.
+    names
+        Datasets to measure alone; the rows of other datasets in `out` are kept.
+    show
+        Called with each line of the table of figures, as soon as it is measured.
 
     Raises
     ------
@@ -58,11 +66,11 @@ def run_bench(out: Path | None, names: Collection[str] = ()) -> None:
         A dataset is unknown, or cannot be had.
 
     """
-    bench = Bench()
+    bench = Bench(show)
     data = _data(names)
     say("warming up")
-    _measure_all(Bench(quiet=True), "grid", embedded("grid", 0))
-    click.echo(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
+    _measure_all(Bench(), "grid", embedded("grid", 0))
+    show(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
     total = 0.0
     for name, (train, _, test) in data.items():
         if name in load_registry():

@@ -97,12 +97,12 @@ def _measure_evaluation(bench: Bench, name: str, features: FeatureSet, train: Da
     likelihood = arrange_packed(features, train)
     w = np.full(likelihood.n_features, 0.01)
     seconds = seconds_of(lambda: likelihood.value_and_gradient(w))
-    n_rows = 64 * likelihood.data[1]
+    n_rows = 64 * likelihood.data.n_words
     work = 2.0 * len(likelihood.many) * n_rows
     parts = (likelihood.many, likelihood.few)
     n_bytes = sum(array.nbytes for part in parts for array in vars(part).values())
-    n_bytes += likelihood.rows.nbytes + likelihood.features[1].nbytes
-    n_literals = len(likelihood.features[1])
+    n_bytes += likelihood.rows.nbytes + likelihood.features.code.nbytes
+    n_literals = len(likelihood.features.code)
     note = (
         f"{100 * work / seconds / peak_rate():.0f} % of masked sums in the nearest cache; "
         f"{n_bytes / n_literals:.0f} bytes a literal with {len(likelihood.rows) / 1e6:.1f} M rows "

@@ -7,8 +7,6 @@ mirror may be compressed (`.data.xz`).
 import hashlib
 import lzma
 import os
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -22,12 +20,12 @@ import numpy as np
 import requests
 from filelock import FileLock, Timeout
 from requests.adapters import HTTPAdapter
-from tqdm import tqdm
 from urllib3.util import Retry
 
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_bytes, write_bytes
+from mnlearn.runtime.progress import begin_work, say
 from mnlearn.study.datasets.registry import Benchmark, find_benchmark, load_registry
 
 State = Literal["verified", "absent", "altered"]
@@ -398,27 +396,22 @@ def fetch_many(
     known = load_registry() if registry is None else registry
     benchmarks = [find_benchmark(known, name) for name in dict.fromkeys(names)]
     total = sum(benchmark.file(split).n_bytes for benchmark in benchmarks for split in SPLITS)
-    on_terminal = sys.stderr.isatty()
     results: dict[str, FetchResult] = {}
     servers = _Servers()
-    updating = threading.Lock()
-    with tqdm(total=total, unit="B", unit_scale=True, desc="fetch", disable=not on_terminal) as bar:
-
-        def report(n_bytes: int) -> None:
-            with updating:
-                bar.update(n_bytes)
-
+    with begin_work("fetch", total, unit="B") as work:
         pool = ThreadPoolExecutor(max(1, jobs))
         try:
             futures = [
-                pool.submit(_fetch_dataset, benchmark, Path(folder), mirror, report, servers)
+                pool.submit(_fetch_dataset, benchmark, Path(folder), mirror, work.advance, servers)
                 for benchmark in benchmarks
             ]
             for future in as_completed(futures):
                 result = future.result()
                 results[result.name] = result
-                if not on_terminal or not result.ok:
-                    tqdm.write(_line(result), file=sys.stderr)
+                if result.ok:
+                    work.advance(0, line=_line(result))
+                else:
+                    say(_line(result))
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     return {benchmark.name: results[benchmark.name] for benchmark in benchmarks}

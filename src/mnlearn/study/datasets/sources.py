@@ -38,11 +38,16 @@ def unavailable(folder: Path) -> dict[str, str]:
 
 
 def prepare_dataset(
-    name: str, folder: Path, seed: int, local: Mapping[str, Any] | None = None
+    name: str,
+    folder: Path,
+    seed: int,
+    local: Mapping[str, Any] | None = None,
+    mirror: str | None = None,
 ) -> dict[str, Dataset]:
     """Bring the dataset `name` to `folder/name`: fetch, draw or split; return the splits.
 
     local : how a person's own dataset is given (see `config.schema.yaml`); empty for others.
+    mirror : folder or URL that has the benchmark data, see `fetch_many`.
 
     Raises
     ------
@@ -56,7 +61,7 @@ def prepare_dataset(
     elif name in EMBEDDED:
         splits = dict(zip(SPLITS, embedded(name, seed), strict=True))
     else:
-        splits = fetch_dataset(name, folder)
+        splits = fetch_dataset(name, folder, mirror)
     for split, data in splits.items():
         data.save(folder / name / f"{split}.npz")
     return splits
