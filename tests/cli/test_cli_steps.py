@@ -11,7 +11,6 @@ import pytest
 from command import numbers, refuse, run, succeed
 from command_folder import fill_folder
 from mnlearn.data.text import load_dataset
-from mnlearn.study.datasets.embedded import embedded
 
 
 @pytest.fixture(autouse=True)
