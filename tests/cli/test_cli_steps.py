@@ -11,6 +11,7 @@ import pytest
 from command import numbers, refuse, run, succeed
 from command_folder import fill_folder
 from mnlearn.data.text import load_dataset
+from mnlearn.study.datasets.embedded import load_embedded
 
 
 @pytest.fixture(autouse=True)
