@@ -11,7 +11,7 @@ import pytest
 from command import numbers, refuse, run, succeed
 from command_folder import fill_folder
 from mnlearn.data.text import load_dataset
-from mnlearn.study.datasets.embedded import embedded
+from mnlearn.study.datasets.embedded import load_embedded
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 def test_prepare_embedded_and_own_data():
     for place in ("here", "there"):
         succeed(f"prepare triples --folder {place} --seed 0")
-    for split, data in zip(("train", "valid", "test"), embedded("triples", 0), strict=True):
+    for split, data in zip(("train", "valid", "test"), load_embedded("triples", 0), strict=True):
         path = Path("here/triples") / f"{split}.npz"
         assert path.read_bytes() == Path("there/triples", f"{split}.npz").read_bytes()
         np.testing.assert_array_equal(load_dataset(path).row_of, data.row_of)

@@ -1,4 +1,4 @@
-"""Figures of kind `critical_difference`: mean ranks of methods, and which are told apart."""
+"""Figures of kind `critical_difference`: mean ranks of methods, and which differ significantly."""
 
 from __future__ import annotations
 
@@ -16,9 +16,19 @@ if TYPE_CHECKING:
 
 
 def draw_critical_difference(material: Material, options: Options) -> Figure:
-    """Draw the mean rank of each method; bars join those that Nemenyi's test does not tell apart.
+    """Draw the mean rank of each method; bars join methods that Nemenyi's test cannot distinguish.
 
-    options: columns, each with head and the keys of a source; level; width.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        columns, each with head and the keys of a source; level; width.
+
+    References
+    ----------
+    Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006),
+    Section 3.2.2.
     """
     where = material.where(options)
     specs = option(options, "columns", where)

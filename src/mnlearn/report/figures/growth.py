@@ -1,4 +1,4 @@
-"""Figures of kind `growth`: one quantity of cells against another, with the slope of the line."""
+"""Figures of kind `growth`: one quantity against another, with the slope of the fitted line."""
 
 from __future__ import annotations
 
@@ -17,9 +17,15 @@ if TYPE_CHECKING:
 def draw_growth(material: Material, options: Options) -> Figure:
     """Draw a quantity against another over datasets, on logarithmic axes.
 
-    options: series (each with a head and the sources x and y), x_label, y_label, width. The
-    legend names the slope of the least-squares line through the logarithms, the exponent with
+    The legend has the slope of the least-squares line through the logarithms: the exponent with
     which y grows in x.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        series (each with a head and the sources x and y), x_label, y_label, width.
     """
     where = material.where(options)
     figure, ax = new_figure(options, "column", 2.6)

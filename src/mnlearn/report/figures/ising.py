@@ -1,4 +1,4 @@
-"""Figures of an estimated Ising network: the network, and how stable its edges are."""
+"""Figures of an estimated Ising network: the network, and the stability of its edges."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from mnlearn.report.figures.networks import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-# More edges than these cannot be told apart in one column of names.
+# More edges are not legible in one column of names.
 MAX_EDGES = 60
 
 
 def draw_ising_network(network: IsingNetwork, names: Sequence[str]) -> Figure:
-    """Draw a network: edges by the sign and size of their weights."""
+    """Return a figure of a network: edges by the sign and size of their weights."""
     from matplotlib.figure import Figure
 
     with style():
@@ -47,10 +46,10 @@ def draw_ising_network(network: IsingNetwork, names: Sequence[str]) -> Figure:
 def draw_edge_stability(
     network: IsingNetwork, stability: EdgeStability, names: Sequence[str]
 ) -> Figure:
-    """Draw the weights of the edges with their bootstrap intervals, strongest on top.
+    """Return a figure of edge weights with their bootstrap intervals, the strongest edge on top.
 
-    Shown are the edges of the network and those of at least half of the resamples, at most
-    `MAX_EDGES` of them. The number beside an edge is the share of resamples that have it.
+    It has the edges of the network and those of at least half of the resamples, at most `MAX_EDGES`
+    of them. The number at the right of an edge is the share of resamples that have it.
     """
     from matplotlib.figure import Figure
 

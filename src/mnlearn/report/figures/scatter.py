@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 def draw_scatter(material: Material, options: Options) -> Figure:
     """Draw one method against another, a point per dataset.
 
-    options: x, y (sources, each with a head), quantity (its name), per_variable (divide by the
-    number of variables), linear (no logarithmic axes), width. Log-likelihoods are shown with
-    their sign reversed; the shaded side is where y is better.
+    Log-likelihoods have their sign reversed. The shaded side is where y is better.
+
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        x, y (sources, each with a head), quantity (its name), per_variable (divide by the number of
+        variables), linear (no logarithmic axes), width.
     """
     where = material.where(options)
     x_spec, y_spec = (option(options, axis, where) for axis in "xy")
@@ -40,10 +46,10 @@ def draw_scatter(material: Material, options: Options) -> Figure:
         return empty(options, NOTHING)
     differences = [np.sign(a - b) for _, a, b in paired(x, y, shown)]
     better = (differences.count(1), differences.count(-1))
-    return _scatter(options, np.array(points), texts, x_spec, y_spec=y_spec, better=better)
+    return _draw_points(options, np.array(points), texts, x_spec, y_spec=y_spec, better=better)
 
 
-def _scatter(
+def _draw_points(
     options: Options,
     points: NDArray[np.float64],
     texts: Sequence[str],

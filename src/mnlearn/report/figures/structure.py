@@ -1,4 +1,4 @@
-"""Figures of kind `structure`: the strongest couplings of a network, beside the true edges."""
+"""Figures of kind `structure`: the strongest couplings of a network, and the true edges."""
 
 from __future__ import annotations
 
@@ -23,9 +23,14 @@ if TYPE_CHECKING:
 
 
 def draw_structure(material: Material, options: Options) -> Figure:
-    """Draw the strongest couplings of a learned network, beside the true edges if known.
+    """Draw the strongest couplings of a learned network, and the true edges if they are known.
 
-    options: dataset, method, max_edges (as many as the true network has, else 40), width.
+    Parameters
+    ----------
+    material : Material
+        Structures and true networks.
+    options : mapping
+        dataset, method, max_edges (if not given, the number of true edges, or 40), width.
     """
     where = material.where(options)
     dataset, method = (str(option(options, key, where)) for key in ("dataset", "method"))
@@ -58,7 +63,7 @@ def _structure_legend(
     if not true_edges:
         return signs
     n_found = len(set(kept) & true_edges)
-    # Columns fill from the top: sign beside sign, and the outcomes after them.
+    # The legend fills its columns from the top; the signs come first.
     return [
         *signs,
         Line2D([], [], color="#222222", lw=1.8, label=f"found, {n_found}"),

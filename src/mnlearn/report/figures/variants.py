@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
-from mnlearn.report.figures.rows import dataset_rows, row_height
+from mnlearn.report.figures.rows import row_height, set_dataset_rows
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import Number, Source, numbers
 
@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 def draw_variants(material: Material, options: Options) -> Figure:
     """Draw how far each variant of a method is below the best, per dataset, in per cent.
 
-    options: method, variants (their order), quantity, width. A ring marks the variant chosen
-    on validation data.
+    A ring marks the variant that validation chose.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method, variants (their order), quantity, width.
     """
     from matplotlib.lines import Line2D
 
@@ -35,7 +41,7 @@ def draw_variants(material: Material, options: Options) -> Figure:
     if not datasets:
         return empty(options, NOTHING)
     figure, ax = new_figure(options, "page", row_height(len(datasets), 0.85))
-    dataset_rows(ax, material, datasets)
+    set_dataset_rows(ax, material, datasets)
     below: list[float] = []
     for row, dataset in enumerate(datasets):
         values = {v: data[v][dataset].value for v in names if dataset in data[v]}
@@ -46,7 +52,7 @@ def draw_variants(material: Material, options: Options) -> Figure:
             x = 100 * (value - best) / abs(best)
             below.append(x)
             number = names.index(v)
-            # Apart within the row, so that equal values do not hide each other.
+            # Each variant has its own height in the row, so equal values do not hide each other.
             y = row + (number - (len(names) - 1) / 2) * 0.13
             colour, marker = CYCLE[number % 6], MARKERS[number % 6]
             ax.scatter(x, y, s=12, lw=0, color=colour, marker=marker, zorder=3, clip_on=False)
