@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.options import FILE, check_text_form, json_option
+from mnlearn.cli.files import check_text_form
+from mnlearn.cli.options import FILE, json_option
 from mnlearn.cli.printing import print_record
 from mnlearn.runtime.errors import InputError
 

@@ -4,13 +4,8 @@ from pathlib import Path
 
 import click
 
-from mnlearn.cli.options import (
-    FILE,
-    check_text_form,
-    inference_options,
-    seed_option,
-    threads_option,
-)
+from mnlearn.cli.files import check_text_form
+from mnlearn.cli.options import FILE, inference_options, seed_option, threads_option
 
 
 @click.command()

@@ -49,9 +49,9 @@ def _stale_cells(name: str) -> set[tuple[str, str]]:
 def _ordered_stale(order: Path) -> set[tuple[str, str]]:
     """Return the cells that an order names as not current, as (dataset, method)."""
     try:
-        return {(str(d), str(m)) for d, m in read_json(order)["content"]["stale"]}
+        return {(str(d), str(m)) for d, m in read_json(order)["made_by"]["content"]["stale"]}
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{order}: expected the order of a table, with content.stale.") from error
+        raise InputError(f"{order}: expected the order of a table.") from error
 
 
 def write_figures(name: str, only: list[str] | None = None) -> None:
