@@ -136,7 +136,7 @@ def learned(method, **settings):
     data = merge_rows(sample_rows(truth, 2000, 0, seed=int(rng.integers(100))))
     learner = load_learner(method)
     grid = learner.grid(settings)
-    return tune(learner, data, grid, None, 1).best.fitted.model, data
+    return tune(learner, data, grid, None).best.fitted.model, data
 
 
 @pytest.mark.parametrize("method", ["acbn", "chow_liu"])

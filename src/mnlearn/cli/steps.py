@@ -32,11 +32,11 @@ from mnlearn.runtime.errors import InputError
 @seed_option
 def prepare(name: str, local: str, folder: Path, mirror: str | None, seed: int) -> None:
     """Pipeline: bring a dataset into the native form, fetching or drawing it if needed."""
-    from mnlearn.study.datasets.sources import prepare_dataset
+    from mnlearn.study.datasets.prepare import prepare_dataset
 
     if name in (".", "..") or Path(name).name != name:
         raise InputError(f"dataset {name}: expected a name without folders.")
-    prepare_dataset(name, folder, seed, parse_local(local), mirror)
+    prepare_dataset(name, folder, seed, parse_local(local), mirror=mirror)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Claims that count datasets: on how many one method is better, or a number is in bounds."""
+"""Claims that count datasets: where one method is better, or where a number is within bounds."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.published import Number
 
 DIRECTIONS = ("more", "fewer", "neither")
-# Whether a difference relates to its bound as the statement says.
+# Whether a difference is related to its bound as the statement says.
 RELATIONS: dict[str, Callable[[float, float], bool]] = {
     "above": lambda difference, bound: difference >= bound,
     "apart": lambda difference, bound: abs(difference) >= bound,
@@ -45,7 +45,7 @@ def collect_rows(
 ) -> tuple[list[list[float]], list[str]]:
     """Return the values of all columns on each dataset, and the datasets that lack one.
 
-    Values are rounded to the coarsest precision that a paper prints: what a paper does not
+    Values are rounded to the fewest decimals that a paper prints: digits that the paper does not
     print must not decide which method is better.
     """
     rows, missing = [], []
@@ -62,6 +62,7 @@ def collect_rows(
 def _judge(
     entry: Entry, evidence: Evidence, count: int, total: int, *, missing: list[str], chance: float
 ) -> Outcome:
+    """Return the outcome of a count; `chance` is its expected share for equally good methods."""
     ours = f"{count} of {total}"
     if missing:
         return incomplete(ours, total, missing)
@@ -82,8 +83,8 @@ def _judge(
 def judge_wins(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` is better than `b`; each may be a list of sources.
 
-    Of lists, every source of `a` has to be better than every source of `b`. lower : true if
-    lower values are better.
+    With lists, every source of `a` has to be better than every source of `b`. lower : whether lower
+    values are better.
     """
     first, second = sources_at(entry, evidence, "a"), sources_at(entry, evidence, "b")
     rows, missing = collect_rows([*first, *second], datasets_of(entry, evidence))
@@ -96,7 +97,7 @@ def judge_wins(entry: Entry, evidence: Evidence) -> Outcome:
 def judge_best_of(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which a column named in `best` beats all other `columns`.
 
-    ties : true if a tie with another column counts. lower : true if lower values are better.
+    ties : whether a tie with another column counts. lower : whether lower values are better.
     """
     where = claim_name(entry, evidence)
     specs, best = need(entry, evidence, "columns"), need(entry, evidence, "best")
@@ -133,9 +134,9 @@ def judge_near(entry: Entry, evidence: Evidence) -> Outcome:
 def judge_margin(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` exceeds `b` by at least `bound`, a share of |b|.
 
-    A negative bound counts the datasets on which `a` is at most so much below `b`. relation :
-    `apart` counts where the two differ by at least the bound in either direction, `similar`
-    where they differ by at most the bound.
+    A negative bound counts the datasets on which `a` is at most this share below `b`. relation :
+    `apart` counts where the two differ by at least the bound in either direction, `similar` where
+    they differ by at most the bound.
     """
     bound, where = float(need(entry, evidence, "bound")), claim_name(entry, evidence)
     relation = entry.get("relation", "above")
@@ -168,8 +169,8 @@ def judge_inside(entry: Entry, evidence: Evidence) -> Outcome:
 def judge_cells(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the cells in which one variant is better than another.
 
-    A cell is a dataset with a pair of variants from `pairs`, the first of which should be
-    better. method, quantity : what is compared, higher is better.
+    A cell is a dataset with a pair of variants from `pairs`; the first of the pair should be
+    better. method, quantity : what is compared; higher is better.
     """
     spec = {key: need(entry, evidence, key) for key in ("method", "quantity")}
     where, datasets = claim_name(entry, evidence), datasets_of(entry, evidence)
@@ -188,7 +189,7 @@ def judge_cells(entry: Entry, evidence: Evidence) -> Outcome:
 
 
 def count_brief(entry: Entry) -> str:
-    """Return the tolerance of a claim that counts, and its options."""
+    """Return the tolerance and the options of a claim that counts."""
     published = entry["published"]
     if isinstance(published, str):
         text = f"`{published}` is {WORDS.get(published, published)}"

@@ -1,4 +1,4 @@
-"""Claims on ratios of two quantities: their means, their ranges, shares, and trends."""
+"""Claims about ratios of two quantities: means, ranges, shares and trends."""
 
 import math
 
@@ -34,9 +34,9 @@ from mnlearn.report.statistics import geometric_mean
 from mnlearn.report.tables.table import significant
 from mnlearn.runtime.errors import InputError
 
-# Shares of a whole are bounded, so they are compared by difference and not by ratio.
+# A share is at most 1, so shares are compared by their difference and not by their ratio.
 SHARE_TOLERANCE = 0.02
-# The papers round the ends of a range: 7.8 and 257.9 read "7 to 250".
+# The papers round the ends of a range: 7.8 and 257.9 become "7 to 250".
 RANGE_TOLERANCE = 0.2
 MEANS = ("arithmetic", "geometric")
 
@@ -87,12 +87,12 @@ def _mean_ratio(
 
 
 def judge_ratio(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the mean ratio of `a` to `b`; mean: arithmetic (the default) or geometric."""
+    """Compare the mean ratio of `a` to `b`; mean : arithmetic (the default) or geometric."""
     return _mean_ratio(entry, evidence, *_ratios(entry, evidence))
 
 
 def judge_speedup(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare how many times less time `a` takes than `b`; mean: as of `ratio`."""
+    """Compare the mean of the time of `b` over the time of `a`; mean : as for `judge_ratio`."""
     return _mean_ratio(entry, evidence, *_ratios(entry, evidence, "b", "a"))
 
 
@@ -116,7 +116,7 @@ def judge_orders(entry: Entry, evidence: Evidence) -> Outcome:
 
 
 def judge_speedup_range(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the least and the greatest speed-up of a dataset, `published: 7 to 250`."""
+    """Compare the smallest and the largest speed-up of a dataset, `published: 7 to 250`."""
     ratios, missing = _ratios(entry, evidence, "b", "a")
     unusable = _unusable(ratios, missing)
     if unusable:
@@ -136,7 +136,7 @@ def judge_speedup_range(entry: Entry, evidence: Evidence) -> Outcome:
 
 
 def judge_share(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the mean share of `a` in `b`; rest: true if what is left is the share."""
+    """Compare the mean share of `a` in `b`; rest : whether the share is 1 minus this ratio."""
     ratios, missing = _ratios(entry, evidence)
     if not len(ratios):
         return incomplete("", 0, missing)
@@ -157,7 +157,7 @@ def judge_trend(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare how means of a quantity change over `groups` of variants.
 
     method, quantity : what is averaged, over the variants of a group and then over datasets.
-    published : the printed means in the order of the groups, separated by semicolons.
+    published : the published means in the order of the groups, separated by semicolons.
     """
     spec = {key: need(entry, evidence, key) for key in ("method", "quantity")}
     columns = [

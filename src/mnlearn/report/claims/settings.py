@@ -1,4 +1,4 @@
-"""Set-up claims, which compare a study with the settings of its paper; what cannot be checked."""
+"""Claims about the set-up: settings of a study against those of its paper; unchecked claims."""
 
 import math
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ def _outcome(ours: str, deviates: str = "") -> Outcome:
 
 
 def judge_setting(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the values that the study gives at the dotted `paths` with the published ones.
+    """Compare the values that the study has at the dotted `paths` with the published values.
 
     The published text has one of three forms: `a; b; c`, all values in any order; `a to b`, the
-    least and the greatest value; `a, times b`, the least value and the factor between
-    neighbours. Values that the study gives to some datasets only have to be the same.
+    smallest and the largest value; `a, times b`, the smallest value and the factor between
+    neighbours. Values that the study sets for some datasets only have to be the same.
     """
     found: list[Any] = []
     for path in need(entry, evidence, "paths"):
@@ -53,7 +53,7 @@ def judge_setting(entry: Entry, evidence: Evidence) -> Outcome:
 
 
 def _exceptions(path: str, evidence: Evidence) -> list[str]:
-    """Return the datasets on which the study gives other values to a parameter of a grid."""
+    """Return the datasets for which the study sets other values of a hyperparameter."""
     parts = path.split(".")
     if len(parts) != 4 or parts[0] != "methods" or parts[2] != "grid":
         return []
@@ -64,7 +64,7 @@ def _exceptions(path: str, evidence: Evidence) -> list[str]:
 
 
 def _text(value: object) -> str:
-    """Return a value so that 1, 1.0 and "1" are equal."""
+    """Return a value as text in which 1, 1.0 and "1" are equal."""
     try:
         return f"{float(str(value)):.12g}"
     except ValueError:
@@ -110,9 +110,9 @@ def judge_recorded(entry: Entry, evidence: Evidence) -> Outcome:
 
 
 def judge_compared(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the `variants` that are scored for all `methods`, the number that a paper compares.
+    """Count the `variants` that are scored for all `methods`; the paper compares this number.
 
-    quantity : the score that has to be there.
+    quantity : the score that each of them needs.
     """
     where, quantity = claim_name(entry, evidence), need(entry, evidence, "quantity")
     variants, datasets = need(entry, evidence, "variants"), datasets_of(entry, evidence)
@@ -134,7 +134,7 @@ def judge_compared(entry: Entry, evidence: Evidence) -> Outcome:
 def judge_stated(entry: Entry, evidence: Evidence) -> Outcome:
     """Say in words how the data or the code follow a set-up, or how they deviate.
 
-    ours : what is done here. deviates : how that differs, if it does.
+    ours : what this study does. deviates : the difference, if there is one.
     """
     return _outcome(str(need(entry, evidence, "ours")), str(entry.get("deviates", "")))
 

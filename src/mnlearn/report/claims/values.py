@@ -1,4 +1,4 @@
-"""Claims on single values: lengths, sizes, absolute times, choices, and growth."""
+"""Claims about single values: lengths, sizes, times, choices and growth."""
 
 import numpy as np
 from scipy import stats
@@ -36,7 +36,7 @@ from mnlearn.study.published import Number
 
 VALUE_TOLERANCE = 0.01
 SLOPE_TOLERANCE = 0.2
-# A rank correlation below this is called weak.
+# A rank correlation below this is weak.
 WEAK_CORRELATION = 0.3
 
 
@@ -46,7 +46,7 @@ def _value(entry: Entry, evidence: Evidence) -> tuple[str, Number | None]:
 
 
 def judge_value(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare one number, that of `a` on `dataset`."""
+    """Compare one number: that of `a` on `dataset`."""
     dataset, found = _value(entry, evidence)
     if found is None:
         return incomplete("", 0, [dataset])
@@ -60,7 +60,7 @@ def judge_value(entry: Entry, evidence: Evidence) -> Outcome:
 def judge_exceeds(entry: Entry, evidence: Evidence) -> Outcome:
     """Say whether `a` on `dataset` exceeds the published bound.
 
-    limit : dotted path of a grid in the study, whose largest value ends the growth; a value that
+    limit : dotted path of a grid in the study, whose largest value ends the growth. A value that
     this limit stopped is not judged.
     """
     dataset, found = _value(entry, evidence)
@@ -82,7 +82,7 @@ def judge_exceeds(entry: Entry, evidence: Evidence) -> Outcome:
 
 
 def judge_seconds(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare an absolute time, that of `a` on `dataset`, which the paper calls long."""
+    """Compare a time, that of `a` on `dataset`, which the paper calls long."""
     dataset, found = _value(entry, evidence)
     if found is None:
         return incomplete("", 0, [dataset])
@@ -122,7 +122,7 @@ def judge_distribution(entry: Entry, evidence: Evidence) -> Outcome:
 
 
 def judge_correlation(entry: Entry, evidence: Evidence) -> Outcome:
-    """Say whether `a` is larger where `b` is, by Spearman's rank correlation."""
+    """Say whether `a` grows with `b`, by Spearman's rank correlation."""
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     if missing:
@@ -138,7 +138,7 @@ def judge_correlation(entry: Entry, evidence: Evidence) -> Outcome:
 
 
 def judge_growth(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the power by which `a` grows with `b`: the slope of the logarithms."""
+    """Compare the power with which `a` grows in `b`: the slope of the logarithms."""
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     if missing:

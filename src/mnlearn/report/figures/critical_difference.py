@@ -1,18 +1,34 @@
-"""Figures of kind `critical_difference`: mean ranks of methods, and which are told apart."""
+"""Figures of kind `critical_difference`: mean ranks of methods, and which differ significantly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import BLUE, GREY, NOTHING, Material, empty, new_figure
 from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import friedman
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 def draw_critical_difference(material: Material, options: Options) -> Figure:
-    """Draw the mean rank of each method; bars join those that Nemenyi's test does not tell apart.
+    """Draw the mean rank of each method; bars join methods that Nemenyi's test cannot distinguish.
 
-    options: columns, each with head and the keys of a source; level; width.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        columns, each with head and the keys of a source; level; width.
+
+    References
+    ----------
+    Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006),
+    Section 3.2.2.
     """
     where = material.where(options)
     specs = option(options, "columns", where)

@@ -1,13 +1,18 @@
-"""Labels of points without overlap."""
+"""Place the labels of points without overlap."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.text import Annotation
-from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
+    from matplotlib.transforms import Bbox
 
 
 def place_labels(
@@ -96,13 +101,15 @@ def _best_place(
     radius: float,
     line: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], Bbox]:
-    """Return the centre of a text and its box, the cheapest of places around its point."""
+    """Return the centre of a text and its box: the cheapest of many places around its point."""
+    from matplotlib.transforms import Bbox
+
     half = np.array([size.width, size.height]) / 2
     best: tuple[float, NDArray[np.float64], Bbox] | None = None
     for distance in radius * np.array([1.4, 2.2, 3.2, 4.5, 6, 8, 10, 13, 16]):
         for angle in np.deg2rad(np.arange(0, 360, 15)):
             direction = np.array([np.cos(angle), np.sin(angle)])
-            # The edge of the box that faces the point is what stands `distance` away from it.
+            # The distance is that from the point to the nearest edge of the box.
             centre = (
                 point
                 + direction * distance
@@ -118,6 +125,7 @@ def _best_place(
 
 
 def _inside(points: NDArray[np.float64], box: Bbox, margin: float) -> NDArray[np.bool_]:
+    """Tell which points are in a box or at most `margin` pixels outside it."""
     low = np.array([box.x0, box.y0]) - margin
     high = np.array([box.x1, box.y1]) + margin
     return np.asarray(((points > low) & (points < high)).all(axis=1))

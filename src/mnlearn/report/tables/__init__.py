@@ -1,6 +1,6 @@
 """Tables of a study: built by kind, rendered as CSV, Markdown and LaTeX.
 
-A kind is a function in a file of its own, named in `KINDS`.
+Each kind is a function in a file of its own; `KINDS` names them.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
 from mnlearn.study.published import tidy_scores
 
-# Imported one by one, so that the digest of this module covers them (see `provenance`).
+# Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
 KINDS: dict[str, Kind] = {
     "compare": tabulate_columns,
     "stacked": tabulate_stacked,
@@ -59,19 +59,24 @@ def make_table(
     stale: AbstractSet[tuple[str, str]] = frozenset(),
     tuning: Path | None = None,
 ) -> Table:
-    """Return the table of one entry of a study, with its caption and stale numbers marked.
+    """Return the table of one entry of a study, with its caption and with stale numbers marked.
 
-    An entry with the option `datasets` shows these datasets only; one with the option `traces`
-    (see `traces.trace_numbers`) also shows numbers of the traces of tuning.
-
-    tuning : folder of the traces, <dataset>/<method>.csv; needed for the option `traces` only.
-    For the others see `write_tables`.
+    Parameters
+    ----------
+    study : Study
+        The study.
+    product : mapping
+        The entry. The option `datasets` restricts the table to these datasets; `traces` adds
+        numbers of the traces of tuning (see `traces.trace_numbers`).
+    scores, published, labels, stale
+        See `write_tables`.
+    tuning : Path, optional
+        Folder of the traces, <dataset>/<method>.csv; needed for the option `traces` only.
 
     Raises
     ------
     InputError
-        The entry is of an unknown kind or its options are not what the kind expects.
-
+        The entry is of an unknown kind, or its options are not what the kind expects.
     """
     check_kind(study, "tables", product, KINDS)
     ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
@@ -100,17 +105,31 @@ def write_tables(
     only: list[str] | None = None,
     tuning: Path | None = None,
 ) -> None:
-    """Write the tables of a study to `folder` as `<name>.csv`, `.md` and `.tex`.
+    """Write the tables of a study as `<name>.csv`, `.md` and `.tex`.
 
-    scores : as `study.gather.gather` returns them, or as read from its CSV. labels : names of the
-    datasets for readers. stale : pairs (dataset, method). only : names of the tables to write.
-    tuning : folder of the traces of tuning; `folder`/../tuning if not given.
+    Parameters
+    ----------
+    study : Study
+        The study.
+    scores : pandas.DataFrame
+        As `study.gather.gather` returns them, or as read from its CSV.
+    published : pandas.DataFrame
+        See `study.published.load_published`.
+    labels : mapping of str to str
+        Names of the datasets for readers.
+    folder : Path
+        Where the files go.
+    stale : set of (str, str)
+        Pairs (dataset, method) whose numbers are marked.
+    only : list of str, optional
+        Names of the tables to write; all if not given.
+    tuning : Path, optional
+        Folder of the traces of tuning; `folder`/../tuning if not given.
 
     Raises
     ------
     InputError
         See `report.products.chosen_products` and `make_table`.
-
     """
     traces = folder.parent / "tuning" if tuning is None else tuning
     for product in chosen_products(study, "tables", only):

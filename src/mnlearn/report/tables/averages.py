@@ -14,12 +14,16 @@ def tabulate_averages(material: Material, options: Options) -> Table:
     """Return the mean of a quantity over the variants of each group and over the datasets.
 
     Only datasets that have every variant of the table count, so that all means are over the same
-    ones. Beside each mean stands its ratio to the first group of its parameter.
+    datasets. A column has the ratio of each mean to the first mean of its parameter.
 
-    options: method; quantity; decimals; published (study and table of the published means, which
-    are those of the dataset `mean` and of the quantity `<quantity>_<name>`), if any; parameters,
-    each with a `head` and `values`, each of these with a `name`, a `head` and the `variants` that
-    are averaged.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; quantity; decimals; published (study and table of the published means, if any: those
+        of the dataset `mean` and of the quantity `<quantity>_<name>`); parameters, each with a
+        `head` and `values`, each value with a `name`, a `head` and the `variants` to average.
     """
     where = material.where(options)
     method, quantity = (str(option(options, key, where)) for key in ("method", "quantity"))
@@ -80,7 +84,7 @@ def _published(published: pd.DataFrame, options: Options, quantity: str) -> Numb
 def _pair(
     number: Number | None, first: Number | None, decimals: int | None, method: str
 ) -> tuple[Cell, Cell]:
-    """Return the cell of a mean, and that of its ratio to the first."""
+    """Return the cell of a mean, and the cell of its ratio to the first mean."""
     if number is None or first is None or not first.value:
         return number_cell(number, decimals, method), Cell(method=method)
     ratio = value_cell(number.value / first.value, 2, method)

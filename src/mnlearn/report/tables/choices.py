@@ -1,4 +1,4 @@
-"""Tables of kind `choices`: what validation chooses of all settings and of a part of them."""
+"""Tables of kind `choices`: what validation chooses of all grid points and of some of them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,20 +8,25 @@ from mnlearn.report.products import Options, list_scored, option
 from mnlearn.report.tables.table import Cell, Material, Row, Table, value_cell
 from mnlearn.study.published import Number, Source, lookup, numbers
 
-# Of each quantity the numbers by dataset.
+# Numbers by quantity and dataset.
 _Found = Mapping[str, Mapping[str, Number]]
 
 
 def tabulate_choices(material: Material, options: Options) -> Table:
     """Return the setting that validation chooses of all variants, and of all but some.
 
-    A footer counts on how many datasets each value of a setting was chosen.
+    Footers count on how many datasets each value of a setting was chosen.
 
-    options: method; settings (each with a name, a head, the quantity that holds its value,
-    `words` by value, if it is to be shown by words); without (values by quantity: a variant that
-    has them all is left out); counted (name of the setting that the footer counts, and its
-    `values`); published (study, table, method and quantity of the published choices that the
-    footer counts too), if any; decimals.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; settings (each with a name, a head, the quantity that has its value, and `words` by
+        value if words are shown); without (values by quantity: variants that have them all are left
+        out); without_head; counted (name of the setting that the footers count, and its `values`);
+        published (study, table, method and quantity of the published choices, which the footers
+        also count), if any; decimals.
     """
     where = material.where(options)
     method, settings = str(option(options, "method", where)), option(options, "settings", where)
@@ -66,7 +71,7 @@ def _without_head(options: Options) -> str:
 
 
 def _best(variants: Mapping[str, _Found], dataset: str, without: Mapping[str, float]) -> _Found:
-    """Return the quantities of the variant with the highest validation score, the first of ties."""
+    """Return the quantities of the variant that validation prefers; the first of equals wins."""
     best: _Found = {}
     for found in variants.values():
         if dataset not in found["validation"] or _left_out(found, dataset, without):
@@ -77,7 +82,7 @@ def _best(variants: Mapping[str, _Found], dataset: str, without: Mapping[str, fl
 
 
 def _left_out(found: _Found, dataset: str, without: Mapping[str, float]) -> bool:
-    """Return whether a variant has all the values that are left out; none are if none is named."""
+    """Tell whether a variant has all the values that are left out; False if there are none."""
     has = (dataset in found[q] and found[q][dataset].value == v for q, v in without.items())
     return bool(without) and all(has)
 

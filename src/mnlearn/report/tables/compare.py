@@ -1,4 +1,4 @@
-"""Tables of kind `compare`: datasets by columns, ours, published or computed of two."""
+"""Tables of kind `compare`: a row per dataset; columns ours, published or computed."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,16 @@ from mnlearn.report.tables.table import Material, Row, Table
 
 
 def tabulate_columns(material: Material, options: Options) -> Table:
-    """Return datasets by columns, each column ours, published or computed of two.
+    """Return a table with a row per dataset.
 
-    options: columns (see `columns.column`); decimals of all; mean or geometric_mean (names of
-    the columns to average, over the datasets that have them all); tests (pairs of names to
-    compare).
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        columns (see `columns.column`); decimals of all; mean or geometric_mean (names of the
+        columns to average over the datasets that have them all); tests (pairs of names of columns
+        to compare).
     """
     where = material.where(options)
     columns = [column(c, where, int(options.get("decimals", 3))) for c in options["columns"]]

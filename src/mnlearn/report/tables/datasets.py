@@ -1,4 +1,4 @@
-"""Tables of kind `datasets`: the benchmark datasets, beside what papers publish of them."""
+"""Tables of kind `datasets`: sizes of the benchmark datasets, ours and published."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,10 +24,16 @@ _Published = Mapping[str, Mapping[str, Number]]
 def tabulate_datasets(material: Material, options: Options) -> Table:
     """Return the numbers of examples and variables and the density of the study's datasets.
 
-    They are those of the registry, which every fetched file is checked against. options:
-    published (study and table of the published numbers, or a list of such tables; the first that
-    has a number is shown, all are compared); origin (add a note on the domain and the citation of
-    each dataset).
+    The numbers are those of the registry; every download is checked against them.
+
+    Parameters
+    ----------
+    material : Material
+        Published numbers and names of datasets.
+    options : mapping
+        published (study and table of the published numbers, or a list of such tables: the table
+        shows the first that has a number, the notes compare all); origin (whether notes give the
+        domain and the citation of each dataset).
     """
     registry = load_registry()
     papers = _papers(
@@ -67,7 +73,7 @@ def tabulate_datasets(material: Material, options: Options) -> Table:
 
 
 def _papers(published: pd.DataFrame, options: Options, where: str) -> Mapping[str, _Published]:
-    """Return the published numbers by what sentences call their table."""
+    """Return the published numbers by the name of their table in sentences."""
     places = options.get("published", [])
     out = {}
     for place in places if isinstance(places, list) else [places]:

@@ -1,4 +1,4 @@
-"""Tables of kind `edge_limits`: what a smaller limit of the edges of a circuit costs."""
+"""Tables of kind `edge_limits`: what a lower limit on the edges of a circuit costs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,10 +10,16 @@ from mnlearn.study.published import Number, Source
 
 
 def tabulate_edge_limits(material: Material, options: Options) -> Table:
-    """Return the score at the largest limit of edges and the loss at every smaller limit.
+    """Return the score at the largest limit of edges, and the loss at every smaller limit.
 
-    options: method; limits (whole numbers, each the name of a variant); quantity (`ll`);
-    decimals. The last column has the limit of the model chosen on validation data.
+    The last column has the limit of the model that validation chose.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; limits (whole numbers, each the name of a variant); quantity (`ll`); decimals.
     """
     where = material.where(options)
     method = str(option(options, "method", where))
@@ -65,7 +71,7 @@ def _means(
     *,
     decimals: int,
 ) -> list[Row]:
-    """Return the mean losses over the datasets that have all limits: in nats and in per cent."""
+    """Return the mean losses over the datasets that have all limits: in nats, and in per cent."""
     complete = [d for d in datasets if all(d in by_limit[limit] for limit in limits)]
     if not complete:
         return []

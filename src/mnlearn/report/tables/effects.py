@@ -1,4 +1,4 @@
-"""Tables of kinds `effects` and `scores_by_value`: what the parameters of a method do."""
+"""Tables of kinds `effects` and `scores_by_value`: what the hyperparameters of a method do."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,17 @@ ByVariant = Mapping[str, Mapping[str, Number]]
 
 @dataclass(frozen=True)
 class Value:
-    """A column: a value of a parameter, and the variants of the method that have it."""
+    """A column: a value of a hyperparameter.
+
+    Attributes
+    ----------
+    parameter : str
+        Heading of the hyperparameter.
+    name, head : str
+        Name of the value in the CSV file, and its heading.
+    variants : tuple of str
+        The variants of the method that have the value.
+    """
 
     parameter: str
     name: str
@@ -32,12 +42,18 @@ class Value:
 
 
 def tabulate_effects(material: Material, options: Options) -> Table:
-    """Return how far the best model with each value of a parameter is below the best of all.
+    """Return how far the best model with each value is below the best of all, in per cent.
 
-    In per cent of the best; a footer has medians, and on how many datasets a value is the best
-    (several if they tie). Only datasets that have every variant are shown.
-    options: method; quantity (validation); decimals; parameters, each with a `head` and
-    `values`, each of these with a `name`, a `head` and the `variants` that have it.
+    Footers have the medians, and on how many datasets each value is the best; several are if they
+    tie. Only datasets that have every variant are shown.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; quantity (validation); decimals; parameters, each with a `head` and `values`, each
+        value with a `name`, a `head` and the `variants` that have it.
     """
     where = material.where(options)
     method = str(option(options, "method", where))
@@ -72,10 +88,16 @@ def tabulate_effects(material: Material, options: Options) -> Table:
 def tabulate_scores_by_value(material: Material, options: Options) -> Table:
     """Return the test score of the model that validation chooses among those with each value.
 
-    Beside it the score of the model chosen of all, and the published one. Only datasets on which
-    every variant has the test score are shown.
-    options: method; quantity (cmll); decimals; parameters as for `effects`; published (study,
-    table and method of the printed scores), if any.
+    Other columns have the score of the model chosen of all, and the published score. Only datasets
+    on which every variant has the test score are shown.
+
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; quantity (cmll); decimals; parameters as for `tabulate_effects`; published (study,
+        table and method of the published scores), if any.
     """
     where = material.where(options)
     method = str(option(options, "method", where))
@@ -108,7 +130,7 @@ def tabulate_scores_by_value(material: Material, options: Options) -> Table:
 
 
 def _values(options: Options, where: str) -> list[Value]:
-    """Return the values of the options' parameters, one after the other."""
+    """Return the values of all hyperparameters, in the order of the options."""
     return [
         Value(
             str(option(parameter, "head", where)),
@@ -142,7 +164,7 @@ def _chosen(validation: ByVariant, variants: Iterable[str], dataset: str) -> str
 
 
 def _short(found: ByVariant, variants: Iterable[str], dataset: str) -> float:
-    """Return how far the best of some variants is below the best of all, in per cent of it."""
+    """Return by how many per cent the best of some variants is below the best of all."""
     best = max(column[dataset].value for column in found.values())
     return 100 * (best - max(found[variant][dataset].value for variant in variants)) / abs(best)
 

@@ -1,4 +1,4 @@
-"""Tables of kind `paired`: a method less others on each dataset, by test example."""
+"""Tables of kind `paired`: differences of a method and others, paired by test example."""
 
 from scipy import stats
 
@@ -9,11 +9,18 @@ from mnlearn.study.published import Source
 
 
 def tabulate_paired(material: Material, options: Options) -> Table:
-    """Return the mean differences over test examples with paired standard errors.
+    """Return mean differences over test examples with paired standard errors.
 
-    A difference is bold if it differs from 0 at `level` by a two-sided z-test, with p-values
-    adjusted by Holm's rule for all differences of the table. options: method; against (labels of
-    other methods, which the study pairs with it); quantity; decimals; level.
+    A difference is bold if it differs from 0 at `level` by a two-sided z-test; p-values are
+    adjusted by Holm's rule for all differences of the table.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; against (labels of other methods, which the study pairs with it); quantity (cmll);
+        decimals; level.
     """
     where = material.where(options)
     method = str(option(options, "method", where))

@@ -1,4 +1,4 @@
-"""Quantities of a method beside the published ones, which tables of times and sizes show."""
+"""Quantities of a method and the published ones, for tables of times and sizes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,14 @@ from mnlearn.study.published import Number, Source, numbers, source
 class Quantities:
     """Quantities of a method: ours, and the published ones if the options name a table of them.
 
-    quantities : by heading. ours, theirs : numbers by heading and dataset; theirs is empty if
-    the options name no table.
+    Attributes
+    ----------
+    method : str
+        Label of the method.
+    quantities : mapping of str to str
+        Quantity of each heading.
+    ours, theirs : mapping of str to mapping of str to Number
+        Numbers by heading and dataset; `theirs` is empty if the options name no table.
     """
 
     method: str
@@ -24,7 +30,7 @@ class Quantities:
     theirs: Mapping[str, Mapping[str, Number]]
 
     def cells(self, dataset: str, label: Cell, decimals: Mapping[str, int]) -> list[Cell]:
-        """Return the label of a dataset and its numbers, ours with decimals by heading."""
+        """Return the cells of a dataset's row; `decimals` are those of our numbers, by heading."""
         return [
             label,
             *(
@@ -39,8 +45,17 @@ class Quantities:
     ) -> Table:
         """Return the table of rows that begin with `cells`.
 
-        unit : of the numbers, above the columns. last : name and heading of the column that
-        compares ours with theirs; it is there if they are.
+        Parameters
+        ----------
+        unit : str
+            Unit of the numbers, shown above the columns.
+        last : (str, str)
+            Name and heading of the column that compares ours with theirs, if there are published
+            numbers.
+        rows : sequence of Row
+            The rows.
+        notes : sequence of str
+            Sentences below the table.
         """
         columns = [
             "dataset",
@@ -66,9 +81,18 @@ class Quantities:
 def collect_quantities(
     material: Material, options: Options, quantities: Mapping[str, str], printed: Sequence[str]
 ) -> Quantities:
-    """Return the quantities of the method in the options, by heading; `printed` are published.
+    """Return the quantities of the method that the options name.
 
-    options: method; published (study, table and method of the printed numbers), if any.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; published (study, table and method of the published numbers), if any.
+    quantities : mapping of str to str
+        Quantity of each heading.
+    printed : sequence of str
+        Headings whose quantities are published.
     """
     method = str(options["method"])
     ours = {
@@ -83,7 +107,7 @@ def collect_quantities(
 def look_up_printed(
     published: pd.DataFrame, options: Options, quantities: Mapping[str, str]
 ) -> dict[str, dict[str, Number]]:
-    """Return the published numbers that stand beside ours, none if the options name no table."""
+    """Return the published numbers by heading and dataset; none if the options name no table."""
     if "published" not in options:
         return {}
     spec = options["published"]

@@ -1,4 +1,4 @@
-"""Tables of kind `ranks`: methods ranked over datasets, and tested against each other."""
+"""Tables of kind `ranks`: methods ranked over datasets and tested against each other."""
 
 from itertools import combinations
 
@@ -11,9 +11,14 @@ from mnlearn.study.published import source
 
 
 def tabulate_ranks(material: Material, options: Options) -> Table:
-    """Return the mean rank of each method, and p-values of all pairs, adjusted for their number.
+    """Return the mean rank of each method, and adjusted p-values of all pairs.
 
-    options: columns, each with head and the keys of a source; level.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        columns, each with head and the keys of a source; level.
     """
     where = material.where(options)
     level = float(options.get("level", 0.05))

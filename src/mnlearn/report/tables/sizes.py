@@ -16,9 +16,14 @@ _DECIMALS = {"generated": 0, "kept": 0, "mean length": 2}
 
 
 def tabulate_sizes(material: Material, options: Options) -> Table:
-    """Return the number and length of a method's features beside the published ones.
+    """Return the number and length of a method's features, ours and published.
 
-    options: method; published (study, table and method of the printed sizes), if any.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; published (study, table and method of the published sizes), if any.
     """
     features = collect_quantities(material, options, _SIZES, tuple(_SIZES))
     ours, theirs = features.ours, features.theirs

@@ -1,4 +1,4 @@
-"""Tables of kind `stacked`: the columns of a published table, ours in a row above the published."""
+"""Tables of kind `stacked`: the columns of a published table, with our numbers in a row above."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,20 @@ from mnlearn.study.published import Number, Source
 
 
 def tabulate_stacked(material: Material, options: Options) -> Table:
-    """Return two rows per dataset, ours and the published numbers, under the same columns.
+    """Return two rows per dataset under the same columns: ours and the published numbers.
 
-    The best of each rank is bold in each row. options: published (study and table of the
-    published numbers); columns (see `columns.column`), each with `method`, which are ours, and
-    with `published_quantity` where the published number has another name; decimals of all; mean
-    or geometric_mean; tests (pairs of names, compared by our numbers); matches (names of columns
-    of which it is counted how often the two rows are equal).
+    The best of each rank is bold in each row.
+
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        published (study and table of the published numbers); columns (see `columns.column`), each
+        with `method`, which are ours, and with `published_quantity` where the published number has
+        another name; decimals of all; mean or geometric_mean; tests (pairs of names of columns,
+        compared by our numbers); matches (names of columns: a note counts how often the two rows
+        are equal).
     """
     where = material.where(options)
     specs = options["columns"]

@@ -1,4 +1,4 @@
-"""A table, independent of how it is rendered, and how its cells are made."""
+"""A table, independent of how it is rendered, and what its cells are made from."""
 
 import dataclasses
 from collections.abc import Callable
@@ -19,9 +19,20 @@ STALE_NOTE = f"{DAGGER} The sources have changed since this number was made."
 class Cell:
     """One number or word of a table.
 
-    text : what a reader sees; empty for a missing value. value : what the CSV holds.
-    method : whose number it is, to mark it when stale; empty for published ones.
-    stderr : standard error, shown behind ± when the column shows it.
+    Attributes
+    ----------
+    text : str
+        What a reader sees; empty for a missing value.
+    value : float, int, str or None
+        What the CSV file has.
+    bold : bool
+        Whether the text is bold.
+    stale : bool
+        Whether the number is marked as stale.
+    method : str
+        The method of the number, by which `mark_stale` finds it; empty for published numbers.
+    stderr : float or None
+        Standard error, in a column of its own in the CSV file.
     """
 
     text: str = ""
@@ -34,7 +45,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One row. datasets : whose numbers it shows. footer : left out of the CSV."""
+    """One row of a table.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+        One cell per column.
+    datasets : tuple of str
+        Datasets of the numbers.
+    footer : bool
+        Whether the row summarises others; the CSV file leaves it out.
+    """
 
     cells: tuple[Cell, ...]
     datasets: tuple[str, ...] = ()
@@ -45,9 +66,22 @@ class Row:
 class Table:
     """A table, independent of how it is rendered.
 
-    columns : names in the CSV. header : rows of headings above the columns; in all but the
-    last, equal neighbours are one heading. alignment : `l` or `r` per column. with_stderr :
-    columns whose standard errors stand in the CSV, in a column of their own.
+    Attributes
+    ----------
+    columns : tuple of str
+        Names in the CSV file.
+    header : tuple of tuple of str
+        Rows of headings. In all but the last row, equal neighbours are one heading.
+    alignment : str
+        `l` or `r` for each column.
+    body : tuple of Row
+        The rows.
+    caption : str
+        Text above the table.
+    notes : tuple of str
+        Sentences below the table.
+    with_stderr : tuple of str
+        Columns whose standard errors have a column of their own in the CSV file.
     """
 
     columns: tuple[str, ...]
@@ -102,7 +136,7 @@ Kind = Callable[[Material, Options], Table]
 
 
 def number_cell(number: Number | None, decimals: int | None, method: str = "") -> Cell:
-    """Return the cell of a number; a printed one keeps the paper's digits."""
+    """Return the cell of a number; a published number keeps the digits of its paper."""
     if number is None:
         return Cell(method=method)
     if number.printed is not None:
@@ -111,13 +145,13 @@ def number_cell(number: Number | None, decimals: int | None, method: str = "") -
 
 
 def value_cell(value: float, decimals: int | None, method: str = "") -> Cell:
-    """Return the cell of a value; without decimals it shows three significant digits."""
+    """Return the cell of a value; without `decimals` it shows three significant digits."""
     text = significant(value) if decimals is None else f"{value:.{decimals}f}"
     return Cell(text, int(value) if decimals == 0 and value == int(value) else value, method=method)
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Return a positive number with some significant digits, never in exponent form."""
+    """Return a number with some significant digits, never in exponent form."""
     if value == 0 or not np.isfinite(value):
         return f"{value:.0f}"
     decimals = digits - 1 - int(np.floor(np.log10(abs(value))))

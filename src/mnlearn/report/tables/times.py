@@ -1,4 +1,4 @@
-"""Tables of kind `times`: the seconds of a method by step."""
+"""Tables of kind `times`: the seconds of each step of a method."""
 
 from mnlearn.report.products import Options
 from mnlearn.report.statistics import geometric_mean
@@ -17,9 +17,14 @@ _PRINTED_SECONDS = ("structure", "weights", "total")
 
 
 def tabulate_times(material: Material, options: Options) -> Table:
-    """Return the seconds of a method by step, beside the published ones and their ratio.
+    """Return the seconds of each step of a method, the published ones, and the ratio of the totals.
 
-    options: method; published (study, table and method of the printed seconds), if any.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; published (study, table and method of the published seconds), if any.
     """
     seconds = collect_quantities(material, options, _SECONDS, _PRINTED_SECONDS)
     ours, theirs, method = seconds.ours, seconds.theirs, seconds.method

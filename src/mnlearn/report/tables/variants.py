@@ -19,9 +19,14 @@ from mnlearn.study.published import Number, Source, numbers
 
 
 def tabulate_variants(material: Material, options: Options) -> Table:
-    """Return one row per variant of a method, averaged over the datasets that have them all.
+    """Return one row per variant of a method, averaged over the datasets that have all variants.
 
-    options: method; variants (their order); decimals.
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; variants (their order); decimals.
     """
     method = str(options["method"])
     quantities = {
@@ -75,9 +80,14 @@ def tabulate_variants(material: Material, options: Options) -> Table:
 
 
 def tabulate_variants_by_dataset(material: Material, options: Options) -> Table:
-    """Return the score of every variant on every dataset; an asterisk marks the chosen one.
+    """Return the score of every variant on every dataset; an asterisk marks the chosen variant.
 
-    options: method; variants (their order); quantity (cmll); decimals.
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; variants (their order); quantity (cmll); decimals.
     """
     method = str(options["method"])
     by_variant = _by_variant(material.scores, options, str(options.get("quantity", "cmll")))
@@ -111,7 +121,7 @@ def tabulate_variants_by_dataset(material: Material, options: Options) -> Table:
 
 
 def _variants_of(scores: pd.DataFrame, options: Options) -> list[str]:
-    """Return the variants of the method in the order asked for, else of the scores."""
+    """Return the variants of the method, in the order of the options or else of the scores."""
     found = scores[(scores["method"] == options["method"]) & (scores["variant"] != "")]
     present = list(dict.fromkeys(found["variant"]))
     return [v for v in options.get("variants", present) if v in present]
@@ -150,7 +160,7 @@ def _count_cell(count: int, method: str) -> Cell:
 
 
 def _embolden(rows: list[Row], columns: Iterable[int]) -> list[Row]:
-    """Return the rows with the highest value of each column bold, as it is displayed."""
+    """Return the rows with the highest number of each column bold, as the column shows it."""
     cells = [list(row.cells) for row in rows]
     for column in columns:
         shown = [float(c[column].text) for c in cells if c[column].text]
@@ -161,7 +171,7 @@ def _embolden(rows: list[Row], columns: Iterable[int]) -> list[Row]:
 
 
 def _chosen_variant(scores: pd.DataFrame, options: Options, dataset: str) -> str:
-    """Return the variant chosen on validation data: the first with the highest score."""
+    """Return the variant with the highest validation score; the first of equals wins."""
     by_variant = _by_variant(scores, options, "validation")
     values = {v: found[dataset].value for v, found in by_variant.items() if dataset in found}
     return max(values, key=lambda variant: values[variant]) if values else ""

@@ -46,12 +46,11 @@ def target_tree(reader: Reader, factor: Factor, target: int) -> CpdTree:
 
 
 def _by_target(tree: Tree, target: int) -> tuple[CpdTree, list[int]]:
-    """Return the tree without its tests of the target and without branches out of reach.
+    """Return the tree without tests of the target and without branches that cannot be reached.
 
-    The second value is the position of each node in the text.
-
-    The tree as it is for target = 0 and the tree as it is for target = 1 are descended together;
-    a node tests what the first of them tests there, or else what the second does.
+    The second value is the position of each node in the text. The function descends the tree for
+    target = 0 and the tree for target = 1 together. A node of the result tests what the first of
+    the two tests there, or else what the second tests.
     """
     split_var: list[int] = []
     children: list[list[int]] = []
