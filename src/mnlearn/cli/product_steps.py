@@ -86,10 +86,10 @@ def appendix(name: str, method: str) -> None:
     """Pipeline: show every point of a method's grid as a page for the browser."""
     from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study
     from mnlearn.report.appendix import write_appendix
-    from mnlearn.study.datasets.sources import dataset_labels
+    from mnlearn.study.datasets.prepare import label_datasets
 
     study = find_study(name)
     if method not in study.methods:
         raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
-    labels = dataset_labels(configuration()["local"])
+    labels = label_datasets(configuration()["local"])
     write_appendix(study, method, labels, checkout() / RESULTS / name)
