@@ -68,8 +68,7 @@ def estimate_divergence(
     identity : Mapping
         Study, dataset and recipe (see `study.recipes`), which go into the record.
     first, second : tuple of str and Path
-        Name of the method and file of its circuit. The record has the number of nodes and of
-        edges of both circuits.
+        Name of the method and file of its circuit. The record has the sizes of both circuits.
     n_samples : int
         Exact samples of the first circuit to draw.
     seed : int

@@ -57,15 +57,11 @@ def learn_cell(
         Study, method (label), dataset, seed, and the recipe of the cell (see `study.recipes`).
     train_path, valid_path : Path
         The data that models are learned from, and those that they are chosen by.
-    values : Mapping
-        Values by parameter, as in a study.
-    cmll_settings : Mapping
-        If not empty, the last choice is made by validation CMLL and not PLL: the number of query
-        groups, and arguments of `Inference`.
-    checkpoint_folder : Path or None
-        Keeps finished grid points, so that a killed search resumes.
-    model_folder : Path
-        Folder to write.
+    values, cmll_settings : Mapping
+        Values by parameter, as in a study. If the settings are not empty, the last choice is made
+        by validation CMLL and not PLL: number of query groups, and arguments of `Inference`.
+    checkpoint_folder, model_folder : Path
+        Folder of finished grid points, with which a killed search resumes; and folder to write.
     threads : int
         Threads to use; the result does not depend on their number.
     network_path : Path, optional
@@ -76,27 +72,18 @@ def learn_cell(
     train, network, seconds_read = read_inputs(train_path, network_path)
     valid = load_npz(valid_path)
     learned_by = provenance(learner_root(name), "study.cells.learn.learn_cell")
+    files = [file_digest(p) for p in (train_path, valid_path, network_path) if p is not None]
     kept = Checkpoints(
-        checkpoint_folder,
-        learner=name,
-        code=learned_by["code_digest"],
-        files=[file_digest(p) for p in (train_path, valid_path, network_path) if p is not None],
-        grid=grid,
+        checkpoint_folder, learner=name, code=learned_by["code_digest"], files=files, grid=grid,
         criterion=dict(cmll_settings),
         identity=[identity["method"], identity["dataset"], identity["seed"]],
-    )
+    )  # fmt: skip
     warm_up(learner, cmll_settings)
     last = _cmll_criterion(learner, identity, valid, cmll_settings, threads=threads)
     tuned = tune(
-        learner,
-        train,
-        grid,
-        validation_score(learner, valid, threads),
-        threads=threads,
-        checkpoints=kept,
-        last_criterion=last,
-        network=network,
-    )
+        learner, train, grid, validation_score(learner, valid, threads), threads=threads,
+        checkpoints=kept, last_criterion=last, network=network,
+    )  # fmt: skip
     context = {
         **identity,
         "learner": name,

@@ -1,4 +1,12 @@
-"""Queries of growing size: how well, and how fast, models answer them on test examples."""
+"""Queries of growing size: how well, and how fast, models answer them on test examples.
+
+For each share of the variables a record has the conditional log-likelihood of the query variables
+(`cll`, of circuits only) and their conditional marginal log-likelihood (`cmll`), in nats per query
+variable, and the seconds per query. A circuit evaluates several queries at a time for these; of the
+first 100 queries, answered one at a time on one thread, it has `seconds_single_per_query`. Where
+some models answer a part of the queries only, `cll_sampled` and `cmll_sampled` are of this part, so
+that all models can be compared.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -84,26 +92,17 @@ def query_curve(
     model_path, test_path, queries_path : Path
         The model, the test data, and what `draw_queries` wrote.
     percentages : sequence of int
-        Shares of the variables that are queried. For each the record has the conditional
-        log-likelihood and the conditional marginal log-likelihood of the query variables, in nats
-        per query variable, and the seconds per query. A circuit evaluates several queries at a
-        time for these; of the first 100 queries, answered one at a time on one thread, the record
-        has `seconds_single_per_query`.
+        Shares of the variables that are queried.
     inference : Mapping
-        Arguments of `Inference`: how models other than circuits answer. These have no conditional
-        log-likelihood.
+        Arguments of `Inference`: how models other than circuits answer.
     identity : Mapping
-        Study, dataset, method and recipe, which go into the record; dataset and method name the
-        random stream.
-    seed : int
-        Seed of the study.
+        Study, dataset, method, recipe. Dataset and method name the random stream.
+    seed, threads : int
+        Seed of the study; threads to use, on whose number the result does not depend.
     out : Path
-        File of the record.
+        The record to write.
     n_sampled : int, optional
-        Models other than circuits answer so many of the first queries. Of these alone are
-        `cmll_sampled` and, of circuits, `cll_sampled`, so that all models can be compared.
-    threads : int
-        Threads to use; the result does not depend on their number.
+        Models other than circuits answer so many of the first queries.
     with_beliefs : bool
         Models other than circuits also answer by belief propagation.
 
@@ -114,22 +113,17 @@ def query_curve(
     """
     model, test = load_model(model_path), load_npz(test_path)
     rows, rank = _queried(model, test, queries_path)
-    record = {
-        **identity,
-        "scored_by": provenance(
-            "study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries"
-        ),
-    }
-    answer: Callable[[_Queries], dict[str, Any]]
+    roots = ("study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries")
+    record = {**identity, "scored_by": provenance(*roots)}
     if isinstance(model, ArithmeticCircuit):
         record["n_queries_single"] = min(_SINGLE, len(rows))
-        answer = partial(_exact, model)
+        answer: Callable[[_Queries], dict[str, Any]] = partial(_answer_exactly, model)
     else:
         rows, rank = rows[:n_sampled], rank[:n_sampled]
         seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
         settings = Inference(**inference)
         record |= {"inference": asdict(settings), "seed": seed}
-        answer = partial(_approximate, terms_of(model), settings, seed, with_beliefs)
+        answer = _Approximation(terms_of(model), settings, seed, with_beliefs).answer
     points = []
     for percentage in track(percentages, "shares of the variables"):
         n_query = max(1, round(test.n_vars * percentage / 100))
@@ -160,7 +154,7 @@ def _queried(
     return test.rows[test.row_of[arrays["example"]]], rank
 
 
-def _exact(circuit: ArithmeticCircuit, queries: _Queries) -> dict[str, Any]:
+def _answer_exactly(circuit: ArithmeticCircuit, queries: _Queries) -> dict[str, Any]:
     """Answer queries with a circuit."""
     evidence = np.where(queries.asked, UNKNOWN, queries.rows).astype(np.uint8)
     # The first use compiles or loads the kernels.
@@ -189,12 +183,19 @@ def _seconds_single(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> 
     return (time.perf_counter() - began) / len(evidence)
 
 
-def _approximate(
-    terms: Terms, inference: Inference, seed: int, with_beliefs: bool, queries: _Queries
-) -> dict[str, Any]:
-    """Answer queries by sampling and, if asked, also by belief propagation."""
-    sampled = _sample(terms, inference, seed, queries)
-    return sampled | (_believe(terms, queries) if with_beliefs else {})
+@dataclass(frozen=True)
+class _Approximation:
+    """How models other than circuits answer."""
+
+    terms: Terms
+    inference: Inference
+    seed: int
+    with_beliefs: bool
+
+    def answer(self, queries: _Queries) -> dict[str, Any]:
+        """Answer queries by sampling and, if asked, also by belief propagation."""
+        sampled = _sample(self.terms, self.inference, self.seed, queries)
+        return sampled | (_believe(self.terms, queries) if self.with_beliefs else {})
 
 
 def _sample(terms: Terms, inference: Inference, seed: int, queries: _Queries) -> dict[str, Any]:

@@ -45,8 +45,8 @@ def score_cell(
     test_path, groups_path : Path
         The test data; and the partitions of the variables into query groups. The first partition
         gives the CMLL that is reported, the others its spread, for the chosen variant only.
-    settings : Mapping
-        Arguments of `Inference`.
+    settings, recipe : Mapping
+        Arguments of `Inference`; and what the cell depends on (see `study.recipes`).
     checkpoint_folder : Path or None
         Keeps the scores of each variant, so that a killed run resumes.
     per_example_path, trace_path, cell_path : Path
@@ -55,47 +55,29 @@ def score_cell(
         Threads to use; the result does not depend on their number.
     cmll_of : {"all", "chosen", "none"}
         Which models are given a CMLL: all variants, the chosen one, or none.
-    recipe : Mapping, optional
-        What the cell depends on (see `study.recipes`). The record has it beside `learned_from`,
-        what its models depend on.
     """
-    record, groups = read_json(model_folder / TUNING_RECORD), read_json(groups_path)
-    test = load_npz(test_path)
-    scored_by = provenance(
-        learner_root(record["learner"]),
-        "study.cells.score.score_cell",
-        "inference.query_groups.partitions",
-    )
+    record = read_json(model_folder / TUNING_RECORD)
+    roots = ("study.cells.score.score_cell", "inference.query_groups.partitions")
+    scored_by = provenance(learner_root(record["learner"]), *roots)
     scoring = _Scoring(
         load_learner(record["learner"]).scorer,
-        test,
+        load_npz(test_path),
         settings,
         stream_seed(record["seed"], record["dataset"], record["method"], "gibbs"),
         threads,
         Checkpoints(checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)),
     )
-    variants = record["variants"]
-    same_as_chosen = _variant_of_chosen(record)
-    for variant in variants:
-        if variant == same_as_chosen:
-            continue
-        asked = _partitions_of(variant, groups, cmll_of)
-        scored = scoring.score(model_path(model_folder, variant), asked)
-        rows = scored.pop("per_row")
-        if variant == CHOSEN:
-            _write_per_example(per_example_path, rows, test)
-        variants[variant].update(scored)
-        say(f"{record['dataset']} {record['method']} {variant or 'chosen'}: scored")
-    if same_as_chosen is not None:
-        variants[same_as_chosen].update(_copy_scores(variants[CHOSEN], cmll_of))
+    groups = read_json(groups_path)
+    per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
+    _write_per_example(per_example_path, per_row, scoring.test)
     write_text(trace_path, read_text(model_folder / TRACE))
     cell = {
         **record,
         "learned_from": record["recipe"],
         "recipe": dict(recipe or {}),
         "inference": dict(settings),
-        "n_test": test.n_examples,
-        "n_vars": test.n_vars,
+        "n_test": scoring.test.n_examples,
+        "n_vars": scoring.test.n_vars,
         "scored_by": scored_by,
         "peak_memory_mib_score": peak_memory_mib(),
     }
@@ -146,6 +128,33 @@ class _Scoring:
             scores["ll"] = _summary(ll_score)
             per_row["ll"] = ll_score.per_row.tolist()
         return {"scores": scores, "seconds_inference": round(seconds, 4), "per_row": per_row}
+
+
+def _score_variants(
+    record: Mapping[str, Any],
+    model_folder: Path,
+    groups: Sequence[Groups],
+    scoring: _Scoring,
+    *,
+    cmll_of: str,
+) -> dict[str, list[float]]:
+    """Add its scores to each variant of a record; return those of the chosen model by row."""
+    variants = record["variants"]
+    same_as_chosen = _variant_of_chosen(record)
+    per_row = {}
+    for variant in variants:
+        if variant == same_as_chosen:
+            continue
+        asked = _partitions_of(variant, groups, cmll_of)
+        scored = scoring.score(model_path(model_folder, variant), asked)
+        rows = scored.pop("per_row")
+        if variant == CHOSEN:
+            per_row = rows
+        variants[variant].update(scored)
+        say(f"{record['dataset']} {record['method']} {variant or 'chosen'}: scored")
+    if same_as_chosen is not None:
+        variants[same_as_chosen].update(_copy_scores(variants[CHOSEN], cmll_of))
+    return per_row
 
 
 def _write_per_example(path: Path, per_row: Mapping[str, Sequence[float]], test: Dataset) -> None:
