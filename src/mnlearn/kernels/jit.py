@@ -28,7 +28,11 @@ def _decorator(**options: Any) -> Any:
 
 
 kernel = _decorator()
+# The last bits of these kernels depend on the code around them. Without inlining there would be
+# several compiled copies of one kernel, and which copy runs would depend on what else the process
+# has compiled or loaded: a first run would differ from a second one.
+_ROUNDED_BY_CONTEXT = {"forceinline": True}
 # Lets a product and a sum become one instruction; halves the time of polynomials.
-fused_kernel = _decorator(fastmath={"contract"})
+fused_kernel = _decorator(**_ROUNDED_BY_CONTEXT, fastmath={"contract"})
 # Sums in whatever order the vector unit likes: the same on one machine, at any thread count.
-sum_kernel = _decorator(fastmath={"contract", "reassoc", "nsz"})
+sum_kernel = _decorator(**_ROUNDED_BY_CONTEXT, fastmath={"contract", "reassoc", "nsz"})
