@@ -14,7 +14,7 @@ from mnlearn.methods.dn_tree import DNTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import pll
-from mnlearn.study.datasets.embedded import embedded, truth
+from mnlearn.study.datasets.embedded import build_true_network, load_embedded
 
 GRID = {"kappa": [0.001, 0.1, 1.0], "feature_mode": ["default", "prune"], "sd": [0.1, 1.0]}
 
@@ -168,11 +168,11 @@ def test_an_unknown_method():
 
 def test_the_structure_of_a_known_network_is_recovered():
     """The strongest learned edges are the grid's own."""
-    train, valid, _ = embedded("grid", 20)
+    train, valid, _ = load_embedded("grid", 20)
     method = load_learner("dtsl")
     grid = method.grid({"kappa": [0.0001, 0.01], "feature_mode": ["prune-5"], "sd": [1.0]})
     network = tune(method, train, grid, validation_score(method, valid)).best.fitted.model
-    true_edges = set(truth("grid", 20).edges())
+    true_edges = set(build_true_network("grid", 20).edges())
     strength = {edge: abs(w) for edge, w in network.edges().items()}
     strongest = sorted(strength, key=strength.get, reverse=True)[: len(true_edges)]
     assert len(true_edges & set(strongest)) >= 0.8 * len(true_edges)
@@ -218,7 +218,7 @@ def test_a_network_must_be_wanted_and_fit():
 
 
 def test_kappa_can_be_chosen_by_the_converted_network():
-    train, valid, _ = embedded("grid", 20)
+    train, valid, _ = load_embedded("grid", 20)
     method = load_learner("dn2mn")
     kappas = [1e-4, 1e-3, 1e-2, 0.1, 1.0]
     scores = {}

@@ -12,7 +12,6 @@ ROOT = Path(mnlearn.__file__).parent
 MODULES = sorted(
     ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in ROOT.rglob("*.py")
-    if path.name != "__main__.py"
 )
 # Imports every module, and reports what that has changed. An audit hook sees every file that is
 # opened for writing and every folder that is created or removed, wherever it is.

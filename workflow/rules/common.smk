@@ -11,10 +11,10 @@ from snakemake.utils import validate
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.costs import load_laws
-from mnlearn.study.datasets.sources import (
-    dataset_labels,
-    known_datasets,
-    unavailable,
+from mnlearn.study.datasets.prepare import (
+    label_datasets,
+    list_datasets,
+    list_unavailable,
 )
 from mnlearn.study.definition import load_studies
 from mnlearn.study.planning import KINDS, Plan, Record
@@ -33,7 +33,7 @@ def read_studies():
     """Return the studies that are run or queried by name; a fault in one ends the planning."""
     try:
         studies = load_studies(config["studies"], WORKFLOW)
-        known = known_datasets(config["local"])
+        known = list_datasets(config["local"])
         wanted = {d for study in studies.values() for d in study.datasets}
         for name in sorted(wanted | set(config["datasets"])):
             if name not in known:
@@ -44,7 +44,7 @@ def read_studies():
 
 
 STUDIES = read_studies()
-LEFT_OUT = unavailable(Path("results/data"))
+LEFT_OUT = list_unavailable(Path("results/data"))
 PLAN = Plan(
     studies=STUDIES,
     running=config["studies"],

@@ -26,7 +26,7 @@ def nothing_more(wildcards):
 
 def labels_of(wildcards):
     """Return the names of a study's datasets for readers, in the order of the study."""
-    labels = dataset_labels(config["local"])
+    labels = label_datasets(config["local"])
     return [[d, labels.get(d, d)] for d in study_of(wildcards).datasets]
 
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.options import FILE, check_text_form, json_option
+from mnlearn.cli.files import check_text_form
+from mnlearn.cli.options import FILE, json_option
 from mnlearn.cli.printing import print_record
 from mnlearn.runtime.errors import InputError
 
@@ -81,12 +82,12 @@ def _given(model: "Model", path: Path) -> "Model":
 
 def _encoded(source: Path, categories: Path) -> "Dataset":
     """Return a CSV with categories as binary data, by a mapping that is kept as a file."""
-    from mnlearn.data.own_files import encode, load_encoding, one_hot
+    from mnlearn.data.categories import encode, load_encoding, read_one_hot
     from mnlearn.runtime.files import write_json
 
     if categories.exists():
         return encode(source, load_encoding(categories))
-    data, encoding = one_hot(source)
+    data, encoding = read_one_hot(source)
     write_json(categories, encoding)
     return data
 
@@ -95,9 +96,12 @@ def _kind(path: Path) -> str | None:
     """Return what a native file says it holds; None for other files."""
     import numpy as np
 
+    from mnlearn.runtime.decompression import check_archive
+
     if path.suffix.lower() != ".npz":
         return None
     try:
+        check_archive(path)
         with np.load(path, allow_pickle=False) as archive:
             return str(archive["kind"]) if "kind" in archive else "dataset"
     except Exception:  # whatever is wrong, reading it as a model will say it

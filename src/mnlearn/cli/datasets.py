@@ -30,7 +30,7 @@ def datasets(as_json: bool, folder: Path) -> None:
 def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -> None:
     """Fetch and verify benchmark datasets; all of them if none is named."""
     from mnlearn.study.datasets.fetch import fetch_many
+    from mnlearn.study.datasets.prepare import record_outcomes
     from mnlearn.study.datasets.registry import load_registry
-    from mnlearn.study.datasets.sources import record_outcomes
 
     record_outcomes(fetch_many(names or tuple(load_registry()), folder, mirror, jobs), folder)

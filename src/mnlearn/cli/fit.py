@@ -4,14 +4,8 @@ from pathlib import Path
 
 import click
 
-from mnlearn.cli.options import (
-    FILE,
-    check_data,
-    parse_settings,
-    read_grid,
-    seed_option,
-    threads_option,
-)
+from mnlearn.cli.files import check_data, read_grid
+from mnlearn.cli.options import FILE, parse_settings, seed_option, threads_option
 from mnlearn.runtime.errors import InputError
 
 

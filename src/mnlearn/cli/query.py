@@ -4,13 +4,8 @@ from pathlib import Path
 
 import click
 
-from mnlearn.cli.options import (
-    FILE,
-    check_text_form,
-    inference_options,
-    seed_option,
-    threads_option,
-)
+from mnlearn.cli.files import check_text_form
+from mnlearn.cli.options import FILE, inference_options, seed_option, threads_option
 
 
 @click.command()
@@ -68,7 +63,7 @@ def sample(
     *, model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, threads: int
 ) -> None:
     """Draw examples: exactly from circuits and up to 20 variables, else ends of Gibbs chains."""
-    from mnlearn.data.dataset import merge_rows
+    from mnlearn.data.dataset import Dataset
     from mnlearn.data.text import save_text
     from mnlearn.inference.sampling import sample_rows
     from mnlearn.models.io.formats import load_model
@@ -77,4 +72,4 @@ def sample(
     check_text_form(out)
     model = load_model(model_path)
     rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
-    save_text(merge_rows(rows, names=model.names), out)
+    save_text(Dataset.from_arrays(rows, names=model.names), out)

@@ -5,15 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.options import (
-    FILE,
-    check_data,
-    inference_options,
-    json_option,
-    read_groups,
-    seed_option,
-    threads_option,
-)
+from mnlearn.cli.files import check_data, read_groups
+from mnlearn.cli.options import FILE, inference_options, json_option, seed_option, threads_option
 from mnlearn.cli.printing import print_record
 from mnlearn.runtime.errors import InputError
 

@@ -29,11 +29,11 @@ from mnlearn.runtime.errors import InputError
 @seed_option
 def prepare(name: str, local: str, folder: Path, mirror: str | None, seed: int) -> None:
     """Pipeline: bring a dataset into the native form, fetching or drawing it if needed."""
-    from mnlearn.study.datasets.sources import prepare_dataset
+    from mnlearn.study.datasets.prepare import prepare_dataset
 
     if name in (".", "..") or Path(name).name != name:
         raise InputError(f"dataset {name}: expected a name without folders.")
-    prepare_dataset(name, folder, seed, parse_local(local), mirror)
+    prepare_dataset(name, folder, seed, parse_local(local), mirror=mirror)
 
 
 @click.command()
@@ -367,12 +367,12 @@ def appendix(name: str, method: str) -> None:
     """Pipeline: show every point of a method's grid as a page for the browser."""
     from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study
     from mnlearn.report.appendix import write_appendix
-    from mnlearn.study.datasets.sources import dataset_labels
+    from mnlearn.study.datasets.prepare import label_datasets
 
     study = find_study(name)
     if method not in study.methods:
         raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
-    labels = dataset_labels(configuration()["local"])
+    labels = label_datasets(configuration()["local"])
     write_appendix(study, method, labels, checkout() / RESULTS / name)
 
 

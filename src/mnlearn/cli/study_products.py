@@ -8,8 +8,8 @@ from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study, 
 from mnlearn.report import claims, figures, tables
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
-from mnlearn.study.datasets.embedded import truth
-from mnlearn.study.datasets.sources import dataset_labels
+from mnlearn.study.datasets.embedded import build_true_network
+from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
 from mnlearn.study.published import load_published
 
@@ -33,7 +33,7 @@ def write_tables(name: str, only: list[str] | None = None, order: Path | None = 
         The study has no scores or no such table; or the order does not name cells.
     """
     study, folder, scores = _scored(name)
-    labels = dataset_labels(configuration()["local"])
+    labels = label_datasets(configuration()["local"])
     stale = _stale_cells(name) if order is None else _ordered_stale(order)
     tables.write_tables(
         study, scores, load_published(), labels, folder=folder / "tables", stale=stale, only=only
@@ -49,17 +49,19 @@ def _stale_cells(name: str) -> set[tuple[str, str]]:
 def _ordered_stale(order: Path) -> set[tuple[str, str]]:
     """Return the cells that an order names as not current, as (dataset, method)."""
     try:
-        return {(str(d), str(m)) for d, m in read_json(order)["content"]["stale"]}
+        return {(str(d), str(m)) for d, m in read_json(order)["made_by"]["content"]["stale"]}
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{order}: expected the order of a table, with content.stale.") from error
+        raise InputError(f"{order}: expected the order of a table.") from error
 
 
 def write_figures(name: str, only: list[str] | None = None) -> None:
     """Draw the figures of a study."""
     study, folder, scores = _scored(name)
     config = configuration()
-    labels = dataset_labels(config["local"])
-    known = {d: truth(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")}
+    labels = label_datasets(config["local"])
+    known = {
+        d: build_true_network(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")
+    }
     figures.write_figures(
         study,
         scores,

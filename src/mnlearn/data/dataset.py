@@ -355,7 +355,7 @@ def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
     if row_of.dtype.kind not in "iu" or row_of.ndim != 1:
         raise InputError(f"{path}, row_of: expected whole numbers, got {row_of.dtype}.")
     if packed.dtype != np.uint8 or packed.shape != (*weight.shape, -(-n_vars // 8)):
-        raise InputError(f"{path}: is damaged: its rows, variables and weights do not fit.")
+        raise InputError(f"{path}: is damaged: its rows, variables and weights do not agree.")
     rows = np.unpackbits(packed, axis=1, count=n_vars)
     keys = _row_keys(rows)
     if not np.array_equal(np.unique(keys), keys):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from mnlearn.runtime.errors import InputError
 
@@ -30,11 +30,15 @@ class ExpansionLimit:
     free_bytes : int
         The ratio is not looked at up to this expanded size, in bytes. The benchmark data
         expand to 24 MB at most, one of them by a factor of 271.
+    advice : str
+        End of the sentence that refuses a file.
+
     """
 
     max_bytes: int = 4 << 30
     max_ratio: float = 200.0
     free_bytes: int = 256 << 20
+    advice: str = "decompress the file yourself if it is meant to be so large"
 
     def check(self, where: Path | str, n_compressed: int, n_expanded: int) -> None:
         """Refuse a file that has expanded from `n_compressed` to `n_expanded` bytes, or further.
@@ -55,7 +59,7 @@ class ExpansionLimit:
         )
         raise InputError(
             f"{where}: {_size(n_compressed)} expand to {_size(n_expanded)} or more; expected "
-            f"{expected}; decompress the file yourself if it is meant to be so large."
+            f"{expected}; {self.advice}."
         )
 
 
@@ -134,8 +138,7 @@ def _expand(
     suffix = Path(place).suffix
     try:
         with _OPENERS[suffix](file, "rb") as expanded:
-            counted = _Counted(cast(IO[bytes], expanded), place, n_compressed, limit)
-            yield io.BufferedReader(counted, _CHUNK_BYTES)
+            yield io.BufferedReader(_Counted(expanded, place, n_compressed, limit), _CHUNK_BYTES)
     except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
         raise InputError(f"{place}: is not a complete {suffix} file ({error}).") from error
 

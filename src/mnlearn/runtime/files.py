@@ -1,6 +1,7 @@
 """Files that are complete or absent: atomic writing, and reading through compression."""
 
 import csv
+import errno
 import gzip
 import io
 import json
@@ -14,15 +15,21 @@ from typing import Any
 from mnlearn.runtime.decompression import read_limited
 from mnlearn.runtime.errors import InputError
 
+# The disk, the quota of the user or the largest file of the process is full.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextmanager
 def atomic_path(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block succeeds.
+    """Yield a temporary file beside `path` that takes its place when the block succeeds.
+
+    If the block fails, `path` stays as it was and the temporary file is removed.
 
     Raises
     ------
     InputError
-        The folder cannot be created, or no file can be created in it.
+        The folder cannot be created, no file can be created in it, the disk is full, or `path` is
+        a folder.
     """
     path = Path(path)
     temporary = path.parent / f".{path.name}.{uuid.uuid4().hex[:12]}"
@@ -35,6 +42,11 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(path)
+    except OSError as error:
+        # An error of the block may concern another file.
+        if error.errno not in _FULL and error.filename != str(temporary):
+            raise
+        raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -56,9 +68,10 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 
 
 def write_csv(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as CSV; their columns are all keys in order of appearance.
+    """Write rows as CSV.
 
-    What a row lacks, None and NaN are empty.
+    The columns are all keys, in the order in which they appear. A cell is empty if the row has no
+    such key, or if the value is None or NaN.
     """
     rows = list(rows)
     columns = list(dict.fromkeys(name for row in rows for name in row))

@@ -1,10 +1,10 @@
 """Orders: what a file of the results is to be made by, in small files that Snakemake can compare.
 
-Snakemake compares the times of files. An order is written when its content changes, so a file that
-was made by another content is older than its order, and Snakemake makes it again. Git gives the
-files that it restores a new time, whatever they were made by. So a run also seals its orders: a
-seal says by which content which files were made, and a file that differs from its seal is older
-than its order again.
+Snakemake makes a file again if its order is newer and differs from the one that the file was made
+by. An order is written when its content changes, so this holds after a change of a study or of the
+code. It does not hold for a file that git restores, whose order may be the same as before. So a run
+also seals its orders: a seal says by which content which files were made. While a file differs from
+its seal, its order has another number than the seal, and is another order for Snakemake.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json, write_json, write_text
+from mnlearn.runtime.files import read_json, write_json
 from mnlearn.study.cells.files import file_digest
 
 
@@ -49,45 +49,59 @@ class Orders:
             git does not keep need no seal.
         """
         order = self._folder / f"{name}.order"
-        text = json.dumps(content, indent=2, sort_keys=True) + "\n"
-        if not order.exists() or order.read_text(encoding="utf-8") != text:
-            write_text(order, text)
-        if suffixes and self._plans:
-            products = [self._results / f"{name}.{suffix}" for suffix in suffixes]
+        products = [self._results / f"{name}.{suffix}" for suffix in suffixes]
+        # As JSON has it, for the comparison.
+        made_by = json.loads(json.dumps(content))
+        known = _read(order)
+        number = 0 if known is None else known["number"]
+        if products and self._plans:
             self._products[order] = products
-            if _made_after(order, products) and _read_seal(order) != _seal(order, products):
-                order.touch()
+            number = _next_number(number, _read(_seal_path(order)), _seal(made_by, products))
+        wanted = {"made_by": made_by, "number": number}
+        if wanted != known:
+            write_json(order, wanted)
         return order
 
-    def supersede(self, order: Path, path: Path) -> None:
-        """Make an order newer than a file that was not made by it."""
-        if path.exists() and path.stat().st_mtime_ns >= order.stat().st_mtime_ns:
-            order.touch()
+    def renumber(self, order: Path) -> None:
+        """Make another order of one by which a file was not made, whatever the file's time."""
+        if self._plans:
+            content = read_json(order)
+            write_json(order, {**content, "number": content["number"] + 1})
 
     def seal(self) -> None:
         """Note of all orders of this run by which content their files were made, after the run."""
         for order, products in self._products.items():
-            if _made_after(order, products):
-                write_json(_seal_path(order), _seal(order, products))
+            moment = order.stat().st_mtime_ns
+            if all(path.exists() and path.stat().st_mtime_ns >= moment for path in products):
+                content = read_json(order)
+                seal = {**_seal(content["made_by"], products), "number": content["number"]}
+                write_json(_seal_path(order), seal)
 
 
-def _made_after(order: Path, products: Sequence[Path]) -> bool:
-    """Whether all files that an order is for are there and not older than the order."""
-    moment = order.stat().st_mtime_ns
-    return all(path.exists() and path.stat().st_mtime_ns >= moment for path in products)
+def _next_number(known: int, sealed: dict[str, Any] | None, present: dict[str, Any]) -> int:
+    """Return the number of an order: that of its seal while its files are as they were made."""
+    if sealed is None:
+        # Nothing is known of files that are here.
+        return known + 1 if present["files"] else known
+    number: int = sealed["number"]
+    return number if {**sealed, **present} == sealed else number + 1
 
 
-def _seal(order: Path, products: Sequence[Path]) -> dict[str, Any]:
-    digest = hashlib.sha256(order.read_bytes()).hexdigest()
-    return {"order": digest, "files": {path.name: file_digest(path) for path in products}}
+def _seal(made_by: Any, products: Sequence[Path]) -> dict[str, Any]:
+    """Return the content of an order and the files that there are, as digests."""
+    digest = hashlib.sha256(json.dumps(made_by, sort_keys=True).encode()).hexdigest()
+    found = [path for path in products if path.exists()]
+    return {"made_by": digest, "files": {path.name: file_digest(path) for path in found}}
 
 
 def _seal_path(order: Path) -> Path:
     return order.with_suffix(".seal")
 
 
-def _read_seal(order: Path) -> Any:
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return an order or a seal, or None if there is none that can be read."""
     try:
-        return read_json(_seal_path(order))
+        found = read_json(path)
     except InputError:
         return None
+    return found if isinstance(found, dict) and {"made_by", "number"} <= set(found) else None

@@ -193,10 +193,9 @@ class Plan:
         if self.is_settled(record):
             return {}
         order = self.orders.write(record.path, self.recipe(record))
-        path = self.results / record.path
-        if path.exists() and self.stale(record):
+        if (self.results / record.path).exists() and self.stale(record):
             # A checkout in git can give an old record a new time.
-            self.orders.supersede(order, path)
+            self.orders.renumber(order)
         return {**inputs, "order": str(order)}
 
     def data_order(self, dataset: str) -> str:

@@ -44,7 +44,7 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
         return {
             "name": dataset,
             "seed": seed,
-            "code": code_digest("study.datasets.embedded.embedded"),
+            "code": code_digest("study.datasets.embedded.load_embedded"),
         }
     benchmark = load_registry()[dataset]
     files = [benchmark.file(split).blob_id for split in SPLITS]

@@ -15,11 +15,11 @@ from mnlearn.models.tree_features import tree_features
 from mnlearn.runtime.files import write_csv
 from mnlearn.study import bench
 from mnlearn.study.bench import gssl, measure, weights
-from mnlearn.study.datasets.embedded import embedded
+from mnlearn.study.datasets.embedded import load_embedded
 
 
 def test_reference_stops_when_five_iterations_gain_too_little():
-    train = embedded("digits", 0)[0]
+    train = load_embedded("digits", 0)[0]
     features = tree_features(learn_tree_path(train, 1e-3).trees, "default")
     likelihood = arrange_stored(features, train)
     penalty = Penalty(1.0)
@@ -45,7 +45,7 @@ def test_reference_stops_when_five_iterations_gain_too_little():
 
 @pytest.mark.parametrize("penalty", [Penalty(None, 5.0), Penalty(1.0)])
 def test_screened_weights_are_timed_to_the_objective_of_the_reference(monkeypatch, penalty):
-    train, _, test = embedded("digits", 0)
+    train, _, test = load_embedded("digits", 0)
     features = tree_features(learn_tree_path(train, 1e-3).trees, "default")
     arranged = arrange_stored(features, train), 0.0
     n_arranged, limits = 0, []
@@ -87,12 +87,12 @@ def test_the_least_number_of_iterations():
 
 def test_a_dataset_is_measured_whole(capsys):
     quiet = bench.Bench()
-    bench._measure_dataset(quiet, "grid", embedded("grid", 0))
-    bench.measure_logistic(quiet, "grid", *embedded("grid", 0)[::2])
-    bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
-    bench.measure_circuits(quiet, "grid", *embedded("grid", 0)[::2])
+    bench._measure_dataset(quiet, "grid", load_embedded("grid", 0))
+    bench.measure_logistic(quiet, "grid", *load_embedded("grid", 0)[::2])
+    bench.measure_generated(quiet, "grid", *load_embedded("grid", 0)[:2])
+    bench.measure_circuits(quiet, "grid", *load_embedded("grid", 0)[::2])
     # Digits has variables that never vary.
-    bench.measure_logistic(quiet, "digits", *embedded("digits", 0)[::2])
+    bench.measure_logistic(quiet, "digits", *load_embedded("digits", 0)[::2])
     tasks = [figure.task for figure in quiet.figures]
     for task in (
         "trees",
@@ -139,7 +139,7 @@ def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):
     monkeypatch.setattr(gssl, "SMALL", ("grid",))
     monkeypatch.setattr(gssl, "GRID_GENERATED", 1000)
     quiet = bench.Bench()
-    bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
+    bench.measure_generated(quiet, "grid", *load_embedded("grid", 0)[:2])
     figure = next(f for f in quiet.figures if f.task == "GSSL grid on paths")
     assert figure.rate == "54 points"
     assert "all from zero" in figure.note

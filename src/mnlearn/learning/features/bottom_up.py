@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels.search.generalisation import generalise_pass, remember_all
+from mnlearn.kernels.search.generalisation import (
+    Examples,
+    MaskedFeatures,
+    Price,
+    generalise_pass,
+    remember_all,
+)
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.descent import STANDARD
 from mnlearn.learning.weights.fit import fit_weights
@@ -73,6 +79,8 @@ def search_bottom_up(
     new = remember_all(asked, value, table)
     asked, value = asked[new], value[new]
     weight = np.zeros(len(asked))
+    candidates = MaskedFeatures(asked, value, weight)
+    literal_price = Price(float(penalty.l1), float(penalty.precision), float(price))
     atoms = atomic_features(data.n_vars)
     replaced, gained = [], []
     current = fit_weights(arrange_packed(atoms, data, threads), penalty, screen=True)
@@ -80,8 +88,8 @@ def search_bottom_up(
     for _ in range(max_passes):
         theta = conditional_log_odds(network, data, threads)
         n, gain = generalise_pass(
-            rows, data.weight, theta, rng.permutation(len(asked)), asked, value, weight, k,
-            penalty.l1, penalty.precision, price, table,
+            Examples(rows, data.weight, theta), rng.permutation(len(asked)), candidates, k,
+            literal_price, table,
         )  # fmt: skip
         replaced.append(int(n))
         gained.append(float(gain))

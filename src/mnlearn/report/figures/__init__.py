@@ -3,12 +3,14 @@
 Each kind is a function in a file of its own; `KINDS` names them.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.report.figures.accuracy_time import draw_accuracy_time
@@ -27,6 +29,9 @@ from mnlearn.report.products import Options, check_kind, chosen_products, shown_
 from mnlearn.runtime.files import write_bytes
 from mnlearn.study.definition import Study
 from mnlearn.study.published import tidy_scores
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
 KINDS: dict[str, Kind] = {

@@ -1,15 +1,19 @@
 """Figures of kind `accuracy_time`: scores above a baseline against seconds."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.report.products import Options, option
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def draw_accuracy_time(material: Material, options: Options) -> Figure:
@@ -23,6 +27,8 @@ def draw_accuracy_time(material: Material, options: Options) -> Figure:
         baseline (a source), series (each with head, score and seconds, two sources), quantity,
         relative (per cent of the baseline), width. Marks of published series are hollow.
     """
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
     where = material.where(options)
     baseline = material.numbers(option(options, "baseline", where), where)
     figure, ax = new_figure(options, "page", 3.2)

@@ -1,16 +1,15 @@
 """What all figures share: scores and structures, colours, sizes, files."""
 
+from __future__ import annotations
+
 import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.report.products import Labels, Options, list_scored
@@ -18,6 +17,10 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.study.cells.structure import Structure, read_structure
 from mnlearn.study.definition import Study
 from mnlearn.study.published import Number, numbers, source
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, which colour-blind readers can distinguish.
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (
@@ -118,12 +121,15 @@ class Material:
         return int(ours["value"].iloc[0]) if len(ours) else None
 
 
-Kind = Callable[[Material, Options], Figure]
+Kind = Callable[[Material, Options], "Figure"]
 
 
 @contextmanager
 def style() -> Iterator[None]:
     """Draw in the style of the figures; the settings of matplotlib are restored afterwards."""
+    # The import of matplotlib creates folders: only functions that draw import it.
+    import matplotlib as mpl
+
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -147,6 +153,8 @@ def new_figure(options: Options, default: str, height: float) -> tuple[Figure, A
     InputError
         The width is another word.
     """
+    from matplotlib.figure import Figure
+
     width = options.get("width", default)
     if width not in WIDTHS:
         raise InputError(f"figure {options['name']}, width: expected {' or '.join(WIDTHS)}.")

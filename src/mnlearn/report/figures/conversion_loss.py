@@ -1,15 +1,18 @@
 """Figures of kind `conversion_loss`: what conversion costs, as in Figure 1 of the DN2MN paper."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import CYCLE, DPI, GREY, NOTHING, WIDTHS, Material, empty
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import Source, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 # Share of a cluster's width that its bars fill.
 _FILLED = 0.84
@@ -37,6 +40,9 @@ def draw_conversion_loss(material: Material, options: Options) -> Figure:
     Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section 6.3
     and Figure 1.
     """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
     where = material.where(options)
     panels = option(options, "panels", where)
     variants = option(options, "variants", where)
@@ -106,6 +112,8 @@ def compute_losses(
 
 def _draw_clusters(ax: Axes, datasets: Sequence[str], found: Losses, names: Sequence[str]) -> None:
     """Draw a cluster of bars per dataset, with its largest loss above it."""
+    from matplotlib.ticker import FuncFormatter
+
     width = _FILLED / len(names)
     for place, dataset in enumerate(datasets):
         loss = found.get(dataset, {})

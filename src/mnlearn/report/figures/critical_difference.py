@@ -1,12 +1,18 @@
 """Figures of kind `critical_difference`: mean ranks of methods, and which differ significantly."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import BLUE, GREY, NOTHING, Material, empty, new_figure
 from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import friedman
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw_critical_difference(material: Material, options: Options) -> Figure:

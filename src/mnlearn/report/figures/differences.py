@@ -1,10 +1,10 @@
 """Figures of kind `differences`: scores of variants minus a reference, per variable and dataset."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullLocator
 
 from mnlearn.report.figures.canvas import (
     CYCLE,
@@ -18,6 +18,11 @@ from mnlearn.report.figures.canvas import (
 )
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import Source, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 Points = dict[str, dict[str, float]]
 
@@ -36,6 +41,9 @@ def draw_differences(material: Material, options: Options) -> Figure:
         panels (each with head, method and reference, a source), variants (each with the variant's
         name and its head), quantity, linear.
     """
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
     where = material.where(options)
     panels = option(options, "panels", where)
     variants = option(options, "variants", where)
@@ -85,6 +93,8 @@ def _points(
 def _draw_panel(
     ax: Axes, datasets: list[str], points: Points, variants: list[Options], *, linear: float
 ) -> None:
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
     reach = max((abs(x) for of in points.values() for x in of.values()), default=linear)
     ax.axhline(0, color=GREY, lw=0.7, zorder=2)
     for i, variant in enumerate(variants):

@@ -1,11 +1,17 @@
 """Figures of kind `growth`: one quantity against another, with the slope of the fitted line."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from matplotlib.figure import Figure
 
 from mnlearn.report.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw_growth(material: Material, options: Options) -> Figure:

@@ -1,13 +1,18 @@
 """Place the labels of points without overlap."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.text import Annotation
-from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
+    from matplotlib.transforms import Bbox
 
 
 def place_labels(
@@ -97,6 +102,8 @@ def _best_place(
     line: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], Bbox]:
     """Return the centre of a text and its box: the cheapest of many places around its point."""
+    from matplotlib.transforms import Bbox
+
     half = np.array([size.width, size.height]) / 2
     best: tuple[float, NDArray[np.float64], Bbox] | None = None
     for distance in radius * np.array([1.4, 2.2, 3.2, 4.5, 6, 8, 10, 13, 16]):

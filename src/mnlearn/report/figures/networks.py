@@ -1,16 +1,19 @@
 """Draw networks: places of variables, edges by sign and strength, names."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import BLUE, GREY, VERMILION
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 # Dashes of true edges that were not learned, and of learned edges that are not true.
 MISSED, EXTRA = (0, (3, 2)), (0, (1, 1.2))
@@ -86,6 +89,8 @@ def _draw_edge(
     dashes: Any,
 ) -> None:
     """Draw an edge; bend it if a straight one would run through another variable."""
+    from matplotlib.patches import FancyArrowPatch
+
     start, end = position[edge[0]], position[edge[1]]
     others = np.delete(position, edge, axis=0)
     along = end - start
@@ -134,6 +139,8 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 def sign_handles() -> list[Line2D]:
     """Return the legend entries for the colours of edges."""
+    from matplotlib.lines import Line2D
+
     return [
         Line2D([], [], color=BLUE, lw=1.8, label="positive"),
         Line2D([], [], color=VERMILION, lw=1.8, label="negative"),

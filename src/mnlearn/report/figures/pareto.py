@@ -1,12 +1,17 @@
 """Figures of kind `pareto`: mean accuracy of methods against mean time, with the Pareto front."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import geometric_mean
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw_pareto(material: Material, options: Options) -> Figure:
@@ -23,6 +28,8 @@ def draw_pareto(material: Material, options: Options) -> Figure:
         series (each with head, score and seconds, two sources); quantity; width. Marks of published
         series are hollow.
     """
+    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
     where = material.where(options)
     series = option(options, "series", where)
     data = [

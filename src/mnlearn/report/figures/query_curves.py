@@ -1,16 +1,21 @@
 """Figures of kind `query_curves`: a quantity against the share of query variables."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import CYCLE, DPI, MARKERS, NOTHING, WIDTHS, Material, empty
 from mnlearn.report.products import Options, option
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 _COLUMNS = 3
 # Marks panels in which a line shows the quantity of the option `instead`.
@@ -43,6 +48,8 @@ def draw_query_curves(material: Material, options: Options) -> Figure:
         - y_label; log, whether the vertical axis is logarithmic;
         - fraction, whether the horizontal axis has fractions and not per cent.
     """
+    from matplotlib.figure import Figure
+
     where = material.where(options)
     percentages, series = (option(options, key, where) for key in ("percentages", "series"))
     wanted = options.get("datasets", material.datasets)
@@ -96,6 +103,8 @@ def _lines(material: Material, options: Options, dataset: str) -> list[_Line]:
 def _draw_panel(
     ax: Axes, x: Sequence[float], lines: Sequence[_Line], series: Sequence[Options], *, log: bool
 ) -> None:
+    from matplotlib.ticker import MaxNLocator, NullFormatter
+
     for line in lines:
         one, k = series[line.series], line.series % 6
         ax.plot(

@@ -1,10 +1,10 @@
 """Figures of kind `reproduction`: ours minus published per dataset, with the sampling error."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import (
@@ -21,6 +21,10 @@ from mnlearn.report.figures.rows import row_height, set_dataset_rows
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 def draw_reproduction(material: Material, options: Options) -> Figure:
     """Draw ours minus published per dataset as lollipops with the sampling error.
@@ -36,6 +40,9 @@ def draw_reproduction(material: Material, options: Options) -> Figure:
         a (ours), b (published), spread (a source whose standard error is the standard deviation
         over random partitions), relative (per cent of the published number), width.
     """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     where = material.where(options)
     ours = material.numbers(option(options, "a", where), where)
     theirs = material.numbers(option(options, "b", where), where)

@@ -1,10 +1,14 @@
 """Axes with one row per dataset."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from matplotlib.axes import Axes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import Material
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def set_dataset_rows(ax: Axes, material: Material, datasets: Sequence[str]) -> None:

@@ -1,16 +1,20 @@
 """Figures of kind `scatter`: one method against another, a point per dataset."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import BLUE, GREY, NOTHING, SHADE, Material, empty, new_figure
 from mnlearn.report.figures.labels import place_labels
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw_scatter(material: Material, options: Options) -> Figure:
@@ -54,6 +58,8 @@ def _draw_points(
     y_spec: Options,
     better: tuple[int, int],
 ) -> Figure:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     figure, ax = new_figure(options, "column", 3.3)
     heads = [str(spec.get("head", spec["method"])) for spec in (x_spec, y_spec)]
     low, high = _square_limits(points, log=not options.get("linear"))

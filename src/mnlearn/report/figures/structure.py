@@ -1,9 +1,9 @@
 """Figures of kind `structure`: the strongest couplings of a network, and the true edges."""
 
-from collections.abc import Mapping
+from __future__ import annotations
 
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, new_figure
 from mnlearn.report.figures.networks import (
@@ -16,6 +16,10 @@ from mnlearn.report.figures.networks import (
     sign_handles,
 )
 from mnlearn.report.products import Options, option
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 
 def draw_structure(material: Material, options: Options) -> Figure:
@@ -53,6 +57,8 @@ def draw_structure(material: Material, options: Options) -> Figure:
 def _structure_legend(
     kept: Mapping[tuple[int, int], float], true_edges: set[tuple[int, int]]
 ) -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
     signs = sign_handles()
     if not true_edges:
         return signs

@@ -1,14 +1,17 @@
 """Figures of kind `variants`: feature conversions of a method below the best, per dataset."""
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullLocator
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.report.figures.rows import row_height, set_dataset_rows
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import Number, Source, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def draw_variants(material: Material, options: Options) -> Figure:
@@ -23,6 +26,8 @@ def draw_variants(material: Material, options: Options) -> Figure:
     options : mapping
         method, variants (their order), quantity, width.
     """
+    from matplotlib.lines import Line2D
+
     method = option(options, "method", material.where(options))
     quantity = options.get("quantity", "cmll")
     found = material.scores
@@ -76,6 +81,8 @@ def _of_variant(material: Material, method: str, quantity: str, variant: str) ->
 
 def _below_axis(ax: Axes, lowest: float) -> None:
     """Make the axis linear near 0 and logarithmic below, where the differences spread widely."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
     threshold = 0.5
     if lowest < -4 * threshold:
         ax.set_xscale("symlog", linthresh=threshold, linscale=0.8)

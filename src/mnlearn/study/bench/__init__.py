@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
@@ -36,9 +36,9 @@ from mnlearn.study.bench.gssl import measure_generated
 from mnlearn.study.bench.logistic import measure_logistic
 from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
 from mnlearn.study.bench.weights import measure_gradient, measure_weights
-from mnlearn.study.datasets.embedded import embedded
+from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn.study.datasets.prepare import prepare_dataset
 from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.datasets.sources import prepare_dataset
 
 DATA_FOLDER = Path("results/data")
 # Libra's trees: examples on each side of a split, and count added per value.
@@ -69,7 +69,7 @@ def run_bench(
     bench = Bench(show)
     data = _data(names)
     say("warming up")
-    _measure_all(Bench(), "grid", embedded("grid", 0))
+    _measure_all(Bench(), "grid", load_embedded("grid", 0))
     show(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
     total = 0.0
     for name, (train, _, test) in data.items():
@@ -98,7 +98,7 @@ def _data(names: Collection[str]) -> dict[str, Parts]:
         if name not in (*EMBEDDED, *load_registry()):
             known = ", ".join((*EMBEDDED, *load_registry()))
             raise InputError(f"dataset {name}: expected one of {known}.")
-    data = {name: embedded(name, 0) for name in EMBEDDED if not names or name in names}
+    data = {name: load_embedded(name, 0) for name in EMBEDDED if not names or name in names}
     for name in load_registry():
         if names and name not in names:
             continue
@@ -241,7 +241,7 @@ def _measure_growth(bench: Bench) -> None:
         rng = np.random.default_rng(0)
         rows = rng.random((n_rows, n_vars)) < 0.2
         rows[:, 1::2] ^= rows[:, ::2] & (rng.random((n_rows, n_vars // 2)) < 0.5)
-        return merge_rows(rows)
+        return Dataset.from_arrays(rows)
 
     kappa = 1e-4
     sizes = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
@@ -114,7 +114,7 @@ def _cmll_criterion(
 
 def warm_up(learner: type[Learner], cmll_settings: Mapping[str, Any]) -> None:
     """Compile or load every kernel that learning uses, so that times are those of work."""
-    data = merge_rows(np.random.default_rng(0).integers(0, 2, (40, 4)))
+    data = Dataset.from_arrays(np.random.default_rng(0).integers(0, 2, (40, 4)))
     network = None
     if learner.network == "required":
         network = tree_network(flat_trees(data.n_vars))

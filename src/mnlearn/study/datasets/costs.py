@@ -15,8 +15,8 @@ from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
 from mnlearn.study.datasets.embedded import EMBEDDED, Embedded
-from mnlearn.study.datasets.fetch import state
 from mnlearn.study.datasets.registry import Benchmark, load_registry, registry_path
+from mnlearn.study.datasets.verification import find_state
 from mnlearn.study.definition import Study, load_study
 
 COLUMNS = (
@@ -176,7 +176,7 @@ def dataset_rows(folder: Path) -> list[dict[str, Any]]:
         laws, study = load_laws(), load_study(shown[1])
     registry = load_registry()
     entries: dict[str, Benchmark | Embedded] = {**registry, **EMBEDDED}
-    states = {name: state(entry, folder) for name, entry in registry.items()}
+    states = {name: find_state(entry, folder) for name, entry in registry.items()}
     return [
         {
             "name": name,

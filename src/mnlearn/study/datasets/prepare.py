@@ -1,4 +1,4 @@
-"""Where a named dataset comes from: a benchmark, embedded, or a person's own files."""
+"""A dataset by its name, brought into a data folder: a benchmark, embedded, or own files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,27 +10,27 @@ from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
-from mnlearn.study.datasets.embedded import EMBEDDED, embedded
+from mnlearn.study.datasets.embedded import EMBEDDED, load_embedded
 from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.registry import load_registry
 
 _UNAVAILABLE = "unavailable.txt"
 
 
-def known_datasets(local: Mapping[str, Any]) -> list[str]:
+def list_datasets(local: Mapping[str, Any]) -> list[str]:
     """Return the names of all datasets: a person's own, embedded, benchmarks."""
     return [*local, *EMBEDDED, *load_registry()]
 
 
-def dataset_labels(local: Mapping[str, Any]) -> dict[str, str]:
+def label_datasets(local: Mapping[str, Any]) -> dict[str, str]:
     """Return the label of each dataset as tables print it."""
     labels = {name: benchmark.label for name, benchmark in load_registry().items()}
     labels.update({name: entry.label for name, entry in EMBEDDED.items()})
     return {**labels, **{name: name for name in local}}
 
 
-def unavailable(folder: Path) -> dict[str, str]:
-    """Return the datasets that could not be had when last tried, with the reason."""
+def list_unavailable(folder: Path) -> dict[str, str]:
+    """Return the datasets in `folder` that could not be had when last tried, with the reason."""
     return {
         path.parent.name: read_text(path).strip()
         for path in sorted(folder.glob(f"*/{_UNAVAILABLE}"))
@@ -42,24 +42,38 @@ def prepare_dataset(
     folder: Path,
     seed: int,
     local: Mapping[str, Any] | None = None,
+    *,
     mirror: str | None = None,
 ) -> dict[str, Dataset]:
     """Bring the dataset `name` to `folder/name`: fetch, draw or split; return the splits.
 
-    local : how a person's own dataset is given (see `config.schema.yaml`); empty for others.
-    mirror : folder or URL that has the benchmark data, see `fetch_many`.
+    Parameters
+    ----------
+    name : str
+        A name of `list_datasets`.
+    folder : Path
+        The data folder.
+    seed : int
+        Seed of what is drawn or split at random.
+    local : mapping, optional
+        How a person's own dataset is given (see `config.schema.yaml`); empty for others.
+    mirror : str, optional
+        Folder or URL that has the benchmark data, as in `fetch_many`.
 
     Raises
     ------
     InputError
-        The dataset cannot be had; the reason is also left in a file for `unavailable`.
+        The dataset cannot be had; the reason is also left in a file for `list_unavailable`.
+
     """
     if local:
         fractions = local.get("fractions", DEFAULT_FRACTIONS)
-        parts = load_local(local["train"], local.get("valid"), local.get("test"), fractions, seed)
+        parts = load_local(
+            local["train"], local.get("valid"), local.get("test"), fractions, seed=seed
+        )
         splits = dict(zip(SPLITS, parts, strict=True))
     elif name in EMBEDDED:
-        splits = dict(zip(SPLITS, embedded(name, seed), strict=True))
+        splits = dict(zip(SPLITS, load_embedded(name, seed), strict=True))
     else:
         splits = fetch_dataset(name, folder, mirror)
     for split, data in splits.items():
@@ -75,12 +89,20 @@ def fetch_dataset(name: str, folder: Path, mirror: str | None = None) -> dict[st
 
 
 def record_outcomes(results: Mapping[str, Any], folder: Path) -> None:
-    """Note which datasets could not be had, and forget it of those that now can.
+    """Write down which datasets could not be had; delete the notes of those that were.
+
+    Parameters
+    ----------
+    results : mapping of str to FetchResult
+        What became of each dataset.
+    folder : Path
+        The data folder, in which the notes are.
 
     Raises
     ------
     InputError
         Some could not be had; the sentence names them.
+
     """
     for name, result in results.items():
         note = folder / name / _UNAVAILABLE
