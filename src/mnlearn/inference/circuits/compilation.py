@@ -1,4 +1,10 @@
-"""Compile networks into circuits by variable elimination on decision diagrams."""
+"""Compile networks into circuits by variable elimination on decision diagrams.
+
+Variables are eliminated in min-fill order. A factor is a decision diagram whose ends are nodes of
+the circuit, so contexts in which the factor is equal share their computation. A variable is
+eliminated at the lowest level of its diagrams. See Chavira & Darwiche, "Compiling Bayesian networks
+using variable elimination", IJCAI 2007.
+"""
 
 from dataclasses import replace
 
@@ -33,16 +39,6 @@ def compile_network(
     ------
     InputError
         The circuit would have more than `max_edges` edges, or a weight is plus infinity.
-
-    Notes
-    -----
-    Variables are eliminated in min-fill order. A factor is a decision diagram whose ends are nodes
-    of the circuit, so contexts in which the factor is equal share their computation. A variable is
-    eliminated at the lowest level of its diagrams.
-
-    References
-    ----------
-    Chavira & Darwiche, "Compiling Bayesian networks using variable elimination", IJCAI 2007.
     """
     if isinstance(network, BayesianNetwork):
         rank = network.rank
