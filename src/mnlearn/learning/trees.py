@@ -98,12 +98,19 @@ def learn_tree_path(
             split_var=np.empty(2 * data.n_rows, np.int32),
             child=np.empty((2 * data.n_rows, 2), np.int32),
             gain=np.empty(2 * data.n_rows),
-            count=np.empty((2 * data.n_rows, 2)),
+            totals=np.empty((2 * data.n_rows, 2)),
         )
         grown = []
         for target in range(begin, end):
             n_nodes = kernels.grow_tree(target, tree_data, rule, room, nodes)
-            grown.append(kernels.TreeNodes(*(a[:n_nodes].copy() for a in nodes)))
+            grown.append(
+                kernels.TreeNodes(
+                    split_var=nodes.split_var[:n_nodes].copy(),
+                    child=nodes.child[:n_nodes].copy(),
+                    gain=nodes.gain[:n_nodes].copy(),
+                    totals=nodes.totals[:n_nodes].copy(),
+                )
+            )
         return grown
 
     grown = [t for block in map_ranges(grow, data.n_vars, threads) for t in block]
@@ -114,7 +121,7 @@ def learn_tree_path(
     child[~inner] = LEAF
     swapped = inner & negated[split_var]
     child[swapped] = child[swapped][:, ::-1]
-    count = np.concatenate([t.count for t in grown])
+    count = np.concatenate([t.totals for t in grown])
     tree_of = np.repeat(np.arange(data.n_vars), np.diff(start))
     count[negated[tree_of]] = count[negated[tree_of]][:, ::-1]
     trees = Trees(
