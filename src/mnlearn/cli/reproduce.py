@@ -17,8 +17,8 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.runtime.progress import say
 from mnlearn.study.datasets.fetch import fetch_many
+from mnlearn.study.datasets.prepare import list_unavailable, record_outcomes
 from mnlearn.study.datasets.registry import load_registry, registry_path
-from mnlearn.study.datasets.sources import record_outcomes, unavailable
 from mnlearn.study.definition import Study, load_studies, load_study, study_path
 from mnlearn.study.planning import KINDS, Plan, Record
 
@@ -55,9 +55,16 @@ def plan_of(
     """
     config, results = configuration(), checkout() / RESULTS
     studies = load_studies([name], checkout() / "workflow")
-    left_out = unavailable(results / "data") if left_out is None else left_out
+    left_out = list_unavailable(results / "data") if left_out is None else left_out
     return Plan(
-        studies, [name], results, config["seed"], config["local"], datasets, left_out, again
+        studies=studies,
+        running=[name],
+        results=results,
+        seed=config["seed"],
+        local=config["local"],
+        datasets=datasets,
+        left_out=left_out,
+        again=again,
     )
 
 
@@ -78,15 +85,29 @@ def run_study(
     datasets: list[str],
     cores: str,
     mirror: str | None,
+    *,
     report: bool,
     again: bool = False,
     recorded: bool = False,
 ) -> int:
     """Fetch what is needed, run the study and write its report; return an exit status.
 
-    Records that are current are used as they are; with `again` they are made again, with `recorded`
-    all are used, and nothing is computed. A dataset that is named is fetched even if nothing has to
-    be computed on it.
+    Parameters
+    ----------
+    name : str
+        The study.
+    datasets : list of str
+        The datasets to run it on, which are fetched in any case; all that need it if none is named.
+    cores : str
+        Processors to use, a number or "all".
+    mirror : str or None
+        Folder or URL that has the benchmark data.
+    report : bool
+        Whether to write report.html.
+    again : bool
+        Make records again that are current.
+    recorded : bool
+        Use all records as they are and compute nothing.
 
     Raises
     ------
@@ -105,10 +126,7 @@ def run_study(
     if failed and set(datasets or study.datasets) <= set(failed):
         raise InputError(" ".join(failed.values()))
     unlock()
-    config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
-    if mirror:
-        config.append(f"mirror={mirror}")
-    command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
+    command = _snakemake_command(name, datasets, cores, mirror)
     if recorded:
         command.append("recorded=True")
     forced = []
@@ -118,13 +136,27 @@ def run_study(
     _mark_run()
     status = _run([*command, "--quiet", "rules", "host", "reason", *forced])
     if status == 0 and report:
-        page = Path(RESULTS) / name / "report.html"
-        style = "workflow/report/report.css"
-        status = _run([*command, "--report", str(page), "--report-stylesheet", style], quiet=True)
-        if status == 0:
-            say(f"report: {checkout() / page}")
+        status = _write_report(command, name)
     if failed:
         raise InputError(" ".join(failed.values()))
+    return status
+
+
+def _snakemake_command(name: str, datasets: list[str], cores: str, mirror: str | None) -> list[str]:
+    """Return the command that runs a study; more words of its configuration can follow."""
+    config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
+    if mirror:
+        config.append(f"mirror={mirror}")
+    return [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
+
+
+def _write_report(command: list[str], name: str) -> int:
+    """Write report.html of a study that has run, and return an exit status."""
+    page = Path(RESULTS) / name / "report.html"
+    style = "workflow/report/report.css"
+    status = _run([*command, "--report", str(page), "--report-stylesheet", style], quiet=True)
+    if status == 0:
+        say(f"report: {checkout() / page}")
     return status
 
 
@@ -139,7 +171,7 @@ def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, s
             record_outcomes(fetch_many(missing, folder, mirror), folder)
         except InputError as error:
             say(f"going on without: {error}")
-    return {d: reason for d, reason in unavailable(folder).items() if d in missing}
+    return {d: reason for d, reason in list_unavailable(folder).items() if d in missing}
 
 
 def _model_folders(name: str, datasets: list[str]) -> list[str]:

@@ -80,13 +80,13 @@ class TreeNodes(NamedTuple):
 
     split_var : int32, LEAF for a leaf. child : int32, (·, 2).
     gain : float64, of the best split, also of a leaf; -inf if no split was evaluated.
-    totals : float64, (·, 2), weight of the rows with either value of the target.
+    value_weight : float64, (·, 2), weight of the rows with either value of the target.
     """
 
     split_var: NDArray[np.int32]
     child: NDArray[np.int32]
     gain: NDArray[np.float64]
-    totals: NDArray[np.float64]
+    value_weight: NDArray[np.float64]
 
 
 @kernel
@@ -241,13 +241,13 @@ def _start_root(target, data, rule, room, nodes):
         if u != target:
             active[n_active] = u
             n_active += 1
-    nodes.totals[0, 1] = pair_weight[target, target]
-    nodes.totals[0, 0] = total - pair_weight[target, target]
+    nodes.value_weight[0, 1] = pair_weight[target, target]
+    nodes.value_weight[0, 0] = total - pair_weight[target, target]
     nodes.split_var[0], nodes.gain[0] = LEAF, -np.inf
     least = rule.min_examples
     n_active = _keep_splittable(counts[0], counts[1], active, n_active, total, least)
     _push(room.stack, 0, (0, 0, n_rows), n_active)
-    return 1 if _may_grow(nodes.totals, 0, rule.smoothing, rule.min_gain) else 0
+    return 1 if _may_grow(nodes.value_weight, 0, rule.smoothing, rule.min_gain) else 0
 
 
 @kernel

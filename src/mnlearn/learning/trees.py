@@ -98,7 +98,7 @@ def learn_tree_path(
             split_var=np.empty(2 * data.n_rows, np.int32),
             child=np.empty((2 * data.n_rows, 2), np.int32),
             gain=np.empty(2 * data.n_rows),
-            totals=np.empty((2 * data.n_rows, 2)),
+            value_weight=np.empty((2 * data.n_rows, 2)),
         )
         grown = []
         for target in range(begin, end):
@@ -108,7 +108,7 @@ def learn_tree_path(
                     split_var=nodes.split_var[:n_nodes].copy(),
                     child=nodes.child[:n_nodes].copy(),
                     gain=nodes.gain[:n_nodes].copy(),
-                    totals=nodes.totals[:n_nodes].copy(),
+                    value_weight=nodes.value_weight[:n_nodes].copy(),
                 )
             )
         return grown
@@ -121,7 +121,7 @@ def learn_tree_path(
     child[~inner] = LEAF
     swapped = inner & negated[split_var]
     child[swapped] = child[swapped][:, ::-1]
-    count = np.concatenate([t.totals for t in grown])
+    count = np.concatenate([t.value_weight for t in grown])
     tree_of = np.repeat(np.arange(data.n_vars), np.diff(start))
     count[negated[tree_of]] = count[negated[tree_of]][:, ::-1]
     trees = Trees(

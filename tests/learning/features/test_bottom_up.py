@@ -14,10 +14,10 @@ from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Price
 from mnlearn.learning.features import bottom_up
 from mnlearn.learning.features.bottom_up import search_bottom_up
-from mnlearn.learning.method import Task
+from mnlearn.learning.learner import Start, Task
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.tuning import tune, validation_score
-from mnlearn.methods import load_method
+from mnlearn.methods.blm import BLM
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
@@ -202,9 +202,8 @@ def test_search_finds_the_structure_of_a_chain():
     test = merge_rows(rows[2000:])
     found = search_bottom_up(data, Penalty(1.0, 2.0), "full", 10, 5.0)
     assert found.replaced[-1] == 0
-    method = load_method("blm")
-    grid = method.grid({"initial": ["full"], "l1": [1]})
-    model = tune(method, data, grid, None).best.fitted.model
+    grid = BLM.grid({"initial": ["full"], "l1": [1]})
+    model = tune(BLM, data, grid, None).best.fitted.model
     assert pll(model, test).mean > -6 * np.log(2) * 0.5
     strongest = sorted(model.edges().items(), key=lambda e: -abs(e[1]))[:5]
     assert sorted(pair for pair, _ in strongest) == [(v, v + 1) for v in range(5)]
@@ -221,13 +220,10 @@ def test_does_not_depend_on_anything_but_the_seed():
 
 def test_tuned_over_searches_and_penalties():
     data = random_data(5, 300, 8)
-    method = load_method("blm")
-    grid = method.grid({"initial": ["full", "positive"], "l1": [1, 5], "sd": [0.5, 1]})
-    tuned = tune(method, data, grid, validation_score(method, data))
+    grid = BLM.grid({"initial": ["full", "positive"], "l1": [1, 5], "sd": [0.5, 1]})
+    tuned = tune(BLM, data, grid, validation_score(BLM, data))
     assert set(tuned.variants) == {"full", "positive"}
     assert len(tuned.trace) == 8
     assert tuned.best.fitted.details["n_replaced"] > 0
-    workspace = method.prepare(Task(data, grid))
-    parameters = method.choose(tuned.best.parameters)
-    again = method.stages[0].learn(workspace, parameters, None)
+    again = BLM.choose(tuned.best.parameters).learn(BLM.prepare(Task(data, grid)), Start())
     assert again.details["n_candidates"] == tuned.best.fitted.details["n_candidates"]

@@ -15,13 +15,13 @@ from mnlearn.kernels.search.generalisation import (
     remember_all,
 )
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import TOLERANCE
-from mnlearn.learning.weights.packed_likelihood import packed_likelihood
-from mnlearn.learning.weights.screening import learn_screened_weights
+from mnlearn.learning.weights.descent import STANDARD
+from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.packed_likelihood import arrange_packed
 from mnlearn.models.features import (
     FeatureSet,
     atomic_features,
-    canonical,
+    canonicalise,
     concatenate,
     feature_set,
 )
@@ -66,7 +66,7 @@ def search_bottom_up(
     `exact_bottom_up`. A feature is scored at its best weight with all others as they are; all are
     learned together after each pass. A feature that was there before is not tried again. Where no
     candidate gains more than it costs, that with the best bound is taken and its gain is not found
-    (see CONTRIBUTING.md).
+    (see docs/decisions/README.md).
 
     initial : "full" or "positive", whether examples become all their values or their ones.
     """
@@ -83,7 +83,7 @@ def search_bottom_up(
     literal_price = Price(float(penalty.l1), float(penalty.precision), float(price))
     atoms = atomic_features(data.n_vars)
     replaced, gained = [], []
-    current = learn_screened_weights(packed_likelihood(atoms, data, threads), penalty)
+    current = fit_weights(arrange_packed(atoms, data, threads), penalty, screen=True)
     network = MarkovNetwork(data.n_vars, atoms, current.weight)
     for _ in range(max_passes):
         theta = conditional_log_odds(network, data, threads)
@@ -94,18 +94,18 @@ def search_bottom_up(
         replaced.append(int(n))
         gained.append(float(gain))
         # Gains below what weights are learned to would be found again and again.
-        if n == 0 and gain <= TOLERANCE * current.objective:
+        if n == 0 and gain <= STANDARD.allowed(current.objective):
             break
         found = np.flatnonzero(weight)
-        features, place = canonical(
+        features, place = canonicalise(
             concatenate([atoms, _features(asked[found], value[found], data.n_vars)])
         )
         start = np.zeros(len(features))
         # Atomic features come first in canonical order, in that of their variables.
         start[: data.n_vars] = network.weight[: data.n_vars]
         start[place[data.n_vars :]] = weight[found]
-        likelihood = packed_likelihood(features, data, threads)
-        current = learn_screened_weights(likelihood, penalty, start)
+        likelihood = arrange_packed(features, data, threads)
+        current = fit_weights(likelihood, penalty, start=start, screen=True)
         network = MarkovNetwork(data.n_vars, features, current.weight)
         weight[found] = current.weight[place[data.n_vars :]]
     return BottomUpSearch(network.features, tuple(replaced), tuple(gained), current.objective)

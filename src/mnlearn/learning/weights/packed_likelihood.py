@@ -1,6 +1,7 @@
 """The pseudo-likelihood of very many conjunctions, most of which need not be stored."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +90,7 @@ class PackedLikelihood:
     few: Columns
     rows: NDArray[np.unsignedinteger]
     threads: int = 1
+    dual_value: ClassVar[None] = None
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return the negative log-pseudo-likelihood of all examples and its gradient.
@@ -125,7 +127,7 @@ class PackedLikelihood:
         )
 
 
-def packed_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> PackedLikelihood:
+def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> PackedLikelihood:
     """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
 
     Memory: the packed data, 80 bytes a literal, and two bytes (four beyond 65,536 distinct rows)

@@ -1,6 +1,7 @@
 """The pseudo-likelihood of a feature set on a dataset, as a function of the weights."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from mnlearn.runtime.threads import map_ranges
 
 
 @dataclass(frozen=True, eq=False)
-class PseudoLikelihood:
+class StoredLikelihood:
     """Which rows each feature touches, arranged by variable.
 
     A column stands for the log-odds of one variable v given that the other literals of a
@@ -71,6 +72,7 @@ class PseudoLikelihood:
         map_ranges(evaluate, self.n_vars, self.threads)
         return float(loss.sum()), self._by_feature(gradient, -1.0)
 
+    @cached_property
     def curvature(self) -> NDArray[np.float64]:
         """Return the diagonal of the Hessian at w = 0, float64 of shape (n_features,)."""
         touched = np.empty(len(self.positive))
@@ -89,7 +91,7 @@ class PseudoLikelihood:
         return float(entropy.sum())
 
 
-def pseudo_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> PseudoLikelihood:
+def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> StoredLikelihood:
     """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
 
     Memory: two bytes (four beyond 65,536 distinct rows) per pair of a column and a row it
@@ -102,7 +104,7 @@ def pseudo_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> 
     var_start = np.concatenate([[0], np.cumsum(n_columns)])
     lists = RowLists(var_start, *_touched_rows(features, data, wanted, order, threads))
     own = features.owner[order]
-    return PseudoLikelihood(
+    return StoredLikelihood(
         n_vars=data.n_vars,
         n_features=len(features),
         n_examples=data.n_examples,
