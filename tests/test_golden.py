@@ -112,7 +112,9 @@ def test_trees_are_those_of_libra(name, benchmark_split):
     """Libra adds half a count per value and wants 10 examples per child: equal to six digits."""
     peers = pd.read_csv(registry_path().parent / "peer_timings.tsv", sep="\t")
     row = peers[peers["command"] == f"dnlearn -i {name}.train.data -ps 10"].iloc[0]
-    path = learn_tree_path(benchmark_split(name, "train"), float(np.exp(-10)), 10.0, 1, 0.5)
+    path = learn_tree_path(
+        benchmark_split(name, "train"), float(np.exp(-10)), 10.0, pseudocount=0.5
+    )
     score = pll(tree_network(path.trees), benchmark_split(name, "test")).mean
     assert abs(score - row["test_score"]) <= 1.1e-6
 
@@ -123,7 +125,7 @@ def test_learned_weights_score_like_those_of_libra(name, benchmark_split):
     command = f"mnlearnw -m {name}-ps5.dn -i {name}.train.data -sd -1 -l1 5"
     row = peers[peers["command"] == command].iloc[0]
     train = benchmark_split(name, "train")
-    path = learn_tree_path(train, float(np.exp(-5)), 10.0, 1, 0.5)
+    path = learn_tree_path(train, float(np.exp(-5)), 10.0, pseudocount=0.5)
     features = tree_features(path.trees, "default")
     learned = fit_weights(arrange_stored(features, train), Penalty(None, 5.0))
     from mnlearn.models.markov_network import MarkovNetwork

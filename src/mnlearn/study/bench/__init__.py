@@ -155,7 +155,7 @@ def _measure_trees(
 def _libra_trees(train: Dataset, split_penalty: float) -> Trees:
     """Return the trees that Libra grows: the same to the last digit it prints."""
     kappa = float(np.exp(-split_penalty))
-    return learn_tree_path(train, kappa, LIBRA_LEAST, 1, LIBRA_PSEUDOCOUNT).trees
+    return learn_tree_path(train, kappa, LIBRA_LEAST, pseudocount=LIBRA_PSEUDOCOUNT).trees
 
 
 def _measure_dataset(bench: Bench, name: str, parts: Parts) -> None:
