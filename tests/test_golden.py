@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
+from mnlearn.learning.conversion import Orders, smooth_marginals, to_markov_network
 from mnlearn.learning.features.generation import generate_features
 from mnlearn.learning.learner import Task
 from mnlearn.learning.logistic import learn_logistic_path
@@ -155,7 +155,7 @@ def test_converted_trees(row, benchmark_split):
     train, test = benchmark_split(name, "train"), benchmark_split(name, "test")
     network = tree_network(learn_tree_path(train, float(kappa), 10.0).trees)
     orders = Orders(np.arange(train.n_vars))
-    converted = to_markov_network(network, smoothed_marginals(train), orders)
+    converted = to_markov_network(network, smooth_marginals(train), orders)
     assert abs(pll(network, test).mean - float(tree_pll)) <= 0.00005 + 1e-9
     assert len(converted.features) == int(n_features)
     assert abs(pll(converted, test).mean - float(network_pll)) <= 0.00005 + 1e-9
