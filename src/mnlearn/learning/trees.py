@@ -151,7 +151,14 @@ def _grow(
     grown = []
     for target in targets:
         n_nodes = kernels.grow_tree(target, data, rule, room, nodes)
-        grown.append(kernels.TreeNodes(*(array[:n_nodes].copy() for array in nodes)))
+        grown.append(
+            kernels.TreeNodes(
+                split_var=nodes.split_var[:n_nodes].copy(),
+                child=nodes.child[:n_nodes].copy(),
+                gain=nodes.gain[:n_nodes].copy(),
+                value_weight=nodes.value_weight[:n_nodes].copy(),
+            )
+        )
     return grown
 
 

@@ -50,7 +50,7 @@ class Workspace:
         return self._arranged
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class BLM(Learner):
     """Markov network of features found bottom-up (Davis & Domingos 2010)."""
 

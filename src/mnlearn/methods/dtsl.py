@@ -37,7 +37,7 @@ class Workspace:
         return self._arranged
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DTSL(TreeLearner):
     """Markov network of the features of probability trees (Lowd & Davis 2010)."""
 

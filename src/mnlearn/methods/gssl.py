@@ -88,7 +88,7 @@ class Workspace:
         return weight[nested.members(learner.n_generated, learner.threshold)]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class GSSL(Learner):
     """Markov network of features generated at random (Van Haaren & Davis 2012)."""
 

@@ -73,7 +73,7 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
     return Arranged(features, likelihood, initial, time.perf_counter() - began)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class LW(Learner):
     """Markov network of the features of a dependency network, its weights learned."""
 

@@ -14,10 +14,9 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.progress import say
 
-# An edge price at which a whole budget costs less than this many nats is as good as none.
+# The price is no longer halved once the largest budget costs less than this, in nats.
 _NO_PRICE = 1e-3
-# Growth ends where fewer edges are left. The reference ends with 1 per cent of the budget left; on
-# Plants the cheap splits that still fit there are worth 1 per cent of the log-likelihood.
+# Growth ends when fewer edges are left, which is what a split adds at least (decision 0031).
 _LEAST_ROOM = 4
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_STATES = 45.0
@@ -53,11 +52,20 @@ class Growing(Candidates, Protocol):
 
 
 class CircuitGrowth:
-    """Takes the best split again and again; halves the price of an edge where none scores.
+    """Takes the best split again and again; halves the price of an edge when no split scores.
 
-    max_edges : a split that would exceed it is never taken.
-    state : of a growth of the same model and prices, to go on from there.
-    quick : see `SplitQueue`.
+    Parameters
+    ----------
+    model : Growing
+        The model that is split.
+    edge_cost, split_cost : float
+        Prices of an edge, at first, and of a split, in nats.
+    max_edges : int
+        A split that would exceed this number of edges is never taken.
+    state : mapping, optional
+        State of a growth of the same model and prices, from which to resume.
+    quick : bool
+        See `SplitQueue`.
     """
 
     def __init__(
@@ -66,6 +74,7 @@ class CircuitGrowth:
         edge_cost: float,
         split_cost: float,
         max_edges: int,
+        *,
         state: Mapping[str, NDArray] | None = None,
         quick: bool = True,
     ) -> None:
@@ -89,8 +98,14 @@ class CircuitGrowth:
     ) -> None:
         """Split until the next split would give more than `n_edges` edges.
 
-        deadline : value of time.monotonic() at which to stop for good.
-        keep : called with the state of the growth now and then, to be kept against a kill.
+        Parameters
+        ----------
+        n_edges : int
+            Edges of the circuit at most.
+        deadline : float
+            Value of time.monotonic() at which to stop for good.
+        keep : callable, optional
+            Called with the state of the growth every 45 seconds, to store it.
         """
         said = kept = time.monotonic()
         while not self.ended:
@@ -171,7 +186,7 @@ class CircuitGrowth:
             self._pending = Split(group, var, float(state["pending_gain"]), n_new_edges)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class CircuitLearner(Learner):
     """The hyperparameters of every learner that grows circuits."""
 
@@ -213,10 +228,10 @@ class EdgeBudgets(Generic[M]):
         self._seconds = 0.0
         self._scores: list[float] = []
 
-    def fitted(self, start: Callable[[], M], prices: CircuitLearner, *others: Any) -> Fitted:
+    def fit(self, start: Callable[[], M], prices: CircuitLearner, *others: Any) -> Fitted:
         """Return the model grown to a budget of edges.
 
-        start : makes the model that is to grow. others : the parameters that it depends on.
+        start : returns the model that is to grow. others : the parameters that it depends on.
         """
         key = (prices.edge_cost, prices.split_cost, prices.search, *others)
         began = time.monotonic()
@@ -227,9 +242,13 @@ class EdgeBudgets(Generic[M]):
             state = self._kept(key, prices.max_edges)
             model = start()
             growth = CircuitGrowth(
-                model, prices.edge_cost, prices.split_cost, self._max_edges, state,
-                prices.search == "quick",
-            )  # fmt: skip
+                model,
+                prices.edge_cost,
+                prices.split_cost,
+                self._max_edges,
+                state=state,
+                quick=prices.search == "quick",
+            )
             self._key, self._model, self._growth = key, model, growth
             self._seconds = 0.0 if state is None else float(state["seconds"])
             self._scores = [] if state is None else state["scores"].tolist()

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from mnlearn.models.circuit import ArithmeticCircuit
 
-# Edges that any split is assumed to add.
+# Edges that a split adds at least, before they are counted (decision 0022).
 _FEWEST = 4
-# The least numbers of edges of a group are found again once the circuit has grown by this share;
-# what was known is still taken for so much of it.
+# The least numbers of edges of a group are counted again when the circuit has grown by this share.
+# They may have fallen: an old number counts at the share `_KEPT` of its value (decision 0024).
 _GROWTH = 0.05
 _KEPT = 0.5
-# The edges of a split are counted up to so many times what they are known to be, so that no split
-# comes up again and again.
+# Stop counting the edges of a split at this multiple of their known number, but not before, so that
+# the same split is not counted again and again (decision 0024).
 _AHEAD = 4.0
-# Candidates that gain less than this share of the best of their group are not kept.
+# A candidate that gains less than this share of the best of its group is dropped.
 _MIN_SHARE = 0.01
 
 
@@ -60,13 +60,13 @@ class Split:
 class SplitQueue:
     """Candidate splits in groups, one group for all variables that a feature or leaf may take.
 
-    The score of a split is its gain in log-likelihood less its price, price times the number of
-    edges that it adds plus `split_cost`. Gains and numbers of edges go out of date with every
-    split. Where the search is quick, only a group that comes up as the best by what was last known
-    is brought up to date: first the least numbers of edges and then the bounds of the gains are
-    found again for all its candidates, and exact ones only where a candidate may be the best by
-    these (Lowd & Rooshenas 2013, Section 3.1). Otherwise all groups are, before each choice, so
-    that no split scores more than the one chosen.
+    The score of a split is its gain in log-likelihood, less `split_cost`, less the price of an edge
+    for each edge that it adds. Every split makes the known gains and numbers of edges out of date.
+    The quick search updates a group only when it is the best by its last known scores. It updates
+    the least numbers of edges first, and then the bounds of the gains. It computes exact values
+    only for candidates that may be the best by these (Lowd & Rooshenas 2013, Section 3.1). The
+    other search updates all groups before each choice, so that no split scores more than the one
+    chosen.
     """
 
     def __init__(
