@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,14 +133,7 @@ def tune(
         if not last and all(len(grid[name]) == 1 for name in stage.parameters):
             continue
         measure = (last_criterion or criterion) if last else criterion
-        search = _StageSearch(
-            learner=learner,
-            number=number,
-            workspace=workspace,
-            checkpoints=kept,
-            measure=measure,
-            chosen=chosen,
-        )
+        search = _StageSearch(learner, number, workspace, kept, measure=measure, chosen=chosen)
         candidates = search.run(grid)
         seconds += search.seconds
         trace += [_trace_row(number, each) for each in candidates]
@@ -149,7 +142,7 @@ def tune(
     return Tuned(best, _best_variants(learner, candidates), trace, seconds)
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False)
 class _StageSearch:
     """The search of one stage.
 
@@ -160,6 +153,7 @@ class _StageSearch:
     number: int
     workspace: Any
     checkpoints: Checkpoints
+    _: KW_ONLY
     measure: Criterion | None
     chosen: Mapping[str, Any]
     seconds: float = 0.0

@@ -17,7 +17,7 @@ from mnlearn.scoring import networks
 
 
 class Workspace:
-    """The trees, and the features that were arranged last."""
+    """The trees, and the features that were arranged most recently."""
 
     def __init__(self, task: Task) -> None:
         self.task = task

@@ -20,7 +20,7 @@ from mnlearn.scoring import networks
 
 
 class Workspace:
-    """The regressions, and the features that were arranged last."""
+    """The regressions, and the features that were arranged most recently."""
 
     def __init__(self, task: Task) -> None:
         self.task = task

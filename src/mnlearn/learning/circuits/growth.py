@@ -39,16 +39,16 @@ class Growing(Candidates, Protocol):
         """Tell whether a group is gone once it is split."""
 
     def model(self) -> ArithmeticCircuit:
-        """Return the model learned so far; what is grown further does not depend on it."""
+        """Return the model learned so far; this has no effect on further growth."""
 
     def details(self) -> dict[str, float]:
-        """Return what a record says of the model."""
+        """Return the diagnostics of the model, for its record."""
 
     def state(self) -> dict[str, NDArray]:
         """Return everything that was learned so far, as arrays."""
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Go back to a state, from the start."""
+        """Replace the start of the growth by a state."""
 
 
 class CircuitGrowth:
@@ -179,7 +179,7 @@ class CircuitGrowth:
         self.n_splits, ended, group, var = state["counts"].tolist()
         self.ended = bool(ended)
         if group >= 0:
-            # The model makes the split by what it found with the bounds.
+            # The model needs the probabilities that it finds with the bounds to make the split.
             self.model.bounds([group])
             n_new_edges = self.model.new_edges(group, var, self.max_edges)
             assert n_new_edges is not None
@@ -216,7 +216,7 @@ M = TypeVar("M", bound=Growing)
 class EdgeBudgets(Generic[M]):
     """Models of growing budgets of edges, all from one growth.
 
-    Where the task has a criterion, growth ends when two budgets in a row score below the best.
+    If the task has a criterion, growth ends when two budgets in a row score below the best.
     """
 
     def __init__(self, task: Task) -> None:

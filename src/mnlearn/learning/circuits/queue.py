@@ -24,11 +24,10 @@ _MIN_SHARE = 0.01
 
 
 class Candidates(Protocol):
-    """What can be split: candidates come in groups, one for all variables."""
+    """Candidate splits, in groups that have one candidate for each variable."""
 
     circuit: ArithmeticCircuit
-    # How many groups are best brought up to date together; 0 where the bounds are the gains, for
-    # good.
+    # How many groups to update together; 0 if the bounds are the gains and never change.
     batch: int
 
     def bounds(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
@@ -127,7 +126,7 @@ class SplitQueue:
         }
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Go back to a state."""
+        """Replace the queue by a state."""
         groups = state["group"].tolist()
         self._gain = dict(zip(groups, state["gain"].copy(), strict=True))
         self._edges = dict(zip(groups, state["edges"].copy(), strict=True))
@@ -139,7 +138,7 @@ class SplitQueue:
     def best(self, room: int) -> Split | None:
         """Return the best candidate that adds at most `room` edges, or None if none scores.
 
-        Candidates that add more, or did when last counted, are dropped for good.
+        Candidates that added more when they were last counted are dropped.
         """
         n_edges = self._candidates.circuit.n_edges
         if not self._quick:
@@ -183,7 +182,7 @@ class SplitQueue:
         return None
 
     def _limit(self, group: int, var: int, room: int) -> int:
-        """Return up to where to count the edges of a split: as long as it may be the best."""
+        """Return the number of edges beyond which a split cannot be the best."""
         if not self._quick or self._price == 0.0:
             return room
         next_best = -self._heap[0][0] if self._heap else 0.0
@@ -191,7 +190,7 @@ class SplitQueue:
         return int(min(room, max(spare / self._price, _AHEAD * self._edges[group][var])))
 
     def _renew(self) -> None:
-        """Bring the numbers of edges and the bounds of all groups up to date."""
+        """Update the numbers of edges and the bounds of all groups."""
         groups = sorted(group for _, group in self._heap)
         for group in groups:
             self._edges[group] = self._candidates.edges(group)
@@ -204,14 +203,14 @@ class SplitQueue:
             self._push(group)
 
     def _count(self, group: int) -> None:
-        """Find again what the first group's numbers of edges are at least; they may have fallen."""
+        """Count the least numbers of edges of the first group again; they may have fallen."""
         heapq.heappop(self._heap)
         known = (_KEPT * self._edges[group]).astype(np.int64)
         self._edges[group] = np.maximum(self._candidates.edges(group), known)
         self._push(group)
 
     def _refresh(self, fresh: set[int]) -> list[int]:
-        """Find the bounds of the first groups that are out of date again; return these groups."""
+        """Update the bounds of the first groups that are out of date; return these groups."""
         kept: list[tuple[float, int]] = []
         stale: list[tuple[float, int]] = []
         while self._heap and len(stale) < self._candidates.batch:
@@ -226,7 +225,7 @@ class SplitQueue:
         return groups
 
     def _bound(self, groups: Sequence[int]) -> None:
-        """Find the bounds of groups again, for candidates that were not dropped."""
+        """Update the bounds of groups, for candidates that were not dropped."""
         for group, bound in zip(groups, self._candidates.bounds(groups), strict=True):
             self._gain[group] = np.where(np.isneginf(self._gain[group]), -np.inf, bound)
 

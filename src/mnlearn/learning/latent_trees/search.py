@@ -63,11 +63,6 @@ def learn_latent_tree(
     tolerance : float
         EM stops when an iteration raises the log-likelihood by less than this share of it.
 
-    Returns
-    -------
-    LatentTree
-        The tree, with the log-likelihood of the training data.
-
     Raises
     ------
     InputError
@@ -91,13 +86,9 @@ def learn_latent_tree(
     if data.n_vars < 2:
         raise InputError("latent tree: expected at least 2 variables, got 1.")
     pairs = pair_probabilities(data, pseudocount)
-    parent = maximum_spanning_tree(mutual_information(pairs))
-    tables = {}
-    for v in range(1, data.n_vars):
-        u, w = sorted((int(parent[v]), v))
-        tables[u, w] = pairs[:, :, u, w]
-    tree = LatentTree(data.n_vars, tables, -np.inf)
-    tree = run_em(tree, data, pseudocount, n_iterations=1, tolerance=tolerance)
+    tree = run_em(
+        _find_chow_liu_tree(pairs), data, pseudocount, n_iterations=1, tolerance=tolerance
+    )
     search = _Search(tree, data, pseudocount, n_iterations=trial_iterations, tolerance=tolerance)
     _regroup(search, _Grouping(pairs, GROUPINGS[grouping]))
     hidden = [v for v in sorted(search.tree.neighbours()) if v >= data.n_vars]
@@ -106,6 +97,15 @@ def learn_latent_tree(
         heir = _choose_heir(search.tree, h)
         search.improve(_contract(search.tree, h, heir), sorted({h, heir, *near[h], *near[heir]}))
     return run_em(search.tree, data, pseudocount, n_iterations=n_iterations, tolerance=tolerance)
+
+
+def _find_chow_liu_tree(pairs: NDArray[np.float64]) -> LatentTree:
+    parent = maximum_spanning_tree(mutual_information(pairs))
+    tables = {}
+    for v in range(1, len(parent)):
+        u, w = sorted((int(parent[v]), v))
+        tables[u, w] = pairs[:, :, u, w]
+    return LatentTree(len(parent), tables, -np.inf)
 
 
 def _regroup(search: "_Search", grouping: "_Grouping") -> None:
