@@ -93,7 +93,7 @@ def learn_logistic_path(
         The training data. A variable that is constant in it has no finite log-odds, and is given
         those of its counts with one added to each (decision 0002).
     penalties : sequence of float
-        Penalties, in any order; the loss is summed over examples.
+        Penalties, in any order. The loss is summed over examples; the inputs are 0 and 1.
     free_intercept : bool
         Whether the intercept is left out of the penalty.
     tolerance : float
@@ -103,11 +103,6 @@ def learn_logistic_path(
     standardise : bool
         Whether the penalty of each weight is multiplied by the standard deviation of its variable,
         as if the inputs were divided by it.
-
-    Returns
-    -------
-    LogisticPath
-        The regressions; the inputs are 0 and 1.
 
     Raises
     ------
@@ -134,15 +129,8 @@ def learn_logistic_path(
         return [of(v=v, ones=ones[v]) for v in range(begin, end)]
 
     found = [one for block in map_ranges(learn, data.n_vars, threads) for one in block]
-    rows = zip(*(one.rows for one in found), strict=True)
-    return LogisticPath(
-        penalties=read_only(ordered),
-        coefficient=tuple(sparse.vstack(of_penalty, "csr") for of_penalty in rows),
-        intercept=read_only(np.column_stack([one.intercept for one in found])),
-        gap=read_only(np.column_stack([one.gap for one in found])),
-        constant_loss=read_only(_constant_loss(ones / data.n_examples, data.n_examples)),
-        names=data.names,
-    )
+    loss = _constant_loss(ones / data.n_examples, data.n_examples)
+    return _gather(ordered, found, loss, data.names)
 
 
 class _Regression(NamedTuple):
@@ -174,6 +162,24 @@ def _regress(
         result = PathResult(beta, intercept, gap, np.zeros(4, np.int64))
         l1_path(v, design, y, counts, goal, result)
     return _Regression([sparse.csr_array(b[None]) for b in beta], intercept, gap)
+
+
+def _gather(
+    penalties: NDArray[np.float64],
+    found: list[_Regression],
+    constant_loss: NDArray[np.float64],
+    names: tuple[str, ...] | None,
+) -> LogisticPath:
+    """Return the regressions of all variables as one path."""
+    rows = zip(*(one.rows for one in found), strict=True)
+    return LogisticPath(
+        penalties=read_only(penalties),
+        coefficient=tuple(sparse.vstack(of_penalty, "csr") for of_penalty in rows),
+        intercept=read_only(np.column_stack([one.intercept for one in found])),
+        gap=read_only(np.column_stack([one.gap for one in found])),
+        constant_loss=read_only(constant_loss),
+        names=names,
+    )
 
 
 def _constant_loss(share: NDArray[np.float64], n_examples: float) -> NDArray[np.float64]:

@@ -1,4 +1,10 @@
-"""Limited-memory quasi-Newton minimisation of a smooth convex function plus an L1 penalty."""
+"""Limited-memory quasi-Newton minimisation of a smooth convex function plus an L1 penalty.
+
+Without an L1 penalty this is plain L-BFGS. The direction is the quasi-Newton direction of the
+pseudo-gradient, and the backtracking line search stays in one orthant. Algorithm 1 of Andrew and
+Gao lets no variable move against the steepest descent. Here this holds only for variables that are
+0, so that the direction keeps the curvature (decision 0013).
+"""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,6 +16,8 @@ from numpy.typing import NDArray
 from mnlearn.runtime.errors import InputError
 
 Vector = NDArray[np.float64]
+# Differences of points and of gradients, with their products.
+History = deque[tuple[Vector, Vector, float]]
 
 MEMORY = 20
 _ARMIJO = 1e-4
@@ -44,60 +52,40 @@ def minimise(
     ----------
     smooth : callable
         Returns the value and the gradient of a smooth convex function.
-    x : float64 array of shape (n_vars,)
-        Point at which to start.
-    l1 : float64 array of shape (n_vars,)
-        L1 penalty of each variable, at least 0.
+    x, l1 : float64 arrays of shape (n_vars,)
+        Point at which to start; L1 penalty of each variable, at least 0.
     done : callable
         Asked after each iteration and before the first; minimisation ends when it returns True.
-    max_iterations : int
-        Greatest number of iterations.
-    memory : int
-        Number of pairs of differences from which the curvature is estimated.
+    max_iterations, memory : int
+        Greatest number of iterations, and number of pairs of differences to keep.
 
     Returns
     -------
-    state : Progress
-        The last state.
-    finished : bool
-        Whether `done` ended the minimisation. It also ends when rounding leaves no step that
-        lowers the objective.
+    tuple of Progress and bool
+        The last state, and whether `done` ended the minimisation. It also ends when rounding leaves
+        no step that lowers the objective.
 
     Raises
     ------
     InputError
         The objective is not finite at `x`.
 
-    Notes
-    -----
-    Without an L1 penalty this is plain L-BFGS. The direction is the quasi-Newton direction of the
-    pseudo-gradient. The backtracking line search stays in one orthant. Algorithm 1 of the paper
-    lets no variable move against the steepest descent. Here this holds only for variables that are
-    0, so that the direction keeps the curvature (decision 0013).
-
     References
     ----------
-    .. [1] Andrew and Gao, "Scalable training of L1-regularized log-linear models", ICML 2007,
-       Algorithm 1.
+    .. [1] Andrew and Gao, "Scalable training of L1-regularized log-linear models", ICML 2007.
     """
     value, gradient = smooth(x)
     if not np.isfinite(value):
         raise InputError("weight learning: the objective is not finite at the starting point.")
     objective = value + float(l1 @ np.abs(x))
     state = Progress(iteration=0, x=x, objective=objective, gradient=gradient, n_evaluations=1)
-    history: deque[tuple[Vector, Vector, float]] = deque(maxlen=memory)
+    history: History = deque(maxlen=memory)
     while not done(state):
         if state.iteration == max_iterations:
             return state, False
-        steepest = -_pseudo_gradient(state.x, state.gradient, l1)
-        direction = _two_loop(steepest, history)
-        direction[(direction * steepest <= 0) & (l1 > 0) & (state.x == 0)] = 0.0
-        slope = float(direction @ steepest)
-        if slope <= 0:
-            history.clear()
-            direction, slope = steepest, float(steepest @ steepest)
-            if slope == 0:
-                return state, False
+        steepest, direction, slope = _choose_direction(state, l1, history)
+        if slope == 0:
+            return state, False
         new = _search_line(
             smooth, state, steepest, direction, slope=slope, l1=l1, scaled=bool(history)
         )
@@ -106,12 +94,33 @@ def minimise(
                 return state, False
             history.clear()
             continue
-        step, change = new.x - state.x, new.gradient - state.gradient
-        curvature = float(step @ change)
-        if curvature > _MIN_CURVATURE * float(step @ step):
-            history.append((step, change, curvature))
+        _remember(history, new.x - state.x, new.gradient - state.gradient)
         state = new
     return state, True
+
+
+def _choose_direction(
+    state: Progress, l1: Vector, history: History
+) -> tuple[Vector, Vector, float]:
+    """Return the steepest descent, the direction of the search, and its slope; 0 at a minimum.
+
+    Forgets the history if its direction does not descend.
+    """
+    steepest = -_pseudo_gradient(state.x, state.gradient, l1)
+    direction = _two_loop(steepest, history)
+    direction[(direction * steepest <= 0) & (l1 > 0) & (state.x == 0)] = 0.0
+    slope = float(direction @ steepest)
+    if slope > 0:
+        return steepest, direction, slope
+    history.clear()
+    return steepest, steepest, float(steepest @ steepest)
+
+
+def _remember(history: History, step: Vector, change: Vector) -> None:
+    """Keep a pair of differences if it has enough curvature."""
+    curvature = float(step @ change)
+    if curvature > _MIN_CURVATURE * float(step @ step):
+        history.append((step, change, curvature))
 
 
 def _pseudo_gradient(x: Vector, gradient: Vector, l1: Vector) -> Vector:
@@ -120,7 +129,7 @@ def _pseudo_gradient(x: Vector, gradient: Vector, l1: Vector) -> Vector:
     return np.where(x == 0, at_zero, gradient + l1 * np.sign(x))
 
 
-def _two_loop(steepest: Vector, history: deque[tuple[Vector, Vector, float]]) -> Vector:
+def _two_loop(steepest: Vector, history: History) -> Vector:
     """Return the quasi-Newton direction (Nocedal & Wright, Algorithm 7.4)."""
     q = steepest.copy()
     coefficients = []

@@ -22,7 +22,7 @@ RELEARN = ("pass", "candidate")
 
 
 class Workspace:
-    """The searches made so far, and the features of the last one used."""
+    """The searches made so far, and the features that were arranged most recently."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -50,7 +50,7 @@ class Workspace:
         return self._arranged
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class BLM(Learner):
     """Markov network of features found bottom-up (Davis & Domingos 2010)."""
 

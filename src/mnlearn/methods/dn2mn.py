@@ -31,7 +31,7 @@ class Workspace:
         self.network = task.network
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DN2MN(TreeLearner):
     """Markov network converted from a dependency network (Lowd 2012).
 

@@ -39,7 +39,7 @@ class Workspace:
         return self.kept[key]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DNBag(TreeLearner):
     """Dependency network whose log-odds are the mean over trees of bootstrap samples."""
 

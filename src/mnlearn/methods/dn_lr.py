@@ -39,7 +39,7 @@ def regress(task: Task) -> Regressions:
     return Regressions(task.train, task.grid["lambda"], task.threads)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class LogisticLearner(Learner):
     """The hyperparameters of every learner that learns logistic regressions."""
 
@@ -52,7 +52,7 @@ class LogisticLearner(Learner):
     )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DNLR(LogisticLearner):
     """Dependency network whose CPDs are logistic regressions."""
 

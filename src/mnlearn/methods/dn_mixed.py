@@ -21,7 +21,7 @@ class Workspace:
         self.network: DependencyNetwork = task.network
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DNMixed(TreeLearner):
     """Dependency network whose log-odds are the weighted mean of trees and a given network."""
 

@@ -13,7 +13,7 @@ from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.scoring import networks
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class TreeLearner(Learner):
     """The hyperparameters of every learner that grows probability trees."""
 
@@ -64,7 +64,7 @@ def grow_trees(task: Task) -> GrownTrees:
     return GrownTrees(task.train, max(task.grid["kappa"]), task.threads)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DNTree(TreeLearner):
     """Dependency network whose CPDs are probability trees."""
 

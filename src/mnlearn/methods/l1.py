@@ -20,7 +20,7 @@ from mnlearn.scoring import networks
 
 
 class Workspace:
-    """The regressions, and the features that were arranged last."""
+    """The regressions, and the features that were arranged most recently."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -41,7 +41,7 @@ class Workspace:
         return self._arranged
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class L1(LogisticLearner):
     """Pairwise Markov network of neighbourhoods (Ravikumar, Wainwright & Lafferty 2010)."""
 

@@ -28,7 +28,7 @@ STOPPING = {"gap": STANDARD, "reference": REFERENCE}
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """Features arranged for weight learning, where it starts, and the seconds that took."""
+    """Features arranged for weight learning; initial : the weights at which it starts."""
 
     features: FeatureSet
     likelihood: StoredLikelihood
@@ -38,7 +38,7 @@ class Arranged:
 
 @dataclass
 class Workspace:
-    """The task, and the features that were used last."""
+    """The task, and the features that were arranged most recently."""
 
     task: Task
     kept: tuple[tuple[str, str], Arranged] | None = None
@@ -73,7 +73,7 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
     return Arranged(features, likelihood, initial, time.perf_counter() - began)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class LW(Learner):
     """Markov network of the features of a dependency network, its weights learned."""
 

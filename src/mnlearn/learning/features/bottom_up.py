@@ -1,4 +1,19 @@
-"""Features by bottom-up search from examples (BLM; Davis & Domingos 2010)."""
+"""Features by bottom-up search from examples (BLM; Davis & Domingos 2010).
+
+A pass takes the features in random order. For each feature f and each of the k nearest examples
+that do not satisfy f, the candidate is f without the literals that the example violates. The best
+candidate replaces f, again and again, until none scores higher. The score is the pseudo-likelihood
+less the penalties and less a price for each literal. A feature that scores less than 0 is not part
+of the network, but its literals count. Examples therefore become shorter before they gain anything.
+
+Three things differ from the exact search of the paper, which is in `bottom_up_exact`:
+
+- A candidate is scored at its best weight, with all other weights fixed. All weights are learned
+  together after each pass (decision 0017).
+- A candidate that has been in the search before is not tried again.
+- If no candidate gains more than it costs, the candidate with the best bound is taken without
+  evaluating its gain (decision 0018).
+"""
 
 from dataclasses import dataclass
 
@@ -66,10 +81,8 @@ def search_bottom_up(
 
     Parameters
     ----------
-    data : Dataset
-        The training data.
-    penalty : Penalty
-        Penalty on the weights during the search.
+    data, penalty
+        The training data, and the penalty on the weights during the search.
     initial : str
         "full": an example becomes a conjunction of all its values; "positive": of its ones.
     k : int
@@ -83,28 +96,6 @@ def search_bottom_up(
     threads : int
         Number of threads; the result does not depend on it.
 
-    Returns
-    -------
-    BottomUpSearch
-        The features and the record of the search.
-
-    Notes
-    -----
-    A pass takes the features in random order. For each feature f and each of the `k` nearest
-    examples that do not satisfy f, the candidate is f without the literals that the example
-    violates. The best candidate replaces f, again and again, until none scores higher. The score
-    is the pseudo-likelihood less the penalties and less `price` for each literal. A feature that
-    scores less than 0 is not part of the network, but its literals count. Examples therefore
-    become shorter before they gain anything.
-
-    Three things differ from the exact search of the paper, which is in `bottom_up_exact`:
-
-    - A candidate is scored at its best weight, with all other weights fixed. All weights are
-      learned together after each pass (decision 0017).
-    - A candidate that has been in the search before is not tried again.
-    - If no candidate gains more than it costs, the candidate with the best bound is taken without
-      evaluating its gain (decision 0018).
-
     References
     ----------
     .. [1] Davis and Domingos, "Bottom-up learning of Markov network structure", ICML 2010.
@@ -113,29 +104,28 @@ def search_bottom_up(
     rows, candidates, table = _start(data, initial)
     literal_price = Price(float(penalty.l1), float(penalty.precision), float(price))
     atoms = atomic_features(data.n_vars)
-    replaced, gained = [], []
+    record: list[tuple[int, float]] = []
     current = fit_weights(arrange_packed(atoms, data, threads), penalty, screen=True)
     network = MarkovNetwork(data.n_vars, atoms, current.weight)
     for _ in range(max_passes):
         examples = Examples(rows, data.weight, conditional_log_odds(network, data, threads))
         order = rng.permutation(len(candidates.asked))
         n, gain = generalise_pass(examples, order, candidates, k, literal_price, table)
-        replaced.append(int(n))
-        gained.append(float(gain))
+        record.append((int(n), float(gain)))
         # Gains below the tolerance of weight learning would be found again and again.
         if n == 0 and gain <= STANDARD.allowed(current.objective):
             break
         features, place = _network_features(candidates, data.n_vars)
         found = np.flatnonzero(candidates.weight)
         start = np.zeros(len(features))
-        # Atomic features come first in canonical order, in the order of their variables.
-        start[: data.n_vars] = network.weight[: data.n_vars]
+        start[: data.n_vars] = network.weight[: data.n_vars]  # The atomic features come first.
         start[place] = candidates.weight[found]
         likelihood = arrange_packed(features, data, threads)
         current = fit_weights(likelihood, penalty, start=start, screen=True)
         network = MarkovNetwork(data.n_vars, features, current.weight)
         candidates.weight[found] = current.weight[place]
-    return BottomUpSearch(network.features, tuple(replaced), tuple(gained), current.objective)
+    replaced, gained = zip(*record, strict=True) if record else ((), ())
+    return BottomUpSearch(network.features, replaced, gained, current.objective)
 
 
 def _start(

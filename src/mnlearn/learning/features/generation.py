@@ -126,11 +126,6 @@ def generate_features(
     seed : int
         Seed of the generation.
 
-    Returns
-    -------
-    GeneratedFeatures
-        The whole list.
-
     Raises
     ------
     InputError
@@ -151,16 +146,7 @@ def generate_features(
     """
     if n_generated < 1:
         raise InputError(f"generation: expected at least one feature, got {n_generated}.")
-    if initial not in INITIAL:
-        raise InputError(f"initial: expected one of {', '.join(INITIAL)}, got {initial!r}.")
-    if initial == "full":
-        given = (2 * np.arange(data.n_vars) + data.rows).astype(np.uint16).ravel()
-        length = np.full(data.n_rows, data.n_vars)
-    else:
-        given = (2 * np.nonzero(data.rows)[1] + 1).astype(np.uint16)
-        length = data.rows.sum(axis=1, dtype=np.int64)
-    if length.max() < 3:
-        raise InputError("generation: expected an example with at least three literals.")
+    given, length = _convert_examples(data, initial)
     start = np.empty(data.n_rows + n_generated + 1, np.int64)
     start[: data.n_rows + 1] = np.concatenate([[0], np.cumsum(length)])
     # Each generation halves the length, so that the mean length falls with the square root of the
@@ -180,3 +166,18 @@ def generate_features(
         literal=read_only(literal[: start[-1]]),
         digest=read_only(digest),
     )
+
+
+def _convert_examples(data: Dataset, initial: str) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+    """Return the literals of the features that examples become, and the lengths of these."""
+    if initial not in INITIAL:
+        raise InputError(f"initial: expected one of {', '.join(INITIAL)}, got {initial!r}.")
+    if initial == "full":
+        literal = (2 * np.arange(data.n_vars) + data.rows).astype(np.uint16).ravel()
+        length = np.full(data.n_rows, data.n_vars)
+    else:
+        literal = (2 * np.nonzero(data.rows)[1] + 1).astype(np.uint16)
+        length = data.rows.sum(axis=1, dtype=np.int64)
+    if length.max() < 3:
+        raise InputError("generation: expected an example with at least three literals.")
+    return literal, length
