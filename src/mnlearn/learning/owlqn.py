@@ -14,11 +14,11 @@ Vector = NDArray[np.float64]
 MEMORY = 20
 _ARMIJO = 1e-4
 _MAX_HALVINGS = 30
-# A pair of differences with less curvature than this, relative to its length, is not kept.
+# A pair of differences is kept only if its curvature, relative to its squared length, is larger.
 _MIN_CURVATURE = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Progress:
     """State after one iteration: point, penalised objective, gradient of the smooth part."""
 
@@ -34,25 +34,57 @@ def minimise(
     x: Vector,
     l1: Vector,
     done: Callable[[Progress], bool],
+    *,
     max_iterations: int,
     memory: int = MEMORY,
 ) -> tuple[Progress, bool]:
-    """Minimise smooth(x) + sum(l1 * |x|) and return the last state, and whether `done` said so.
+    """Minimise smooth(x) + sum(l1 * |x|) by orthant-wise L-BFGS.
 
-    Orthant-wise L-BFGS (Andrew & Gao 2007, Algorithm 1), which is plain L-BFGS where `l1` is 0:
-    the quasi-Newton direction of the pseudo-gradient, with a backtracking line search that stays
-    in one orthant. Other than in Algorithm 1 only variables that are 0 are kept from moving
-    against the steepest descent: a direction in which all others are kept too no longer has the
-    curvature, and takes ten times the iterations where features are nearly dependent.
-    `done` is asked after each iteration and before the first. Returns early where rounding
-    leaves no step that lowers the objective.
+    Parameters
+    ----------
+    smooth : callable
+        Returns the value and the gradient of a smooth convex function.
+    x : float64 array of shape (n_vars,)
+        Point at which to start.
+    l1 : float64 array of shape (n_vars,)
+        L1 penalty of each variable, at least 0.
+    done : callable
+        Asked after each iteration and before the first; minimisation ends when it returns True.
+    max_iterations : int
+        Greatest number of iterations.
+    memory : int
+        Number of pairs of differences from which the curvature is estimated.
 
-    memory : number of pairs of differences from which the curvature is estimated.
+    Returns
+    -------
+    state : Progress
+        The last state.
+    finished : bool
+        Whether `done` ended the minimisation. It also ends when rounding leaves no step that
+        lowers the objective.
+
+    Raises
+    ------
+    InputError
+        The objective is not finite at `x`.
+
+    Notes
+    -----
+    Without an L1 penalty this is plain L-BFGS. The direction is the quasi-Newton direction of the
+    pseudo-gradient. The backtracking line search stays in one orthant. Algorithm 1 of the paper
+    lets no variable move against the steepest descent. Here this holds only for variables that are
+    0, so that the direction keeps the curvature (decision 0013).
+
+    References
+    ----------
+    .. [1] Andrew and Gao, "Scalable training of L1-regularized log-linear models", ICML 2007,
+       Algorithm 1.
     """
     value, gradient = smooth(x)
     if not np.isfinite(value):
         raise InputError("weight learning: the objective is not finite at the starting point.")
-    state = Progress(0, x, value + float(l1 @ np.abs(x)), gradient, 1)
+    objective = value + float(l1 @ np.abs(x))
+    state = Progress(iteration=0, x=x, objective=objective, gradient=gradient, n_evaluations=1)
     history: deque[tuple[Vector, Vector, float]] = deque(maxlen=memory)
     while not done(state):
         if state.iteration == max_iterations:
@@ -66,7 +98,9 @@ def minimise(
             direction, slope = steepest, float(steepest @ steepest)
             if slope == 0:
                 return state, False
-        new = _line_search(smooth, state, steepest, direction, slope, l1, bool(history))
+        new = _search_line(
+            smooth, state, steepest, direction, slope=slope, l1=l1, scaled=bool(history)
+        )
         if new is None:
             if not history:
                 return state, False
@@ -102,11 +136,12 @@ def _two_loop(steepest: Vector, history: deque[tuple[Vector, Vector, float]]) ->
     return q
 
 
-def _line_search(
+def _search_line(
     smooth: Callable[[Vector], tuple[float, Vector]],
     state: Progress,
     steepest: Vector,
     direction: Vector,
+    *,
     slope: float,
     l1: Vector,
     scaled: bool,
@@ -123,6 +158,12 @@ def _line_search(
         objective = value + float(l1 @ np.abs(x))
         gain = float(steepest @ (x - state.x))
         if objective <= state.objective - _ARMIJO * gain and objective < state.objective:
-            return Progress(state.iteration + 1, x, objective, gradient, n_evaluations)
+            return Progress(
+                iteration=state.iteration + 1,
+                x=x,
+                objective=objective,
+                gradient=gradient,
+                n_evaluations=n_evaluations,
+            )
         length *= 0.5
     return None

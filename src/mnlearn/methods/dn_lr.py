@@ -29,7 +29,7 @@ class Regressions:
         if key not in self.paths:
             began = time.perf_counter()
             free = intercept == "free"
-            path = learn_logistic_path(self.train, self.penalties, free, gap, self.threads)
+            path = learn_logistic_path(self.train, self.penalties, free, gap, threads=self.threads)
             self.paths[key] = path, time.perf_counter() - began
         return self.paths[key]
 

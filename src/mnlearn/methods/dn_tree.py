@@ -51,7 +51,9 @@ class GrownTrees:
         least, added = key = (learner.min_leaf_examples, learner.pseudocount)
         if key not in self.paths:
             began = time.perf_counter()
-            path = learn_tree_path(self.train, self.largest_kappa, least, self.threads, added)
+            path = learn_tree_path(
+                self.train, self.largest_kappa, least, self.threads, pseudocount=added
+            )
             self.paths[key] = path, time.perf_counter() - began
         path, seconds = self.paths[key]
         return path.cut(learner.kappa), seconds

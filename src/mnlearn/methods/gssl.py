@@ -71,7 +71,7 @@ class Workspace:
             began = time.perf_counter()
             member = generated.nested.members(learner.n_generated, learner.threshold)
             features = generated.nested.features.select(member)
-            likelihood = generated.likelihood.restricted(member)
+            likelihood = generated.likelihood.restrict(member)
             seconds = time.perf_counter() - began
             self._selected = key, ArrangedFeatures(self.task, features, likelihood, seconds)
         return self._selected[1]

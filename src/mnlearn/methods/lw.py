@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
+from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
 from mnlearn.learning.grid_order import Path, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
@@ -59,7 +59,7 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
     wanted = cpd_features(task.network)[0]
     if kind == "converted" or start == "conversion":
         orders = Orders(np.arange(train.n_vars))
-        converted = to_markov_network(task.network, smoothed_marginals(train), orders)
+        converted = to_markov_network(task.network, smooth_marginals(train), orders)
         wanted = converted.features if kind == "converted" else wanted
     features, _ = canonicalise(wanted)
     initial = None

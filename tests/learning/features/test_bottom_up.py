@@ -200,7 +200,7 @@ def test_search_finds_the_structure_of_a_chain():
 
     data = merge_rows(rows[:2000])
     test = merge_rows(rows[2000:])
-    found = search_bottom_up(data, Penalty(1.0, 2.0), "full", 10, 5.0)
+    found = search_bottom_up(data, Penalty(1.0, 2.0), "full", 10, price=5.0)
     assert found.replaced[-1] == 0
     grid = BLM.grid({"initial": ["full"], "l1": [1]})
     model = tune(BLM, data, grid, None).best.fitted.model
@@ -211,10 +211,10 @@ def test_search_finds_the_structure_of_a_chain():
 
 def test_does_not_depend_on_anything_but_the_seed():
     data = random_data(4, 300, 8)
-    one, same = (search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, 1.0) for _ in range(2))
+    one, same = (search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, price=1.0) for _ in range(2))
     assert_array_equal(one.features.var, same.features.var)
     assert one.gained == same.gained
-    other = search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, 1.0, seed=7)
+    other = search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, price=1.0, seed=7)
     assert one.gained != other.gained
 
 

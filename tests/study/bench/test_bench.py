@@ -35,7 +35,9 @@ def test_reference_stops_when_five_iterations_gain_too_little():
         objectives.append(progress.objective)
         return progress.iteration == state.n_iterations
 
-    minimise(smooth, np.zeros(len(features)), np.zeros(len(features)), done, 100, memory=6)
+    minimise(
+        smooth, np.zeros(len(features)), np.zeros(len(features)), done, max_iterations=100, memory=6
+    )
     gains = -np.subtract(objectives[5:], objectives[:-5]) / objectives[5:]
     assert objectives[-1] == state.objective
     assert gains[-1] < 1e-3

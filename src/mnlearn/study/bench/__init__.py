@@ -18,7 +18,7 @@ from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
-from mnlearn.learning.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
+from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
@@ -155,7 +155,7 @@ def _measure_trees(
 def _libra_trees(train: Dataset, split_penalty: float) -> Trees:
     """Return the trees that Libra grows: the same to the last digit it prints."""
     kappa = float(np.exp(-split_penalty))
-    return learn_tree_path(train, kappa, LIBRA_LEAST, 1, LIBRA_PSEUDOCOUNT).trees
+    return learn_tree_path(train, kappa, LIBRA_LEAST, pseudocount=LIBRA_PSEUDOCOUNT).trees
 
 
 def _measure_dataset(bench: Bench, name: str, parts: Parts) -> None:
@@ -199,7 +199,7 @@ def _measure_conversion(
     split_penalty: int,
 ) -> MarkovNetwork:
     """Measure the conversion to a Markov network over all rotations of two opposite orders."""
-    base, orders = smoothed_marginals(train), Orders(np.arange(train.n_vars))
+    base, orders = smooth_marginals(train), Orders(np.arange(train.n_vars))
     seconds = seconds_of(lambda: to_markov_network(network, base, orders))
     converted = to_markov_network(network, base, orders)
     command = rf"dn2mn -m {name}-ps{split_penalty}\.dn -i {name}\.train\.data -uniq"
@@ -256,7 +256,7 @@ def _measure_growth(bench: Bench) -> None:
     seconds, sizes_of = [], []
     for divisor in (1e4, 1e3, 1e2, 1):
         network = tree_network(learn_tree_path(base, 1 / divisor).trees)
-        product, orders = smoothed_marginals(base), Orders(np.arange(base.n_vars))
+        product, orders = smooth_marginals(base), Orders(np.arange(base.n_vars))
         seconds.append(seconds_of(partial(to_markov_network, network, product, orders)))
         sizes_of.append(len(cpd_features(network)[0].var))
     bench.add(_slope("conversion, growth in literals", sizes_of, seconds))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
+from mnlearn.learning.conversion import Orders, smooth_marginals, to_markov_network
 from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
 from mnlearn.scoring.any_model import pll
 from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
@@ -41,7 +41,7 @@ def measure_logistic(bench: Bench, name: str, train: Dataset, test: Dataset) -> 
     rate = f"{len(PENALTIES) * train.n_vars / seconds:,.0f} regressions/s"
     bench.add(Figure(f"logistic, {len(PENALTIES)} penalties", name, seconds, rate))
     peer = bench.peer(name, rf"dn2mn -m {name}-lr{PENALTY:g}\.dn -i {name}\.train\.data -uniq")
-    base, orders = smoothed_marginals(train), Orders(np.arange(train.n_vars))
+    base, orders = smooth_marginals(train), Orders(np.arange(train.n_vars))
     seconds = seconds_of(lambda: to_markov_network(network, base, orders))
     converted = to_markov_network(network, base, orders)
     note = score_note(pll(converted, test).mean, peer)
