@@ -1,4 +1,4 @@
-"""What is left of a circuit when some literals are 0."""
+"""The part of a circuit that remains when some literals are 0."""
 
 from mnlearn.kernels.jit import kernel
 
@@ -7,8 +7,8 @@ from mnlearn.kernels.jit import kernel
 def settle(is_sum, start, child, n_leaves, alias):
     """Find nodes that are 0, and nodes that equal a node below them.
 
-    alias : int32, (n_nodes,). On entry of leaves: the leaf itself, or -1 where it is 0. On return
-        of each node the node that it equals, which may be itself, or -1.
+    alias : int32, (n_nodes,). On entry, each leaf has its own number, or -1 if it is 0. On return,
+        each node has the number of the node that it equals, which may be its own, or -1.
     """
     for i in range(len(is_sum)):
         n_left, last, zero = 0, -1, False
@@ -41,9 +41,9 @@ def mark_below(start, child, n_leaves, alias, marked):
 
 @kernel
 def rewrite(start, child, n_leaves, alias, place, new_start, new_child):
-    """Write the nodes that are left; return their number and that of their edges.
+    """Write the nodes that remain; return the number of inner nodes and of edges.
 
-    place : int32, (n_nodes,). New number of each node that is left, else -1.
+    place : int32, (n_nodes,). The new number of each node that remains, else -1.
     """
     n_nodes, n_edges = 0, 0
     for i in range(len(start) - 1):

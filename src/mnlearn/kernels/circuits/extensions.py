@@ -101,11 +101,11 @@ def extension_gain(n, l1, precision, count, count_of, prob, prob_of):
 
 @kernel
 def extension_bounds(n, l1, precision, count, count_of, prob, prob_of, bound):
-    """Find for each v what f & X_v and f & not X_v cannot gain more than; see `extension_gain`.
+    """Find upper bounds of the gains of f & X_v and f & not X_v; see `extension_gain`.
 
-    By duality the L1 penalty is the freedom to move c0 and c1 by l1 each before the likelihood is
-    maximised, and any move bounds the gain: they are moved towards what the model expects. The
-    Gaussian prior is left out.
+    By duality, the L1 penalty lets c0 and c1 each move by at most l1 before the likelihood is
+    maximised. Every such move bounds the gain. This kernel moves both counts towards the counts
+    that the model expects. It leaves out the Gaussian prior.
 
     count, prob, bound : float64, (n_vars,), the last overwritten.
     """
@@ -134,7 +134,7 @@ def _possible(q0, q1, prob_of):
 
 @kernel
 def _moved(count, expected, most):
-    """Return a count moved towards what is expected, by at most `most`."""
+    """Return a count moved towards the expected count, by at most `most`."""
     return max(count - most, expected) if count > expected else min(count + most, expected)
 
 

@@ -1,4 +1,4 @@
-"""How many edges splits of parameters add, found by looking only at the nodes that change.
+"""The number of edges that splits of parameters add. Only nodes that change are visited.
 
 Circuits are laid out as in `kernels.circuits.evaluation`, splits made as in
 `kernels.circuits.splitting`. Sets of variables are rows of 64-bit words.
@@ -13,7 +13,7 @@ from mnlearn.kernels.circuits.splitting import EITHER, ONE, SAME, ZERO
 from mnlearn.kernels.jit import kernel
 
 _PLANES = 32
-# Where a node stands to a split: above one of its parameters, or copied for each value.
+# The part of a node in a split: above one of its parameters, or copied for each value.
 _ABOVE = 1
 _COPIED = 2
 
@@ -60,9 +60,9 @@ def literals_below(start, child, n_leaves, n_vars, below):
 
 @kernel
 def _mark_above(parent_start, parent, parameters, mark, stack, order):
-    """Mark what is above some leaves, and these; list it in `order`, each after its parents.
+    """Mark some leaves and all nodes above them; list them in `order`, each after its parents.
 
-    Returns how many nodes these are.
+    Returns the number of these nodes.
     """
     n_order = 0
     nodes, edges = stack
@@ -103,10 +103,10 @@ def _values_below(below, n, var):
 def edges_of_split(circuit, parents, below, parameters, var, extend, limit, room):
     """Return by how much the number of edges changes if some parameters depend on a variable.
 
-    It is what `kernels.circuits.splitting.plan_split` finds by going through all nodes. Counting
-    ends where the number will be above `limit`; then what is returned is above it too, and no more
-    than the number unless the copies not yet counted remove edges, which few do: a sum of two
-    literals removes 2 where it is conditioned.
+    `kernels.circuits.splitting.plan_split` visits all nodes and finds the same number. This kernel
+    stops once the number must be above `limit`. Then it returns a number that is above `limit` too.
+    That number exceeds the change only if copies that are not yet counted remove edges. Few do: a
+    sum of two literals removes 2 where it is conditioned.
 
     circuit : is_sum, start, child, n_leaves. parents : as by `parents_of`.
     below : as by `literals_below`. parameters : int64: leaves of which no two are factors of one
@@ -201,7 +201,7 @@ def edges_of_copies(circuit, parents, below, parameters, room, twice, n_edges):
     A node above a parameter and not above the variable is copied if both values are wanted of it.
     A product where the two part becomes a sum of two, which adds 4 edges, or 5 if it has more
     than two factors; conditioning its factor above the variable may save 2 of them, where that is
-    a choice between the two literals. What else conditioning costs is left out.
+    a choice between the two literals. Other costs of conditioning are left out.
 
     circuit, parents, below, parameters, room : as for `edges_of_split`.
     twice : uint64, (n_nodes, n_words): room to work in.

@@ -1,11 +1,11 @@
 """Splitting a conjunction in an arithmetic circuit on a variable (Lowd & Domingos 2008, Table 2).
 
-Circuits are laid out as in `kernels.circuits.evaluation`. Some parameters are to depend on a
-variable V. Nodes above such a parameter and above a literal of V are mutual; a product where the
-two part, the parameter below one factor a and V below another b, is replaced by the sum over the
-values x of V of (a with the parameters for V = x) * (b with V = x). A new circuit is written, so
-that the order of nodes stays topological; which nodes are wanted in which of their versions is
-found first, and with it the change in the number of edges, in one pass up and one down.
+Circuits are laid out as in `kernels.circuits.evaluation`. A split makes some parameters depend on a
+variable V. A node above such a parameter and above a literal of V is mutual. The two part at a
+product if the parameter is below one factor, a, and V is below another factor, b. The sum over the
+values x of V of (a with the parameters for V = x) * (b with V = x) then replaces this product. The
+kernels write a new circuit, so that the order of the nodes stays topological. Before that, one pass
+up and one pass down find the wanted versions of each node, and the change in the number of edges.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ PARAMETER = 1
 ZERO = 2
 ONE = 4
 EITHER = ZERO | ONE
-# Which versions of a node are wanted: as it was, or that of V = 0 or V = 1 (the bits as above).
+# The wanted versions of a node: the node as it is, or that of V = 0 or V = 1 (the bits above).
 SAME = 1
 
 
@@ -120,10 +120,10 @@ def _version(c, below, same, versions, x):
 def write_split(is_sum, start, child, n_leaves, below, wanted, n_new, pairs, same, versions, out):
     """Write the circuit in which the parameters depend on V.
 
-    n_new : number of leaves added, all after those that were.
+    n_new : number of added leaves, which come after the old ones.
     pairs : int32, (n_pairs, 2): products of two leaves that are to be the first inner nodes.
-    same, versions : int32, (n_nodes,) and (n_nodes, 2): where the versions of a node have gone;
-        those of leaves are given, those of other nodes overwritten.
+    same, versions : int32, (n_nodes,) and (n_nodes, 2): the new nodes that are versions of each
+        node. Those of leaves are given, those of other nodes are overwritten.
     out : (is_sum, start, child) of the new circuit, with room enough.
     Returns the numbers of sums and products, and of edges.
     """

@@ -14,8 +14,8 @@ def sort_tests(start, var, target, place, n_vars, order, distance, target_at):
 
     The distance from the target to another variable is the number of steps from the one to the
     other in a cyclic order of the variables. A test that an order puts before the target is
-    removed; whatever rotation of the order is taken, the tests that are kept are then a first
-    or last part of this arrangement.
+    removed. For every rotation of the order, the tests that are kept are then a first or last
+    part of this arrangement.
 
     start, var : the features. target : int32, (n_features,). place : int64, (n_vars,), position
     of each variable in the order.

@@ -65,7 +65,7 @@ def merge_subfeatures(
 
     A CPD feature of weight w adds, for every order of the variables, a feature of its target's
     literal and of the tests that come after it, and takes away the same without the target's
-    (Lowd 2012, Section 4). What is removed multiplies w by the probability that it holds under
+    (Lowd 2012, Section 4). The removed tests multiply w by the probability that they hold under
     the base distribution. Equal features, known by the sums of the random `mark`s of their
     literals, are merged as they appear, so that time and memory are linear in the number of
     tests and of distinct subfeatures.
