@@ -91,7 +91,10 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
     )
     assert set(edited("report/pages.py", "1.45", "1.5")) == {"page", "claims_page"}
     assert (
-        edited("report/pages.py", "def page(", "def unused():\n    return 1\n\n\ndef page(") == {}
+        edited(
+            "report/pages.py", "def build_page(", "def unused():\n    return 1\n\n\ndef build_page("
+        )
+        == {}
     )
     assert finished.planned() == {}
 
@@ -99,11 +102,16 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
 @pytest.mark.parametrize(
     ("file", "old", "new", "rerun"),
     [
-        ("report/figures/scatter.py", "def scatter(", "@staticmethod\ndef scatter(", {"figure"}),
+        (
+            "report/figures/scatter.py",
+            "def draw_scatter(",
+            "@staticmethod\ndef draw_scatter(",
+            {"figure"},
+        ),
         (
             "report/tables/compare.py",
-            "def compare(",
-            "@staticmethod\ndef compare(",
+            "def tabulate_columns(",
+            "@staticmethod\ndef tabulate_columns(",
             {"table", "page"},
         ),
         (
