@@ -86,10 +86,10 @@ def order_points(
     grid : mapping
         The values of each parameter.
     path : Path, optional
-        Without it no point starts at another, and the order is that of the values as given.
+        Its steps along other parameters than `names` are left out. Without it no point starts at another, and the order is that of the values as given.
     """
-    steps = () if path is None else path.steps
-    ordered = {step.name: _in_order(grid[step.name], step) for step in steps if step.name in names}
+    steps = () if path is None else tuple(step for step in path.steps if step.name in names)
+    ordered = {step.name: _in_order(grid[step.name], step) for step in steps}
     product = itertools.product(*(grid[name] for name in names))
     places = {values: place for place, values in reversed(list(enumerate(product)))}
     outside = [n for n in names if path is None or n not in {step.name for step in path.penalty}]
