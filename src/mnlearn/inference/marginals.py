@@ -4,12 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
+from mnlearn.inference.belief_propagation import propagate
+from mnlearn.inference.iterative import Approximation
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Query, Terms, query_of
 from mnlearn.kernels.sampling.enumeration import enumerate_marginals
 from mnlearn.kernels.sampling.gibbs import sample_marginals
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import LOGGER
 from mnlearn.runtime.threads import map_ranges
 
 N_BATCHES = 20
@@ -33,13 +37,16 @@ class Marginals:
     row_of : ndarray of int64, shape (n_rows,)
         Which distinct evidence each row has.
     batches : ndarray of float32, shape (n_distinct, n_batches, n_query), or None
-        Estimates from consecutive parts of the chain; None where the marginals are exact.
+        Estimates from consecutive parts of the chain; None without a chain.
+    approximation : Approximation, or None
+        Log-odds and convergence of belief propagation and mean field.
     """
 
     query: NDArray[np.int64]
     probability: NDArray[np.float64]
     row_of: NDArray[np.int64]
     batches: NDArray[np.float32] | None
+    approximation: Approximation | None = None
 
 
 def conditional_marginals(
@@ -62,7 +69,7 @@ def conditional_marginals(
     query : ndarray of int64, shape (n_query,)
         Variables.
     inference : Inference
-        Gibbs sampling or enumeration.
+        The method and its settings.
     seed : int
         The chain of a row depends on this 64-bit seed and on the evidence of the row only.
     threads : int
@@ -71,7 +78,8 @@ def conditional_marginals(
     Raises
     ------
     InputError
-        `inference` is exact, and there are more than 20 query variables.
+        `inference` is exact, and there are more than 20 query variables; or the method needs a
+        Markov network, and the terms are those of a dependency network.
 
     Notes
     -----
@@ -93,6 +101,10 @@ def conditional_marginals(
     evidence = np.ascontiguousarray(rows[np.ix_(first, asked.evidence)])
     if inference.method == "exact":
         return Marginals(asked.query, _enumerate(asked, evidence, threads), row_of, None)
+    if inference.method == "bp":
+        found = propagate(asked, evidence, inference, threads=threads)
+        _tell_unconverged(found, inference)
+        return Marginals(asked.query, expit(found.log_odds), row_of, None, found)
     batches = _sample(asked, evidence, inference, seed, threads=threads)
     n_batches = batches.shape[1]
     sweeps = np.full(n_batches, inference.samples // n_batches)
@@ -100,6 +112,16 @@ def conditional_marginals(
     total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
     probability = (total + 0.5) / (inference.samples + 1)
     return Marginals(asked.query, probability, row_of, batches)
+
+
+def _tell_unconverged(found: Approximation, inference: Inference) -> None:
+    n = len(found.converged)
+    n_open = n - int(found.converged.sum())
+    if n_open:
+        LOGGER.warning(
+            "inference %s: %d of %d queries did not converge in %d iterations.",
+            inference.method, n_open, n, inference.iterations,
+        )  # fmt: skip
 
 
 def _sample(

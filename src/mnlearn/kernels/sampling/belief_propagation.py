@@ -2,13 +2,14 @@
 
 Each conjunction that the evidence satisfies is a factor: its value is exp(w) where its literals of
 query variables all hold, else 1. So its message to a variable depends only on the probability p
-that its other literals hold: log(1 + p (exp(w) - 1)) in favour of the variable's literal. All
-messages and beliefs are log-odds of the value 1.
+that its other literals hold: log(1 + p (exp(w) - 1)) in favour of the variable's literal. The work
+for a factor is proportional to its length. All messages and beliefs are log-odds of the value 1.
 """
 
 import numpy as np
 
-from mnlearn.kernels.arithmetic.logistic import sigmoid
+from mnlearn.kernels.arithmetic.logistic import log_normal, log_sigmoid, sigmoid
+from mnlearn.kernels.inlining import inlined
 from mnlearn.kernels.jit import kernel
 
 # Beyond this weight exp(w) + 1 is exp(w).
@@ -18,77 +19,174 @@ _TINY = 1e-300
 
 @kernel
 def propagate_beliefs(
-    terms, evidence, max_iterations, damping, tolerance, factor, message, scratch, log_odds
+    terms, evidence, max_iterations, damping, tolerance, parallel, first, last, log_odds, report
 ):
-    """Fill in the beliefs of all query variables; return the iterations, -1 without convergence.
-
-    Factors send their messages in order, each time from the newest beliefs.
+    """Fill in the beliefs of all query variables for the evidence rows `first` to `last`.
 
     terms : (evidence_start, evidence_var, evidence_value, query_start, query_var, query_value,
-        weight, owner), all terms symmetric. evidence : uint8, (n_evidence_vars,).
+        weight, owner), all terms symmetric. evidence : uint8, (n_evidence, n_evidence_vars).
     damping : share of the old message in the new one. tolerance : largest change of a belief, as a
         probability, in an iteration that ends the propagation.
-    factor : int64, (n_terms,); message : float64, (n_query_literals,); scratch : float64, (3,
-        longest term). log_odds : float64, (n_query,), overwritten.
+    parallel : whether all messages of an iteration are computed from the beliefs before it. If
+        not, factors send their messages in order, each time from the newest beliefs.
+    log_odds : float64, (n_evidence, n_query), overwritten. report : float64, (n_evidence, 3),
+        overwritten: the iterations, the largest change in the last one, and the Bethe estimate of
+        log Z of the query variables.
     """
-    start, var, value, weight = terms[3], terms[4], terms[5], terms[6]
-    n_factors = _holding(terms, evidence, factor)
-    message[:] = 0.0
-    log_odds[:] = 0.0
-    before = np.empty(len(log_odds))
-    for iteration in range(max_iterations):
-        before[:] = log_odds
-        for k in range(n_factors):
-            f = factor[k]
-            _send(
-                start[f], start[f + 1], var, value, weight[f], damping, message, scratch, log_odds
-            )
-        change = 0.0
-        for v in range(len(log_odds)):
-            change = max(change, abs(sigmoid(log_odds[v]) - sigmoid(before[v])))
-        if change <= tolerance:
-            return iteration + 1
-    return -1
+    n_terms, n_literals = len(terms[6]), len(terms[4])
+    factors = (
+        np.empty(n_terms + 1, np.int64),
+        np.empty(n_literals, np.int64),
+        np.empty(n_literals, np.uint8),
+        np.empty((3, n_terms)),
+    )
+    message, own, p = np.empty(n_literals), np.empty(n_literals), np.empty(n_literals)
+    before = np.empty(log_odds.shape[1])
+    for i in range(first, last):
+        n_factors = _collect_factors(terms, evidence[i], factors)
+        message[:] = 0.0
+        belief = log_odds[i]
+        belief[:] = 0.0
+        change = np.inf
+        iteration = 0
+        while iteration < max_iterations and change > tolerance:
+            before[:] = belief
+            if parallel:
+                _send_together(factors, n_factors, damping, message, own, p, belief)
+            else:
+                for f in range(n_factors):
+                    _send(f, factors, damping, message, own, p, belief)
+            change = _largest_change(before, belief)
+            iteration += 1
+        report[i, 0], report[i, 1] = iteration, change
+        report[i, 2] = _bethe_log_partition(factors, n_factors, message, own, p, belief)
 
 
 @kernel
-def _holding(terms, evidence, factor):
-    """Fill in the terms with a weight that the evidence satisfies; return their number."""
-    start, var, value, weight = terms[0], terms[1], terms[2], terms[6]
-    n_factors = 0
-    for f in range(len(weight)):
-        holds = weight[f] != 0.0
-        for e in range(start[f], start[f + 1]):
-            if evidence[var[e]] != value[e]:
+def _collect_factors(terms, evidence, factors):
+    """Fill in the terms with a weight that the evidence satisfies; return their number.
+
+    factors : (start, var, value, constants). A message of factor f is a + log(b + p c) with the
+        constants a, b, c = constants[:, f]; a is 0 unless exp(w) could overflow.
+    """
+    e_start, e_var, e_value, q_start, q_var, q_value, weight = terms[:7]
+    start, var, value, constants = factors
+    n_factors, end = 0, 0
+    start[0] = 0
+    for t in range(len(weight)):
+        holds = weight[t] != 0.0
+        for e in range(e_start[t], e_start[t + 1]):
+            if evidence[e_var[e]] != e_value[e]:
                 holds = False
                 break
-        if holds:
-            factor[n_factors] = f
-            n_factors += 1
+        if not holds:
+            continue
+        for e in range(q_start[t], q_start[t + 1]):
+            var[end], value[end] = q_var[e], q_value[e]
+            end += 1
+        w = weight[t]
+        large = w >= _LARGE
+        constants[0, n_factors] = w if large else 0.0
+        constants[1, n_factors] = np.exp(-w) if large else 1.0
+        constants[2, n_factors] = 1.0 if large else np.expm1(w)
+        n_factors += 1
+        start[n_factors] = end
     return n_factors
 
 
 @kernel
-def _send(first, last, var, value, weight, damping, message, scratch, log_odds):
-    """Renew the messages of the factor with literals `first` to `last`, and the beliefs."""
-    own, before, after = scratch
-    n = last - first
-    for k in range(n):
-        e = first + k
-        cavity = log_odds[var[e]] - message[e]
-        own[k] = sigmoid(cavity if value[e] else -cavity)
-    # Products of the others without a division, which a probability of 0 would not allow.
-    before[0], after[n - 1] = 1.0, 1.0
-    for k in range(1, n):
-        before[k] = before[k - 1] * own[k - 1]
-        after[n - 1 - k] = after[n - k] * own[n - k]
-    for k in range(n):
-        e = first + k
-        p = before[k] * after[k]
-        if weight < _LARGE:
-            new = np.log(max(1.0 + p * np.expm1(weight), _TINY))
-        else:
-            new = weight + np.log(p + np.exp(-weight)) if p > 0.0 else 0.0
+def _largest_change(before, after):
+    """Return the largest change of a belief, as a probability."""
+    change = 0.0
+    for v in range(len(after)):
+        change = max(change, abs(sigmoid(after[v]) - sigmoid(before[v])))
+    return change
+
+
+@inlined
+def _multiply_others(own, p, begin, end):
+    """Write to p[begin:end] the product of the other entries of own; return that of all.
+
+    No division, which a probability of 0 would not allow.
+    """
+    product = 1.0
+    for k in range(begin, end):
+        p[k] = product
+        product *= own[k]
+    after = 1.0
+    for k in range(end - 1, begin - 1, -1):
+        p[k] *= after
+        after *= own[k]
+    return product
+
+
+@inlined
+def _send(f, factors, damping, message, own, p, belief):
+    """Renew the messages of factor `f`, and the beliefs."""
+    start, var, value, constants = factors
+    a, b, c = constants[0, f], constants[1, f], constants[2, f]
+    begin, end = start[f], start[f + 1]
+    if end - begin == 1:
+        p[begin] = 1.0
+    else:
+        for e in range(begin, end):
+            cavity = belief[var[e]] - message[e]
+            own[e] = sigmoid(cavity if value[e] else -cavity)
+        _multiply_others(own, p, begin, end)
+    for e in range(begin, end):
+        new = a + np.log(max(b + p[e] * c, _TINY)) if a == 0.0 or p[e] > 0.0 else 0.0
         change = (1.0 - damping) * ((new if value[e] else -new) - message[e])
         message[e] += change
-        log_odds[var[e]] += change
+        belief[var[e]] += change
+
+
+@kernel
+def _send_together(factors, n_factors, damping, message, own, p, belief):
+    """Renew all messages from the same beliefs, then the beliefs."""
+    start, var, value, constants = factors
+    n_literals = start[n_factors]
+    _fill_own(var[:n_literals], value, message, belief, own)
+    for f in range(n_factors):
+        begin, end = start[f], start[f + 1]
+        _multiply_others(own, p, begin, end)
+        a, b, c = constants[0, f], constants[1, f], constants[2, f]
+        for e in range(begin, end):
+            # From here on `own` has the argument of the logarithm, and `p` what it is added to.
+            known = a == 0.0 or p[e] > 0.0
+            own[e] = max(b + p[e] * c, _TINY) if known else 1.0
+            p[e] = a if known else 0.0
+    for e in range(n_literals):
+        new = p[e] + log_normal(own[e])
+        message[e] += (1.0 - damping) * ((new if value[e] else -new) - message[e])
+    belief[:] = 0.0
+    for e in range(n_literals):
+        belief[var[e]] += message[e]
+
+
+@kernel
+def _fill_own(var, value, message, belief, own):
+    """Write to `own` the probability that each literal holds without its factor's message."""
+    for e in range(len(var)):
+        cavity = belief[var[e]] - message[e]
+        own[e] = sigmoid(cavity if value[e] else -cavity)
+
+
+@kernel
+def _bethe_log_partition(factors, n_factors, message, own, p, belief):
+    """Return the Bethe estimate of log Z that belongs to the messages."""
+    start, var, value, constants = factors
+    total = 0.0
+    for v in range(len(belief)):
+        total -= log_sigmoid(-belief[v])
+    n_literals = start[n_factors]
+    _fill_own(var[:n_literals], value, message, belief, own)
+    for f in range(n_factors):
+        begin, end = start[f], start[f + 1]
+        all_hold = _multiply_others(own, p, begin, end)
+        a, b, c = constants[0, f], constants[1, f], constants[2, f]
+        if a == 0.0 or all_hold > 0.0:
+            total += a + np.log(max(b + all_hold * c, _TINY))
+        for e in range(begin, end):
+            b_v = belief[var[e]]
+            total += log_sigmoid(-b_v) - log_sigmoid(message[e] - b_v)
+    return total

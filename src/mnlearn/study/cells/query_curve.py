@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +95,7 @@ def query_curve(
         rows, rank = rows[:n_sampled], rank[:n_sampled]
         seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
         settings = Inference(**inference)
-        record |= {"inference": asdict(settings), "seed": seed}
+        record |= {"inference": settings.as_record(), "seed": seed}
         terms = terms_of(model)
     points = []
     for percentage in track(percentages, "shares of the variables"):
