@@ -154,3 +154,17 @@ def test_ll_by_the_bethe_estimate():
     assert record["mean"] == pytest.approx(exact, abs=0.2)
     assert record["mean"] != exact
     assert record["converged"] == 1
+
+
+def test_score_by_mean_field():
+    exact = mean("m.npz d.data --metric ll")
+    assert mean("m.npz d.data --metric ll --inference meanfield") > exact
+    Path("singles.json").write_text("[[0],[1],[2],[3],[4],[5]]")
+    for model in ("m.npz", "dn.npz"):
+        line = f"{model} d.data --metric cmll --inference meanfield"
+        record = numbers(f"score {line} --json")
+        assert record["converged"] == 1
+        assert "monte_carlo_error" not in record
+        assert mean(f"{line} --threads 2") == record["mean"]
+        # A variable alone is independent, so mean field is exact.
+        assert mean(f"{line} --groups singles.json") == pytest.approx(mean(f"{model} d.data"))

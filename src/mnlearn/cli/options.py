@@ -54,10 +54,10 @@ _INFERENCE_SETTINGS = ("burn_in", "samples", "iterations", "tolerance", "damping
 _INFERENCE_OPTIONS = (
     click.option(
         "--inference",
-        type=click.Choice(["gibbs", "exact", "bp"]),
+        type=click.Choice(["gibbs", "exact", "bp", "meanfield"]),
         default="gibbs",
         show_default=True,
-        help="Gibbs sampling; enumeration of up to 2^20 states; loopy belief propagation.",
+        help="Gibbs sampling; enumeration of up to 2^20 states; belief propagation; mean field.",
     ),
     click.option(
         "--burn-in",
@@ -74,14 +74,14 @@ _INFERENCE_OPTIONS = (
         type=click.IntRange(min=1),
         default=100,
         show_default=True,
-        help="Most iterations of bp.",
+        help="Most iterations of bp and meanfield.",
     ),
     click.option(
         "--tolerance",
         type=click.FloatRange(min=0.0),
         default=1e-5,
         show_default=True,
-        help="bp ends when no marginal changes by more than this in an iteration.",
+        help="bp and meanfield end when no marginal changes by more than this in an iteration.",
     ),
     click.option(
         "--damping",

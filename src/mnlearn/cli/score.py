@@ -63,7 +63,8 @@ def score(
     cmll  conditional marginal log-likelihood: every variable given the other query groups
     cll   conditional log-likelihood of each query group given the others (exact)
     ll    log-likelihood (exact: circuits, and networks that one can be compiled of;
-          with --inference bp the partition function is the Bethe estimate)
+          the partition function is the Bethe estimate with --inference bp, and a lower bound
+          with --inference meanfield, so that ll is too high)
     """
     from mnlearn.data.text import load_dataset
     from mnlearn.inference.annealing import Annealing

@@ -8,7 +8,8 @@ from scipy.special import expit
 
 from mnlearn.inference.belief_propagation import propagate
 from mnlearn.inference.iterative import Approximation
-from mnlearn.inference.settings import Inference
+from mnlearn.inference.mean_field import fit_independent
+from mnlearn.inference.settings import ITERATIVE, Inference
 from mnlearn.inference.terms import Query, Terms, query_of
 from mnlearn.kernels.sampling.enumeration import enumerate_marginals
 from mnlearn.kernels.sampling.gibbs import sample_marginals
@@ -101,8 +102,9 @@ def conditional_marginals(
     evidence = np.ascontiguousarray(rows[np.ix_(first, asked.evidence)])
     if inference.method == "exact":
         return Marginals(asked.query, _enumerate(asked, evidence, threads), row_of, None)
-    if inference.method == "bp":
-        found = propagate(asked, evidence, inference, threads=threads)
+    if inference.method in ITERATIVE:
+        approximate = propagate if inference.method == "bp" else fit_independent
+        found = approximate(asked, evidence, inference, threads=threads)
         _tell_unconverged(found, inference)
         return Marginals(asked.query, expit(found.log_odds), row_of, None, found)
     batches = _sample(asked, evidence, inference, seed, threads=threads)

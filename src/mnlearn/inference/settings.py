@@ -5,8 +5,8 @@ from typing import Any
 
 from mnlearn.runtime.errors import InputError
 
-ITERATIVE = ("bp",)
-METHODS = ("gibbs", "exact", "bp")
+ITERATIVE = ("bp", "meanfield")
+METHODS = ("gibbs", "exact", "bp", "meanfield")
 SCHEDULES = ("sequential", "parallel")
 
 
@@ -16,17 +16,17 @@ class Inference:
 
     Attributes
     ----------
-    method : {"gibbs", "exact", "bp"}
-        Gibbs sampling, enumeration of up to 2^20 states of the query variables, or loopy belief
-        propagation.
+    method : {"gibbs", "exact", "bp", "meanfield"}
+        Gibbs sampling, enumeration of up to 2^20 states of the query variables, loopy belief
+        propagation, or mean field.
     burn_in : int
         Samples at the start of each chain that are not counted.
     samples : int
         Samples that are counted.
     iterations : int
-        Most iterations of belief propagation.
+        Most iterations of belief propagation and mean field.
     tolerance : float
-        Belief propagation has converged when no marginal changes by more than this in an iteration.
+        Both have converged when no marginal changes by more than this in an iteration.
     damping : float
         Share of the old message that an update of belief propagation keeps, against oscillation in
         loops; at least 0 and below 1.

@@ -15,6 +15,7 @@ from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.belief_propagation import bethe_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED
+from mnlearn.inference.mean_field import bound_log_partition
 from mnlearn.inference.score import Groups, Score, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import finite
@@ -140,9 +141,11 @@ def annealed_ll(
 
 
 def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
-    """Return the log-likelihood with the Bethe estimate of the partition function.
+    """Return the log-likelihood with an approximate partition function.
 
-    Models with an exact log-likelihood get that one.
+    Belief propagation gives the Bethe estimate. Mean field gives a lower bound of the partition
+    function, so the score is an upper bound of the log-likelihood. Models with an exact
+    log-likelihood get that one.
 
     Parameters
     ----------
@@ -151,7 +154,7 @@ def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
     data : Dataset
         The examples.
     inference : Inference
-        Belief propagation with its settings.
+        Belief propagation or mean field, with its settings.
 
     References
     ----------
@@ -161,7 +164,8 @@ def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         return ll(model, data)
     network = with_joint(model, "ll")
-    log_z, converged = bethe_log_partition(network, inference)
+    approximate = bethe_log_partition if inference.method == "bp" else bound_log_partition
+    log_z, converged = approximate(network, inference)
     score = score_of(_log_potential(network, data) - log_z, data)
     return replace(score, converged=float(converged))
 
