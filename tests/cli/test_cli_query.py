@@ -38,9 +38,11 @@ def test_query_prints_and_writes_the_same():
         )
 
 
-def test_query_by_belief_propagation():
+@pytest.mark.parametrize("method", ["bp", "mcsat"])
+def test_query_by_other_methods(method):
     line = "query m.npz --evidence evidence --inference"
-    result = succeed(f"{line} bp")
+    result = succeed(f"{line} {method}")
+    assert result.stderr == ""
     for a, b in zip(result.stdout.split(), succeed(f"{line} exact").stdout.split(), strict=True):
         np.testing.assert_allclose(
             np.array(a.split(","), float), np.array(b.split(","), float), atol=0.05

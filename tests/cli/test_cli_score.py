@@ -168,3 +168,14 @@ def test_score_by_mean_field():
         assert mean(f"{line} --threads 2") == record["mean"]
         # A variable alone is independent, so mean field is exact.
         assert mean(f"{line} --groups singles.json") == pytest.approx(mean(f"{model} d.data"))
+
+
+def test_score_by_mcsat():
+    line = "m.npz d.data --groups groups.json --metric cmll --inference"
+    record = numbers(f"score {line} mcsat --json")
+    exact = mean(f"{line} exact")
+    assert record["mean"] == pytest.approx(exact, abs=max(0.02, 5 * record["monte_carlo_error"]))
+    few = f"{line} mcsat --burn-in 5 --samples 20"
+    assert mean(f"{few} --threads 1") == mean(f"{few} --threads 2")
+    assert mean(few) != mean(f"{few} --seed 21")
+    refuse("score dn.npz d.data --metric cmll --inference mcsat", "expected a Markov network")

@@ -54,20 +54,21 @@ _INFERENCE_SETTINGS = ("burn_in", "samples", "iterations", "tolerance", "damping
 _INFERENCE_OPTIONS = (
     click.option(
         "--inference",
-        type=click.Choice(["gibbs", "exact", "bp", "meanfield"]),
+        type=click.Choice(["gibbs", "exact", "mcsat", "bp", "meanfield"]),
         default="gibbs",
         show_default=True,
-        help="Gibbs sampling; enumeration of up to 2^20 states; belief propagation; mean field.",
+        help="Gibbs sampling; enumeration of up to 2^20 states; MC-SAT; loopy belief propagation; "
+        "mean field.",
     ),
     click.option(
         "--burn-in",
         type=click.IntRange(min=0),
-        help="Sweeps not counted.  [default: 100]",
+        help="Samples not counted.  [default: 100; with mcsat 1000]",
     ),
     click.option(
         "--samples",
         type=click.IntRange(min=1),
-        help="Sweeps counted.  [default: 1000]",
+        help="Samples counted.  [default: 1000; with mcsat 10000]",
     ),
     click.option(
         "--iterations",

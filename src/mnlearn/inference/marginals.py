@@ -8,6 +8,7 @@ from scipy.special import expit
 
 from mnlearn.inference.belief_propagation import propagate
 from mnlearn.inference.iterative import Approximation
+from mnlearn.inference.mcsat import sample_by_slices
 from mnlearn.inference.mean_field import fit_independent
 from mnlearn.inference.settings import ITERATIVE, Inference
 from mnlearn.inference.terms import Query, Terms, query_of
@@ -84,9 +85,9 @@ def conditional_marginals(
 
     Notes
     -----
-    Gibbs estimates are Rao-Blackwellised. Half a count is added for each value, so that no estimate
-    is 0 or 1; the paper has no such count. For CPDs, "exact" gives the distribution to which
-    ordered Gibbs sampling converges.
+    Estimates by Gibbs sampling and MC-SAT are Rao-Blackwellised. Half a count is added for each
+    value, so that no estimate is 0 or 1; the paper has no such count. For CPDs, "exact" gives the
+    distribution to which ordered Gibbs sampling converges.
 
     References
     ----------
@@ -107,8 +108,9 @@ def conditional_marginals(
         found = approximate(asked, evidence, inference, threads=threads)
         _tell_unconverged(found, inference)
         return Marginals(asked.query, expit(found.log_odds), row_of, None, found)
-    batches = _sample(asked, evidence, inference, seed, threads=threads)
-    n_batches = batches.shape[1]
+    n_batches = min(N_BATCHES, inference.samples)
+    sample = _sample_gibbs if inference.method == "gibbs" else sample_by_slices
+    batches = sample(asked, evidence, inference, n_batches=n_batches, seed=seed, threads=threads)
     sweeps = np.full(n_batches, inference.samples // n_batches)
     sweeps[: inference.samples % n_batches] += 1
     total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
@@ -126,10 +128,15 @@ def _tell_unconverged(found: Approximation, inference: Inference) -> None:
         )  # fmt: skip
 
 
-def _sample(
-    asked: Query, evidence: NDArray[np.uint8], inference: Inference, seed: int, *, threads: int
+def _sample_gibbs(
+    asked: Query,
+    evidence: NDArray[np.uint8],
+    inference: Inference,
+    *,
+    n_batches: int,
+    seed: int,
+    threads: int,
 ) -> NDArray[np.float32]:
-    n_batches = min(N_BATCHES, inference.samples)
     out = np.empty((len(evidence), n_batches, len(asked.query)), np.float32)
     base = np.zeros(len(asked.query))
 

@@ -6,8 +6,10 @@ from typing import Any
 from mnlearn.runtime.errors import InputError
 
 ITERATIVE = ("bp", "meanfield")
-METHODS = ("gibbs", "exact", "bp", "meanfield")
+METHODS = ("gibbs", "exact", "mcsat", "bp", "meanfield")
 SCHEDULES = ("sequential", "parallel")
+# Samples that are not counted and that are; those of MC-SAT are the DTSL paper's.
+_SAMPLES = {"mcsat": (1000, 10000)}
 
 
 @dataclass(frozen=True)
@@ -16,9 +18,9 @@ class Inference:
 
     Attributes
     ----------
-    method : {"gibbs", "exact", "bp", "meanfield"}
-        Gibbs sampling, enumeration of up to 2^20 states of the query variables, loopy belief
-        propagation, or mean field.
+    method : {"gibbs", "exact", "mcsat", "bp", "meanfield"}
+        Gibbs sampling, enumeration of up to 2^20 states of the query variables, MC-SAT, loopy
+        belief propagation, or mean field.
     burn_in : int
         Samples at the start of each chain that are not counted.
     samples : int
@@ -74,20 +76,21 @@ class Inference:
 def inference_of(
     method: str, *, burn_in: int | None = None, samples: int | None = None, **more: Any
 ) -> Inference:
-    """Return settings with the usual numbers of samples where they are not given.
+    """Return settings with the method's usual numbers of samples where they are not given.
 
     Parameters
     ----------
     method : str
         See `Inference`.
     burn_in, samples : int, optional
-        Default: 100 and 1,000.
+        Default: 100 and 1,000; 1,000 and 10,000 for MC-SAT.
     **more
         Further settings of `Inference`.
     """
+    usual = _SAMPLES.get(method, (Inference.burn_in, Inference.samples))
     return Inference(
         method,
-        Inference.burn_in if burn_in is None else burn_in,
-        Inference.samples if samples is None else samples,
+        usual[0] if burn_in is None else burn_in,
+        usual[1] if samples is None else samples,
         **more,
     )
