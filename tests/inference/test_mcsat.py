@@ -10,6 +10,7 @@ from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference, inference_of
 from mnlearn.inference.terms import terms_of
 from mnlearn.kernels.sampling.blocks import draw_satisfying, room_for_blocks
+from mnlearn.kernels.sampling.conditioning import LeftTerms
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
@@ -55,7 +56,7 @@ def test_a_block_with_all_variables_is_drawn_uniformly(n_vars, seed):
     satisfying = states[~features.satisfied(states).any(axis=1)]
     if not len(satisfying):
         pytest.skip("no state meets all clauses")
-    left = (
+    left = LeftTerms(
         features.start.copy(), features.var.astype(np.int64), features.value.astype(np.int64),
         np.full(len(features), -1.0), np.full(len(features), -1),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from mnlearn.inference.iterative import Approximation
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Query, Terms, query_of, terms_of
-from mnlearn.kernels.sampling.belief_propagation import propagate_beliefs
+from mnlearn.kernels.sampling.belief_propagation import PropagationPlan, propagate_beliefs
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
@@ -107,13 +107,15 @@ def propagate(
     evidence = np.ascontiguousarray(evidence)
     log_odds = np.empty((len(evidence), len(asked.query)))
     report = np.empty((len(evidence), 3))
-    parallel = inference.schedule == "parallel"
+    plan = PropagationPlan(
+        inference.iterations,
+        inference.tolerance,
+        inference.damping,
+        inference.schedule == "parallel",
+    )
 
     def run(first: int, last: int) -> None:
-        propagate_beliefs(
-            asked.terms, evidence, inference.iterations, inference.damping, inference.tolerance,
-            parallel, first, last, log_odds, report,
-        )  # fmt: skip
+        propagate_beliefs(asked.terms, evidence, plan, first, last, log_odds, report)
 
     map_ranges(run, len(evidence), threads)
     return Approximation(log_odds, report, inference.tolerance)

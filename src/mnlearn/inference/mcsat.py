@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Query
-from mnlearn.kernels.sampling.mcsat import sample_slices
+from mnlearn.kernels.sampling.mcsat import SlicePlan, sample_slices
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 
@@ -70,11 +70,10 @@ def sample_by_slices(
         raise InputError("MC-SAT: expected a Markov network.")
     out = np.empty((len(evidence), n_batches, len(asked.query)), np.float32)
 
+    plan = SlicePlan(inference.burn_in, inference.samples, _START_SWEEPS, BLOCK_SIZE)
+
     def sample(first: int, last: int) -> None:
-        sample_slices(
-            asked.terms, evidence, np.uint64(seed), inference.burn_in, inference.samples,
-            _START_SWEEPS, BLOCK_SIZE, first, last, out,
-        )  # fmt: skip
+        sample_slices(asked.terms, evidence, np.uint64(seed), plan, first, last, out)
 
     map_ranges(sample, len(evidence), threads)
     return out

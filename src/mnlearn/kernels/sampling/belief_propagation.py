@@ -6,7 +6,10 @@ that its other literals hold: log(1 + p (exp(w) - 1)) in favour of the variable'
 for a factor is proportional to its length. All messages and beliefs are log-odds of the value 1.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.logistic import log_normal, log_sigmoid, sigmoid
 from mnlearn.kernels.inlining import inlined
@@ -17,64 +20,97 @@ _LARGE = 30.0
 _TINY = 1e-300
 
 
+class PropagationPlan(NamedTuple):
+    """How messages are renewed, and when that ends.
+
+    max_iterations : int. tolerance : float64, largest change of a belief, as a probability, in an
+        iteration that ends the propagation. damping : float64, share of the old message in the new
+        one.
+    parallel : bool, whether all messages of an iteration are computed from the beliefs before it.
+        If not, factors send their messages in order, each time from the newest beliefs.
+    """
+
+    max_iterations: int
+    tolerance: float
+    damping: float
+    parallel: bool
+
+
+class Factors(NamedTuple):
+    """Room for the terms that are factors given some evidence; their number is kept beside it.
+
+    start : int64, (n_terms + 1,). Factor f has the literals start[f]:start[f + 1].
+    var : int64, value : uint8, (n_literals,), variable of each literal and the value it asks for.
+    constants : float64, (3, n_terms). A message of factor f is a + log(b + p c) with the constants
+        a, b, c = constants[:, f]; a is 0 unless exp(w) could overflow.
+    message : float64, (n_literals,). own, others : float64, (n_literals,), scratch.
+    """
+
+    start: NDArray[np.int64]
+    var: NDArray[np.int64]
+    value: NDArray[np.uint8]
+    constants: NDArray[np.float64]
+    message: NDArray[np.float64]
+    own: NDArray[np.float64]
+    others: NDArray[np.float64]
+
+
 @kernel
-def propagate_beliefs(
-    terms, evidence, max_iterations, damping, tolerance, parallel, first, last, log_odds, report
-):
+def propagate_beliefs(terms, evidence, plan, first, last, log_odds, report):
     """Fill in the beliefs of all query variables for the evidence rows `first` to `last`.
 
-    terms : (evidence_start, evidence_var, evidence_value, query_start, query_var, query_value,
-        weight, owner), all terms symmetric. evidence : uint8, (n_evidence, n_evidence_vars).
-    damping : share of the old message in the new one. tolerance : largest change of a belief, as a
-        probability, in an iteration that ends the propagation.
-    parallel : whether all messages of an iteration are computed from the beliefs before it. If
-        not, factors send their messages in order, each time from the newest beliefs.
-    log_odds : float64, (n_evidence, n_query), overwritten. report : float64, (n_evidence, 3),
-        overwritten: the iterations, the largest change in the last one, and the Bethe estimate of
-        log Z of the query variables.
+    terms : QueryTerms, all symmetric. evidence : uint8, (n_evidence, n_evidence_vars).
+    plan : PropagationPlan. log_odds : float64, (n_evidence, n_query), overwritten.
+    report : float64, (n_evidence, 3), overwritten: the iterations, the largest change in the last
+        one, and the Bethe estimate of log Z of the query variables.
     """
-    n_terms, n_literals = len(terms[6]), len(terms[4])
-    factors = (
-        np.empty(n_terms + 1, np.int64),
-        np.empty(n_literals, np.int64),
-        np.empty(n_literals, np.uint8),
-        np.empty((3, n_terms)),
-    )
-    message, own, p = np.empty(n_literals), np.empty(n_literals), np.empty(n_literals)
+    factors = _room_for_factors(terms)
     before = np.empty(log_odds.shape[1])
     for i in range(first, last):
         n_factors = _collect_factors(terms, evidence[i], factors)
-        message[:] = 0.0
+        factors.message[:] = 0.0
         belief = log_odds[i]
         belief[:] = 0.0
         change = np.inf
         iteration = 0
-        while iteration < max_iterations and change > tolerance:
+        while iteration < plan.max_iterations and change > plan.tolerance:
             before[:] = belief
-            if parallel:
-                _send_together(factors, n_factors, damping, message, own, p, belief)
+            if plan.parallel:
+                _send_together(factors, n_factors, plan.damping, belief)
             else:
-                for f in range(n_factors):
-                    _send(f, factors, damping, message, own, p, belief)
+                _send_in_order(factors, n_factors, plan.damping, belief)
             change = _largest_change(before, belief)
             iteration += 1
         report[i, 0], report[i, 1] = iteration, change
-        report[i, 2] = _bethe_log_partition(factors, n_factors, message, own, p, belief)
+        report[i, 2] = _bethe_log_partition(factors, n_factors, belief)
+
+
+@kernel
+def _room_for_factors(terms):
+    """Return `Factors` with room for all terms."""
+    n_terms, n_literals = len(terms.weight), len(terms.query_var)
+    return Factors(
+        np.empty(n_terms + 1, np.int64),
+        np.empty(n_literals, np.int64),
+        np.empty(n_literals, np.uint8),
+        np.empty((3, n_terms)),
+        np.empty(n_literals),
+        np.empty(n_literals),
+        np.empty(n_literals),
+    )
 
 
 @kernel
 def _collect_factors(terms, evidence, factors):
-    """Fill in the terms with a weight that the evidence satisfies; return their number.
-
-    factors : (start, var, value, constants). A message of factor f is a + log(b + p c) with the
-        constants a, b, c = constants[:, f]; a is 0 unless exp(w) could overflow.
-    """
-    e_start, e_var, e_value, q_start, q_var, q_value, weight = terms[:7]
-    start, var, value, constants = factors
+    """Fill in the terms of weight other than 0 that the evidence satisfies; return how many."""
+    e_start, e_var, e_value = terms.evidence_start, terms.evidence_var, terms.evidence_value
+    q_start = terms.query_start
+    constants = factors.constants
     n_factors, end = 0, 0
-    start[0] = 0
-    for t in range(len(weight)):
-        holds = weight[t] != 0.0
+    factors.start[0] = 0
+    for t in range(len(terms.weight)):
+        w = terms.weight[t]
+        holds = w != 0.0
         for e in range(e_start[t], e_start[t + 1]):
             if evidence[e_var[e]] != e_value[e]:
                 holds = False
@@ -82,15 +118,14 @@ def _collect_factors(terms, evidence, factors):
         if not holds:
             continue
         for e in range(q_start[t], q_start[t + 1]):
-            var[end], value[end] = q_var[e], q_value[e]
+            factors.var[end], factors.value[end] = terms.query_var[e], terms.query_value[e]
             end += 1
-        w = weight[t]
         large = w >= _LARGE
         constants[0, n_factors] = w if large else 0.0
         constants[1, n_factors] = np.exp(-w) if large else 1.0
         constants[2, n_factors] = 1.0 if large else np.expm1(w)
         n_factors += 1
-        start[n_factors] = end
+        factors.start[n_factors] = end
     return n_factors
 
 
@@ -104,59 +139,61 @@ def _largest_change(before, after):
 
 
 @inlined
-def _multiply_others(own, p, begin, end):
-    """Write to p[begin:end] the product of the other entries of own; return that of all.
+def _multiply_others(own, others, begin, end):
+    """Write to others[begin:end] the product of the other entries of own; return that of all.
 
     No division, which a probability of 0 would not allow.
     """
     product = 1.0
     for k in range(begin, end):
-        p[k] = product
+        others[k] = product
         product *= own[k]
     after = 1.0
     for k in range(end - 1, begin - 1, -1):
-        p[k] *= after
+        others[k] *= after
         after *= own[k]
     return product
 
 
-@inlined
-def _send(f, factors, damping, message, own, p, belief):
-    """Renew the messages of factor `f`, and the beliefs."""
-    start, var, value, constants = factors
-    a, b, c = constants[0, f], constants[1, f], constants[2, f]
-    begin, end = start[f], start[f + 1]
-    if end - begin == 1:
-        p[begin] = 1.0
-    else:
+@kernel
+def _send_in_order(factors, n_factors, damping, belief):
+    """Renew the messages of one factor after the other, and the beliefs with each message."""
+    start, var, value, constants, message, own, others = factors
+    for f in range(n_factors):
+        a, b, c = constants[0, f], constants[1, f], constants[2, f]
+        begin, end = start[f], start[f + 1]
+        if end - begin == 1:
+            others[begin] = 1.0
+        else:
+            for e in range(begin, end):
+                cavity = belief[var[e]] - message[e]
+                own[e] = sigmoid(cavity if value[e] else -cavity)
+            _multiply_others(own, others, begin, end)
         for e in range(begin, end):
-            cavity = belief[var[e]] - message[e]
-            own[e] = sigmoid(cavity if value[e] else -cavity)
-        _multiply_others(own, p, begin, end)
-    for e in range(begin, end):
-        new = a + np.log(max(b + p[e] * c, _TINY)) if a == 0.0 or p[e] > 0.0 else 0.0
-        change = (1.0 - damping) * ((new if value[e] else -new) - message[e])
-        message[e] += change
-        belief[var[e]] += change
+            p = others[e]
+            new = a + np.log(max(b + p * c, _TINY)) if a == 0.0 or p > 0.0 else 0.0
+            change = (1.0 - damping) * ((new if value[e] else -new) - message[e])
+            message[e] += change
+            belief[var[e]] += change
 
 
 @kernel
-def _send_together(factors, n_factors, damping, message, own, p, belief):
+def _send_together(factors, n_factors, damping, belief):
     """Renew all messages from the same beliefs, then the beliefs."""
-    start, var, value, constants = factors
+    start, var, value, constants, message, own, others = factors
     n_literals = start[n_factors]
     _fill_own(var[:n_literals], value, message, belief, own)
     for f in range(n_factors):
         begin, end = start[f], start[f + 1]
-        _multiply_others(own, p, begin, end)
+        _multiply_others(own, others, begin, end)
         a, b, c = constants[0, f], constants[1, f], constants[2, f]
         for e in range(begin, end):
-            # From here on `own` has the argument of the logarithm, and `p` what it is added to.
-            known = a == 0.0 or p[e] > 0.0
-            own[e] = max(b + p[e] * c, _TINY) if known else 1.0
-            p[e] = a if known else 0.0
+            # Now `own` has the argument of the logarithm, and `others` what is added to it.
+            known = a == 0.0 or others[e] > 0.0
+            own[e] = max(b + others[e] * c, _TINY) if known else 1.0
+            others[e] = a if known else 0.0
     for e in range(n_literals):
-        new = p[e] + log_normal(own[e])
+        new = others[e] + log_normal(own[e])
         message[e] += (1.0 - damping) * ((new if value[e] else -new) - message[e])
     belief[:] = 0.0
     for e in range(n_literals):
@@ -172,9 +209,9 @@ def _fill_own(var, value, message, belief, own):
 
 
 @kernel
-def _bethe_log_partition(factors, n_factors, message, own, p, belief):
+def _bethe_log_partition(factors, n_factors, belief):
     """Return the Bethe estimate of log Z that belongs to the messages."""
-    start, var, value, constants = factors
+    start, var, value, constants, message, own, others = factors
     total = 0.0
     for v in range(len(belief)):
         total -= log_sigmoid(-belief[v])
@@ -182,7 +219,7 @@ def _bethe_log_partition(factors, n_factors, message, own, p, belief):
     _fill_own(var[:n_literals], value, message, belief, own)
     for f in range(n_factors):
         begin, end = start[f], start[f + 1]
-        all_hold = _multiply_others(own, p, begin, end)
+        all_hold = _multiply_others(own, others, begin, end)
         a, b, c = constants[0, f], constants[1, f], constants[2, f]
         if a == 0.0 or all_hold > 0.0:
             total += a + np.log(max(b + all_hold * c, _TINY))

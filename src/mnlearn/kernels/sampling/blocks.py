@@ -5,7 +5,10 @@ clauses, given the other variables. If the variables that clauses tie are few, t
 In any case, the uniform distribution over the states that meet all clauses is left as it is.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
 from mnlearn.kernels.arithmetic.splitmix import advance, uniform
@@ -28,10 +31,27 @@ _NONE = np.uint64(0)
 _WAITING, _FIXED = -1, -2
 
 
+class BlockRoom(NamedTuple):
+    """Scratch of `draw_satisfying`.
+
+    clause_start : int64, (n_query + 1,). The clauses of variable v are
+        clause[clause_start[v]:clause_start[v + 1]].
+    place : int64, (n_query,), position of each variable in the block, or what it is otherwise.
+    block : int64, (block_size,), the variables of the block.
+    allowed : uint64, a bit for each state of the block; bit j of a state is variable block[j].
+    """
+
+    clause_start: NDArray[np.int64]
+    clause: NDArray[np.int64]
+    place: NDArray[np.int64]
+    block: NDArray[np.int64]
+    allowed: NDArray[np.uint64]
+
+
 @kernel
 def room_for_blocks(n_query, n_literals, block_size):
-    """Return the arrays that `draw_satisfying` needs for blocks of at most `block_size`."""
-    return (
+    """Return `BlockRoom` for blocks of at most `block_size` variables."""
+    return BlockRoom(
         np.empty(n_query + 1, np.int64),
         np.empty(n_literals, np.int64),
         np.empty(n_query, np.int64),
@@ -44,8 +64,8 @@ def room_for_blocks(n_query, n_literals, block_size):
 def draw_satisfying(left, kept, fixed, room, stream, x, total):
     """Draw the variables that are not fixed, so that no term of `kept` holds; return the stream.
 
-    left : (start, var, value, …), the terms. kept : int64, terms that do not hold in state `x`.
-    fixed : bool, (n_query,). room : see `room_for_blocks`. stream : uint64.
+    left : LeftTerms. kept : int64, terms that do not hold in state `x`.
+    fixed : bool, (n_query,). room : BlockRoom. stream : uint64.
     x : uint8, (n_query,), the state, overwritten. total : float64, (n_query,); the probability of
         the value 1 from which each variable is drawn is added.
     """
@@ -76,12 +96,9 @@ def draw_satisfying(left, kept, fixed, room, stream, x, total):
 
 @kernel
 def _index_clauses(left, kept, fixed, room):
-    """Fill in the clauses of each variable that is not fixed.
-
-    room : (start, clause, …); the terms of variable v are clause[start[v]:start[v + 1]].
-    """
-    start, var = left[0], left[1]
-    clause_start, clause = room[0], room[1]
+    """Fill in the clauses of each variable that is not fixed."""
+    start, var = left.start, left.var
+    clause_start, clause = room.clause_start, room.clause
     n_query = len(fixed)
     clause_start[:] = 0
     for t in kept:
@@ -103,11 +120,8 @@ def _index_clauses(left, kept, fixed, room):
 
 @kernel
 def _grow_block(v, left, room):
-    """Fill the block with waiting variables that clauses tie to v, nearest first; return how many.
-
-    room : (start, clause, place, block, …); their positions in the block are written to `place`.
-    """
-    start, var = left[0], left[1]
+    """Fill the block with variables that clauses tie to v, nearest first; return how many."""
+    start, var = left.start, left.var
     clause_start, clause, place, block, _ = room
     block[0] = v
     place[v] = 0
@@ -127,12 +141,8 @@ def _grow_block(v, left, room):
 
 @kernel
 def _find_allowed(n, left, room, x):
-    """Mark the states of the block of `n` variables that meet the clauses, given the others.
-
-    room : (start, clause, place, block, allowed); `allowed` gets a bit for each state of the block,
-        and bit j of a state is variable block[j].
-    """
-    start, var, value = left[0], left[1], left[2]
+    """Mark the states of the block of `n` variables that meet the clauses, given the others."""
+    start, var, value = left.start, left.var, left.value
     clause_start, clause, place, block, allowed = room
     n_words = 1 << max(n - 6, 0)
     allowed[:n_words] = ~_NONE if n >= 6 else (np.uint64(1) << np.uint64(1 << n)) - np.uint64(1)

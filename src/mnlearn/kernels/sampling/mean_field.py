@@ -24,7 +24,7 @@ def fit_mean_field(terms, evidence, max_iterations, tolerance, first, last, log_
     The variables start at probability 1/2 and are updated in order, each from the newest values of
     the others.
 
-    terms : see `condition`, symmetric or owned. evidence : uint8, (n_evidence, n_evidence_vars).
+    terms : QueryTerms, symmetric or owned. evidence : uint8, (n_evidence, n_evidence_vars).
     tolerance : largest change of a probability in an iteration that ends the updates.
     log_odds : float64, (n_evidence, n_query), overwritten. report : float64, (n_evidence, 3),
         overwritten: the iterations, the largest change in the last one, and the lower bound of
@@ -63,7 +63,7 @@ def fit_mean_field(terms, evidence, max_iterations, tolerance, first, last, log_
 @kernel
 def _entries_by_variable(left, n_left, n_query):
     """Return (start, term): terms term[start[v]:start[v + 1]] add to the log-odds of v."""
-    start, var, owner = left[0], left[1], left[4]
+    start, var, owner = left.start, left.var, left.owner
     entry_start = np.zeros(n_query + 1, np.int64)
     for t in range(n_left):
         if owner[t] != SYMMETRIC:
@@ -89,7 +89,7 @@ def _entries_by_variable(left, n_left, n_query):
 @kernel
 def _expected_effect(left, t, v, q):
     """Return what term `t` is expected to add to the log-odds of variable v."""
-    start, var, value, weight = left[0], left[1], left[2], left[3]
+    start, var, value, weight = left.start, left.var, left.value, left.weight
     product = weight[t]
     for k in range(start[t], start[t + 1]):
         if var[k] != v:
@@ -102,19 +102,19 @@ def _expected_effect(left, t, v, q):
 @kernel
 def _constant(terms, holding):
     """Return what `condition` leaves out: the weights of terms with one literal, on the value 0."""
-    q_start, q_value, weight, owner = terms[3], terms[5], terms[6], terms[7]
+    q_start, q_value = terms.query_start, terms.query_value
     total = 0.0
     for t in holding:
-        alone = owner[t] == SYMMETRIC and q_start[t + 1] - q_start[t] == 1
+        alone = terms.owner[t] == SYMMETRIC and q_start[t + 1] - q_start[t] == 1
         if alone and q_value[q_start[t]] == 0:
-            total += weight[t]
+            total += terms.weight[t]
     return total
 
 
 @kernel
 def _lower_bound(left, n_left, base, log_odds, q):
     """Return the expected log-potential plus the entropy of independent variables."""
-    start, var, value, weight = left[0], left[1], left[2], left[3]
+    start, var, value, weight = left.start, left.var, left.value, left.weight
     total = 0.0
     for v in range(len(base)):
         # The entropy is log(1 + exp(odds)) - q odds, written for odds of either sign.
