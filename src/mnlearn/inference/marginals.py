@@ -94,12 +94,7 @@ def conditional_marginals(
     Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section 6.2.
     """
     asked = query_of(terms, query)
-    keys = np.packbits(rows[:, asked.evidence], axis=1)
-    if keys.shape[1] == 0:
-        first, row_of = np.zeros(1, np.int64), np.zeros(len(rows), np.int64)
-    else:
-        view = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1])))[:, 0]
-        _, first, row_of = np.unique(view, return_index=True, return_inverse=True)
+    first, row_of = _distinct(rows[:, asked.evidence])
     evidence = np.ascontiguousarray(rows[np.ix_(first, asked.evidence)])
     if inference.method == "exact":
         return Marginals(asked.query, _enumerate(asked, evidence, threads), row_of, None)
@@ -116,6 +111,16 @@ def conditional_marginals(
     total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
     probability = (total + 0.5) / (inference.samples + 1)
     return Marginals(asked.query, probability, row_of, batches)
+
+
+def _distinct(evidence: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a row of each distinct evidence, and which distinct evidence each row has."""
+    keys = np.packbits(evidence, axis=1)
+    if keys.shape[1] == 0:
+        return np.zeros(1, np.int64), np.zeros(len(evidence), np.int64)
+    view = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1])))[:, 0]
+    _, first, row_of = np.unique(view, return_index=True, return_inverse=True)
+    return first, row_of
 
 
 def _tell_unconverged(found: Approximation, inference: Inference) -> None:
