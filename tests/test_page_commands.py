@@ -62,7 +62,7 @@ def test_commands_of_a_method(name, folder):
         run(command)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/own-data.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/own-data.md", "docs/inference.md"])
 def test_commands_for_own_data(page, folder):
     for command in shown(page, "mnlearn (?:fit|score|info|convert|query|ising)"):
         # Fewer resamples take less time.

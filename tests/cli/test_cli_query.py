@@ -38,6 +38,17 @@ def test_query_prints_and_writes_the_same():
         )
 
 
+@pytest.mark.parametrize("method", ["bp", "mcsat"])
+def test_query_by_other_methods(method):
+    line = "query m.npz --evidence evidence --inference"
+    result = succeed(f"{line} {method}")
+    assert result.stderr == ""
+    for a, b in zip(result.stdout.split(), succeed(f"{line} exact").stdout.split(), strict=True):
+        np.testing.assert_allclose(
+            np.array(a.split(","), float), np.array(b.split(","), float), atol=0.05
+        )
+
+
 def test_query_is_the_ratio_of_likelihoods():
     Path("zero.data").write_text("0,0,1,0,1,0\n")
     Path("one.data").write_text("1,0,1,0,1,0\n")

@@ -132,3 +132,50 @@ def test_score_of_impossible_data_is_json():
 )
 def test_score_refuses(line, names):
     refuse(line, names)
+
+
+def test_score_by_belief_propagation_reports_convergence():
+    line = "m.npz d.data --groups groups.json --metric cmll"
+    exact = mean(f"{line} --inference exact")
+    record = numbers(f"score {line} --inference bp --json")
+    assert record["mean"] == pytest.approx(exact, abs=0.05)
+    assert record["converged"] == 1
+    for more in ("--schedule parallel", "--damping 0", "--threads 2", "--seed 3"):
+        assert mean(f"{line} --inference bp {more}") == pytest.approx(record["mean"], abs=1e-3)
+    result = succeed(f"score {line} --inference bp --iterations 1 --json")
+    assert json.loads(result.stdout)["converged"] < 1
+    assert "did not converge in 1 iterations" in result.stderr
+    refuse("score dn.npz d.data --metric cmll --inference bp", "expected a Markov network")
+
+
+def test_ll_by_the_bethe_estimate():
+    exact = mean("m.npz d.data --metric ll")
+    record = numbers("score m.npz d.data --metric ll --inference bp --json")
+    assert record["mean"] == pytest.approx(exact, abs=0.2)
+    assert record["mean"] != exact
+    assert record["converged"] == 1
+
+
+def test_score_by_mean_field():
+    exact = mean("m.npz d.data --metric ll")
+    assert mean("m.npz d.data --metric ll --inference meanfield") > exact
+    Path("singles.json").write_text("[[0],[1],[2],[3],[4],[5]]")
+    for model in ("m.npz", "dn.npz"):
+        line = f"{model} d.data --metric cmll --inference meanfield"
+        record = numbers(f"score {line} --json")
+        assert record["converged"] == 1
+        assert "monte_carlo_error" not in record
+        assert mean(f"{line} --threads 2") == record["mean"]
+        # A variable alone is independent, so mean field is exact.
+        assert mean(f"{line} --groups singles.json") == pytest.approx(mean(f"{model} d.data"))
+
+
+def test_score_by_mcsat():
+    line = "m.npz d.data --groups groups.json --metric cmll --inference"
+    record = numbers(f"score {line} mcsat --json")
+    exact = mean(f"{line} exact")
+    assert record["mean"] == pytest.approx(exact, abs=max(0.02, 5 * record["monte_carlo_error"]))
+    few = f"{line} mcsat --burn-in 5 --samples 20"
+    assert mean(f"{few} --threads 1") == mean(f"{few} --threads 2")
+    assert mean(few) != mean(f"{few} --seed 21")
+    refuse("score dn.npz d.data --metric cmll --inference mcsat", "expected a Markov network")

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -31,32 +32,73 @@ mirror_option = click.option(
 
 
 def inference_options(command: F) -> F:
-    """Add the options that say how conditional marginals are computed."""
-    for option in (
-        click.option(
-            "--samples",
-            type=click.IntRange(min=1),
-            default=1000,
-            show_default=True,
-            help="Sweeps counted.",
-        ),
-        click.option(
-            "--burn-in",
-            type=click.IntRange(min=0),
-            default=100,
-            show_default=True,
-            help="Sweeps not counted.",
-        ),
-        click.option(
-            "--inference",
-            type=click.Choice(["gibbs", "exact"]),
-            default="gibbs",
-            show_default=True,
-            help="Gibbs sampling, or enumeration of up to 2^20 states.",
-        ),
-    ):
-        command = option(command)
-    return command
+    """Add the options that say how conditional marginals are computed.
+
+    The command gets them as one argument, `inference`.
+    """
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        from mnlearn.inference.settings import inference_of
+
+        settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
+        return command(inference=inference_of(given.pop("inference"), **settings), **given)
+
+    wrapped: Any = run
+    for option in reversed(_INFERENCE_OPTIONS):
+        wrapped = option(wrapped)
+    return cast(F, wrapped)
+
+
+_INFERENCE_SETTINGS = ("burn_in", "samples", "iterations", "tolerance", "damping", "schedule")
+_INFERENCE_OPTIONS = (
+    click.option(
+        "--inference",
+        type=click.Choice(["gibbs", "exact", "mcsat", "bp", "meanfield"]),
+        default="gibbs",
+        show_default=True,
+        help="Gibbs sampling; enumeration of up to 2^20 states; MC-SAT; loopy belief propagation; "
+        "mean field.",
+    ),
+    click.option(
+        "--burn-in",
+        type=click.IntRange(min=0),
+        help="Samples not counted.  [default: 100; with mcsat 1000]",
+    ),
+    click.option(
+        "--samples",
+        type=click.IntRange(min=1),
+        help="Samples counted.  [default: 1000; with mcsat 10000]",
+    ),
+    click.option(
+        "--iterations",
+        type=click.IntRange(min=1),
+        default=100,
+        show_default=True,
+        help="Most iterations of bp and meanfield.",
+    ),
+    click.option(
+        "--tolerance",
+        type=click.FloatRange(min=0.0),
+        default=1e-5,
+        show_default=True,
+        help="bp and meanfield end when no marginal changes by more than this in an iteration.",
+    ),
+    click.option(
+        "--damping",
+        type=click.FloatRange(min=0.0, max=1.0, max_open=True),
+        default=0.5,
+        show_default=True,
+        help="Share of the old message that an update of bp keeps.",
+    ),
+    click.option(
+        "--schedule",
+        type=click.Choice(["sequential", "parallel"]),
+        default="sequential",
+        show_default=True,
+        help="Whether bp computes messages one after the other, or all from the last iteration's.",
+    ),
+)
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
@@ -122,13 +164,15 @@ def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
     from mnlearn.inference.settings import Inference
 
     value = parse_object(text, option)
-    kinds = {"method": (str, "a text"), "burn_in": (int, "a whole number")}
-    kinds |= dict.fromkeys(("samples", *more), (int, "a whole number"))
+    text_kind, whole = ((str,), "a text"), ((int,), "a whole number")
+    kinds: dict[str, tuple[tuple[type, ...], str]] = {"method": text_kind, "schedule": text_kind}
+    kinds |= dict.fromkeys(("tolerance", "damping"), ((int, float), "a number"))
+    kinds |= dict.fromkeys(("burn_in", "samples", "iterations", *more), whole)
     _check_names(value, tuple(kinds), option)
     for name, item in value.items():
-        kind, expected = kinds[name]
+        accepted, expected = kinds[name]
         # A bool is an int for Python, and no number for a person.
-        if type(item) is not kind:
+        if type(item) not in accepted:
             raise InputError(f"{option}, {name}: expected {expected}, got {json.dumps(item)}.")
     for name in more:
         if value and value.get(name, 0) < 1:

@@ -1,11 +1,15 @@
 """The commands that ask a model: `query` and `sample`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mnlearn.cli.files import check_text_form
 from mnlearn.cli.options import FILE, inference_options, seed_option, threads_option
+
+if TYPE_CHECKING:
+    from mnlearn.inference.settings import Inference
 
 
 @click.command()
@@ -20,24 +24,20 @@ def query(
     model_path: Path,
     evidence: Path,
     out: Path | None,
-    inference: str,
-    burn_in: int,
-    samples: int,
+    inference: "Inference",
     threads: int,
     seed: int,
 ) -> None:
     """Print P(variable = 1 | the values given) for every * of each evidence row."""
     from mnlearn.inference.queries import answer, format_answers, read_evidence
-    from mnlearn.inference.settings import Inference
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream_seed
 
     model = load_model(model_path)
     rows, asked = read_evidence(evidence, model.n_vars, model.names)
-    settings = Inference(inference, burn_in, samples)
     probability = answer(
-        model, rows, asked, settings, seed=stream_seed(seed, "query"), threads=threads
+        model, rows, asked, inference, seed=stream_seed(seed, "query"), threads=threads
     )
     text = format_answers(probability, rows, asked, model.names)
     if out is None:

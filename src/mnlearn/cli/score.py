@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from mnlearn.data.dataset import Dataset
     from mnlearn.inference.score import Score
+    from mnlearn.inference.settings import Inference
 
 
 @click.command()
@@ -46,9 +47,7 @@ def score(
     model_path: Path,
     data_path: Path,
     metric: str,
-    inference: str,
-    burn_in: int,
-    samples: int,
+    inference: "Inference",
     chains: int | None,
     folds: int,
     groups: Path | None,
@@ -63,11 +62,13 @@ def score(
     pll   log-pseudo-likelihood: every variable given all others
     cmll  conditional marginal log-likelihood: every variable given the other query groups
     cll   conditional log-likelihood of each query group given the others (exact)
-    ll    log-likelihood (exact: circuits, and networks that one can be compiled of)
+    ll    log-likelihood (exact: circuits, and networks that one can be compiled of;
+          the partition function is the Bethe estimate with --inference bp, and a lower bound
+          with --inference meanfield, so that ll is too high)
     """
     from mnlearn.data.text import load_dataset
     from mnlearn.inference.annealing import Annealing
-    from mnlearn.inference.settings import Inference
+    from mnlearn.inference.settings import ITERATIVE
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.random_streams import stream_seed
     from mnlearn.scoring import any_model
@@ -80,18 +81,19 @@ def score(
     if metric == "pll":
         result = any_model.pll(model, data, threads)
     elif metric == "ll" and chains is not None:
-        annealing = Annealing(chains, samples)
+        annealing = Annealing(chains, inference.samples)
         result = any_model.annealed_ll(
             model, data, annealing, stream_seed(seed, "ais"), threads=threads
         )
+    elif metric == "ll" and inference.method in ITERATIVE:
+        result = any_model.approximate_ll(model, data, inference)
     elif metric == "ll":
         result = any_model.ll(model, data, threads)
     elif metric == "cll":
         result = any_model.cll(model, data, query, threads)
     else:
-        settings = Inference(inference, burn_in, samples)
         result = any_model.cmll(
-            model, data, query, settings, seed=stream_seed(seed, "gibbs"), threads=threads
+            model, data, query, inference, seed=stream_seed(seed, "gibbs"), threads=threads
         )
     if per_example is not None:
         _write_scores(per_example, metric, result.per_row[data.row_of])
@@ -124,4 +126,6 @@ def _record_of(metric: str, result: "Score", data: "Dataset") -> dict[str, Any]:
     }
     if result.monte_carlo_error:
         record["monte_carlo_error"] = result.monte_carlo_error
+    if result.converged is not None:
+        record["converged"] = result.converged
     return record

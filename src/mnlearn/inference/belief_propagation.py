@@ -5,15 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.terms import Terms, query_of
-from mnlearn.kernels.sampling.belief_propagation import propagate_beliefs
+from mnlearn.inference.iterative import Approximation
+from mnlearn.inference.settings import Inference
+from mnlearn.inference.terms import Query, Terms, query_of, terms_of
+from mnlearn.kernels.sampling.belief_propagation import PropagationPlan, propagate_beliefs
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.threads import map_ranges
 
-MAX_ITERATIONS = 100
-# Share of the old message that an update keeps, against oscillation in loops.
-DAMPING = 0.5
-# Propagation has converged when no marginal changes by more than this.
-TOLERANCE = 1e-5
+_DEFAULT = Inference("bp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Beliefs:
     log_odds : ndarray of float64, shape (n_query,)
         Log-odds of the value 1, in nats.
     converged : bool
-        Whether the marginals changed by at most TOLERANCE in the last iteration.
+        Whether the marginals changed by at most the tolerance in the last iteration.
     """
 
     query: NDArray[np.int64]
@@ -35,7 +36,12 @@ class Beliefs:
     converged: bool
 
 
-def infer_beliefs(terms: Terms, row: NDArray[np.uint8], query: NDArray[np.int64]) -> Beliefs:
+def infer_beliefs(
+    terms: Terms,
+    row: NDArray[np.uint8],
+    query: NDArray[np.int64],
+    inference: Inference = _DEFAULT,
+) -> Beliefs:
     """Return the beliefs of `query` given the values of all other variables in a row.
 
     Parameters
@@ -46,6 +52,39 @@ def infer_beliefs(terms: Terms, row: NDArray[np.uint8], query: NDArray[np.int64]
         Values; those of query variables are not read.
     query : ndarray of int64, shape (n_query,)
         Variables.
+    inference : Inference
+        Damping, schedule and when to stop.
+
+    Raises
+    ------
+    InputError
+        The terms are those of a dependency network, which has no factors.
+    """
+    asked = query_of(terms, query)
+    found = propagate(asked, row[asked.evidence][None], inference)
+    return Beliefs(asked.query, found.log_odds[0], bool(found.converged[0]))
+
+
+def propagate(
+    asked: Query, evidence: NDArray[np.uint8], inference: Inference, *, threads: int = 1
+) -> Approximation:
+    """Return the beliefs of the query variables given each row of evidence.
+
+    Parameters
+    ----------
+    asked : Query
+        Terms of a Markov network, split into query and evidence.
+    evidence : ndarray of uint8, shape (n_rows, n_evidence_vars)
+        Values of the evidence variables.
+    inference : Inference
+        Damping, schedule and when to stop.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    Approximation
+        Its `log_partition` is the Bethe estimate of log Z.
 
     Raises
     ------
@@ -54,19 +93,50 @@ def infer_beliefs(terms: Terms, row: NDArray[np.uint8], query: NDArray[np.int64]
 
     Notes
     -----
-    The algorithm makes sequential sum-product updates with damping 0.5, at most 100 iterations. The
-    marginals are exact where the features, restricted to query variables, form a tree.
+    The algorithm makes sum-product updates of log-odds messages. An iteration costs time
+    proportional to the total length of the features. The marginals and log Z are exact where the
+    features, restricted to query variables, form a tree.
+
+    References
+    ----------
+    Yedidia, Freeman & Weiss, "Constructing free-energy approximations and generalized belief
+    propagation algorithms", IEEE Transactions on Information Theory 51 (2005).
     """
-    asked = query_of(terms, query)
     if asked.owned:
         raise InputError("belief propagation: expected a Markov network.")
-    evidence = np.ascontiguousarray(row[asked.evidence])
-    start = asked.terms.query_start
-    n_terms = len(start) - 1
-    longest = int(np.diff(start).max()) if n_terms else 1
-    log_odds = np.zeros(len(asked.query))
-    n_iterations = propagate_beliefs(
-        asked.terms, evidence, MAX_ITERATIONS, DAMPING, TOLERANCE,
-        np.empty(n_terms, np.int64), np.empty(int(start[-1])), np.empty((3, longest)), log_odds,
-    )  # fmt: skip
-    return Beliefs(asked.query, log_odds, n_iterations > 0)
+    evidence = np.ascontiguousarray(evidence)
+    log_odds = np.empty((len(evidence), len(asked.query)))
+    report = np.empty((len(evidence), 3))
+    plan = PropagationPlan(
+        inference.iterations,
+        inference.tolerance,
+        inference.damping,
+        inference.schedule == "parallel",
+    )
+
+    def run(first: int, last: int) -> None:
+        propagate_beliefs(asked.terms, evidence, plan, first, last, log_odds, report)
+
+    map_ranges(run, len(evidence), threads)
+    return Approximation(log_odds, report, inference.tolerance)
+
+
+def bethe_log_partition(
+    network: MarkovNetwork | BayesianNetwork, inference: Inference
+) -> tuple[float, bool]:
+    """Return the Bethe estimate of log Z, in nats, and whether the propagation converged.
+
+    Parameters
+    ----------
+    network : MarkovNetwork or BayesianNetwork
+        Infinite weights count as `inference.terms.HARD_WEIGHT`.
+    inference : Inference
+        Damping, schedule and when to stop.
+
+    Notes
+    -----
+    The estimate can be above or below log Z. It is exact where the features form a tree.
+    """
+    asked = query_of(terms_of(network), np.arange(network.n_vars))
+    found = propagate(asked, np.empty((1, 0), np.uint8), inference)
+    return float(found.log_partition[0]), bool(found.converged[0])

@@ -4,12 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from mnlearn.inference.settings import Inference
+from mnlearn.inference.belief_propagation import propagate
+from mnlearn.inference.iterative import Approximation
+from mnlearn.inference.mcsat import sample_by_slices
+from mnlearn.inference.mean_field import fit_independent
+from mnlearn.inference.settings import ITERATIVE, Inference
 from mnlearn.inference.terms import Query, Terms, query_of
 from mnlearn.kernels.sampling.enumeration import enumerate_marginals
 from mnlearn.kernels.sampling.gibbs import GibbsPlan, sample_marginals
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import LOGGER
 from mnlearn.runtime.threads import map_ranges
 
 N_BATCHES = 20
@@ -33,13 +39,16 @@ class Marginals:
     row_of : ndarray of int64, shape (n_rows,)
         Which distinct evidence each row has.
     batches : ndarray of float32, shape (n_distinct, n_batches, n_query), or None
-        Estimates from consecutive parts of the chain; None where the marginals are exact.
+        Estimates from consecutive parts of the chain; None without a chain.
+    approximation : Approximation, or None
+        Log-odds and convergence of belief propagation and mean field.
     """
 
     query: NDArray[np.int64]
     probability: NDArray[np.float64]
     row_of: NDArray[np.int64]
     batches: NDArray[np.float32] | None
+    approximation: Approximation | None = None
 
 
 def conditional_marginals(
@@ -62,7 +71,7 @@ def conditional_marginals(
     query : ndarray of int64, shape (n_query,)
         Variables.
     inference : Inference
-        Gibbs sampling or enumeration.
+        The method and its settings.
     seed : int
         The chain of a row depends on this 64-bit seed and on the evidence of the row only.
     threads : int
@@ -71,30 +80,32 @@ def conditional_marginals(
     Raises
     ------
     InputError
-        `inference` is exact, and there are more than 20 query variables.
+        `inference` is exact, and there are more than 20 query variables; or the method needs a
+        Markov network, and the terms are those of a dependency network.
 
     Notes
     -----
-    Gibbs estimates are Rao-Blackwellised. Half a count is added for each value, so that no estimate
-    is 0 or 1; the paper has no such count. For CPDs, "exact" gives the distribution to which
-    ordered Gibbs sampling converges.
+    Estimates by Gibbs sampling and MC-SAT are Rao-Blackwellised. Half a count is added for each
+    value, so that no estimate is 0 or 1; the paper has no such count. For CPDs, "exact" gives the
+    distribution to which ordered Gibbs sampling converges.
 
     References
     ----------
     Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section 6.2.
     """
     asked = query_of(terms, query)
-    keys = np.packbits(rows[:, asked.evidence], axis=1)
-    if keys.shape[1] == 0:
-        first, row_of = np.zeros(1, np.int64), np.zeros(len(rows), np.int64)
-    else:
-        view = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1])))[:, 0]
-        _, first, row_of = np.unique(view, return_index=True, return_inverse=True)
+    first, row_of = _distinct(rows[:, asked.evidence])
     evidence = np.ascontiguousarray(rows[np.ix_(first, asked.evidence)])
     if inference.method == "exact":
         return Marginals(asked.query, _enumerate(asked, evidence, threads), row_of, None)
-    batches = _sample(asked, evidence, inference, seed, threads=threads)
-    n_batches = batches.shape[1]
+    if inference.method in ITERATIVE:
+        approximate = propagate if inference.method == "bp" else fit_independent
+        found = approximate(asked, evidence, inference, threads=threads)
+        _tell_unconverged(found, inference)
+        return Marginals(asked.query, expit(found.log_odds), row_of, None, found)
+    n_batches = min(N_BATCHES, inference.samples)
+    sample = _sample_gibbs if inference.method == "gibbs" else sample_by_slices
+    batches = sample(asked, evidence, inference, n_batches=n_batches, seed=seed, threads=threads)
     sweeps = np.full(n_batches, inference.samples // n_batches)
     sweeps[: inference.samples % n_batches] += 1
     total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
@@ -102,10 +113,35 @@ def conditional_marginals(
     return Marginals(asked.query, probability, row_of, batches)
 
 
-def _sample(
-    asked: Query, evidence: NDArray[np.uint8], inference: Inference, seed: int, *, threads: int
+def _distinct(evidence: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a row of each distinct evidence, and which distinct evidence each row has."""
+    keys = np.packbits(evidence, axis=1)
+    if keys.shape[1] == 0:
+        return np.zeros(1, np.int64), np.zeros(len(evidence), np.int64)
+    view = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1])))[:, 0]
+    _, first, row_of = np.unique(view, return_index=True, return_inverse=True)
+    return first, row_of
+
+
+def _tell_unconverged(found: Approximation, inference: Inference) -> None:
+    n = len(found.converged)
+    n_open = n - int(found.converged.sum())
+    if n_open:
+        LOGGER.warning(
+            "inference %s: %d of %d queries did not converge in %d iterations.",
+            inference.method, n_open, n, inference.iterations,
+        )  # fmt: skip
+
+
+def _sample_gibbs(
+    asked: Query,
+    evidence: NDArray[np.uint8],
+    inference: Inference,
+    *,
+    n_batches: int,
+    seed: int,
+    threads: int,
 ) -> NDArray[np.float32]:
-    n_batches = min(N_BATCHES, inference.samples)
     out = np.empty((len(evidence), n_batches, len(asked.query)), np.float32)
     base = np.zeros(len(asked.query))
     plan = GibbsPlan(inference.burn_in, inference.samples, n_batches, TABLE_SHARE, SCAN_LIMIT)

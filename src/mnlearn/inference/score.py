@@ -29,13 +29,16 @@ class Score:
     standard_error : float
         Of the mean, over the draw of examples.
     monte_carlo_error : float
-        Standard error of the mean due to sampling in inference; 0 if inference is exact.
+        Standard error of the mean due to sampling in inference; 0 without sampling.
+    converged : float, optional
+        Share of the queries in which belief propagation or mean field converged.
     """
 
     per_row: NDArray[np.float64]
     mean: float
     standard_error: float
     monte_carlo_error: float = 0.0
+    converged: float | None = None
 
 
 class Scorer(Protocol):

@@ -1,8 +1,15 @@
 """Settings of approximate inference."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from mnlearn.runtime.errors import InputError
+
+ITERATIVE = ("bp", "meanfield")
+METHODS = ("gibbs", "exact", "mcsat", "bp", "meanfield")
+SCHEDULES = ("sequential", "parallel")
+# Samples that are not counted and that are; those of MC-SAT are the DTSL paper's.
+_SAMPLES = {"mcsat": (1000, 10000)}
 
 
 @dataclass(frozen=True)
@@ -11,20 +18,79 @@ class Inference:
 
     Attributes
     ----------
-    method : {"gibbs", "exact"}
-        Gibbs sampling, or enumeration of up to 2^20 states of the query variables.
+    method : {"gibbs", "exact", "mcsat", "bp", "meanfield"}
+        Gibbs sampling, enumeration of up to 2^20 states of the query variables, MC-SAT, loopy
+        belief propagation, or mean field.
     burn_in : int
-        Sweeps at the start of each Gibbs chain that are not counted.
+        Samples at the start of each chain that are not counted.
     samples : int
-        Sweeps that are counted.
+        Samples that are counted.
+    iterations : int
+        Most iterations of belief propagation and mean field.
+    tolerance : float
+        Both have converged when no marginal changes by more than this in an iteration.
+    damping : float
+        Share of the old message that an update of belief propagation keeps, against oscillation in
+        loops; at least 0 and below 1.
+    schedule : {"sequential", "parallel"}
+        Whether belief propagation computes a message from the newest messages, or all messages of
+        an iteration from those of the iteration before.
     """
 
     method: str = "gibbs"
     burn_in: int = 100
     samples: int = 1000
+    _: KW_ONLY
+    iterations: int = 100
+    tolerance: float = 1e-5
+    damping: float = 0.5
+    schedule: str = "sequential"
 
     def __post_init__(self) -> None:
-        if self.method not in ("gibbs", "exact"):
-            raise InputError(f"inference: expected gibbs or exact, got {self.method!r}.")
+        if self.method not in METHODS:
+            expected = ", ".join(METHODS[:-1]) + f" or {METHODS[-1]}"
+            raise InputError(f"inference: expected {expected}, got {self.method!r}.")
         if self.burn_in < 0 or self.samples < 1:
             raise InputError("inference: expected burn_in of at least 0 and samples of at least 1.")
+        if self.iterations < 1 or not self.tolerance >= 0.0:
+            raise InputError(
+                "inference: expected iterations of at least 1 and tolerance of at least 0."
+            )
+        if not 0.0 <= self.damping < 1.0:
+            raise InputError("inference: expected damping of at least 0 and below 1.")
+        if self.schedule not in SCHEDULES:
+            raise InputError(
+                f"inference: expected the schedule sequential or parallel, got {self.schedule!r}."
+            )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the method and the settings that it reads."""
+        names = ["burn_in", "samples"]
+        if self.method in ITERATIVE:
+            names = ["iterations", "tolerance"]
+        if self.method == "bp":
+            names += ["damping", "schedule"]
+        return {"method": self.method} | {name: getattr(self, name) for name in names}
+
+
+def inference_of(
+    method: str, *, burn_in: int | None = None, samples: int | None = None, **more: Any
+) -> Inference:
+    """Return settings with the method's usual numbers of samples where they are not given.
+
+    Parameters
+    ----------
+    method : str
+        See `Inference`.
+    burn_in, samples : int, optional
+        Default: 100 and 1,000; 1,000 and 10,000 for MC-SAT.
+    **more
+        Further settings of `Inference`.
+    """
+    usual = _SAMPLES.get(method, (Inference.burn_in, Inference.samples))
+    return Inference(
+        method,
+        usual[0] if burn_in is None else burn_in,
+        usual[1] if samples is None else samples,
+        **more,
+    )

@@ -4,14 +4,18 @@ All functions raise InputError if the data have other variables than the model. 
 not depend on the number of threads.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
+from mnlearn.inference.belief_propagation import bethe_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED
+from mnlearn.inference.mean_field import bound_log_partition
 from mnlearn.inference.score import Groups, Score, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import finite
@@ -62,7 +66,7 @@ def cmll(
     inference : Inference
         How marginals are computed; no effect on circuits, whose marginals are exact.
     seed : int
-        Seed of Gibbs sampling.
+        Seed of the samplers.
     threads : int
         Number of threads.
 
@@ -133,10 +137,44 @@ def annealed_ll(
         return ll(model, data, threads)
     network = with_joint(model, "ll")
     log_z, error = estimate_log_partition(network, annealing, seed, threads)
-    potential = np.concatenate(
+    return score_of(_log_potential(network, data) - log_z, data, error)
+
+
+def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
+    """Return the log-likelihood with an approximate partition function.
+
+    Belief propagation gives the Bethe estimate. Mean field gives a lower bound of the partition
+    function, so the score is an upper bound of the log-likelihood. Models with an exact
+    log-likelihood get that one.
+
+    Parameters
+    ----------
+    model : Model
+        Any model with a joint distribution.
+    data : Dataset
+        The examples.
+    inference : Inference
+        Belief propagation or mean field, with its settings.
+
+    References
+    ----------
+    Gogate, Webb & Domingos, "Learning efficient Markov networks", NIPS 2010, Section 5.
+    """
+    check_variables(model, data)
+    if isinstance(model, ArithmeticCircuit | BayesianNetwork):
+        return ll(model, data)
+    network = with_joint(model, "ll")
+    approximate = bethe_log_partition if inference.method == "bp" else bound_log_partition
+    log_z, converged = approximate(network, inference)
+    score = score_of(_log_potential(network, data) - log_z, data)
+    return replace(score, converged=float(converged))
+
+
+def _log_potential(network: MarkovNetwork, data: Dataset) -> NDArray[np.float64]:
+    """Return the unnormalised log-probability of each distinct row."""
+    return np.concatenate(
         [
             network.features.satisfied(data.rows[first : first + _ROWS]) @ finite(network.weight)
             for first in range(0, data.n_rows, _ROWS)
         ]
     )
-    return score_of(potential - log_z, data, error)

@@ -1,5 +1,7 @@
 """Scores of Markov, dependency and Bayesian networks: PLL, CMLL, and exact CLL and LL."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,7 +43,7 @@ def cmll(
     seed: int,
     threads: int = 1,
 ) -> Score:
-    """Return the conditional marginal log-likelihood, by Gibbs sampling or enumeration.
+    """Return the conditional marginal log-likelihood by any method of inference.
 
     See `scoring.any_model.cmll`.
     """
@@ -50,19 +52,28 @@ def cmll(
     terms = terms_of(network)
     per_row = np.zeros(data.n_rows)
     variance = 0.0
+    converged: list[float] = []
     for group in groups:
         query = np.array(group, np.int64)
         marginals = conditional_marginals(
             terms, data.rows, query, inference, seed=seed, threads=threads
         )
         values = data.rows[:, marginals.query]
+        if marginals.approximation is not None:
+            odds = marginals.approximation.log_odds[marginals.row_of]
+            # From the log-odds: 1 minus a probability could be 0.
+            per_row -= np.logaddexp(0.0, np.where(values, -odds, odds)).sum(axis=1)
+            ended = marginals.approximation.converged[marginals.row_of]
+            converged.append(float(data.weight @ ended / data.n_examples))
+            continue
         p_one = marginals.probability[marginals.row_of]
         p_own = np.where(values, p_one, 1.0 - p_one)
         with np.errstate(divide="ignore"):
             per_row += np.log(p_own).sum(axis=1)
         if marginals.batches is not None:
             variance += _sampling_variance(marginals, data, values, p_own)
-    return score_of(per_row, data, float(np.sqrt(variance)) / data.n_examples)
+    score = score_of(per_row, data, float(np.sqrt(variance)) / data.n_examples)
+    return replace(score, converged=float(np.mean(converged))) if converged else score
 
 
 def _sampling_variance(

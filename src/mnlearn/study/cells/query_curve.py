@@ -10,7 +10,7 @@ that all models can be compared.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,7 @@ def query_curve(
         rows, rank = rows[:n_sampled], rank[:n_sampled]
         seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
         settings = Inference(**inference)
-        record |= {"inference": asdict(settings), "seed": seed}
+        record |= {"inference": settings.as_record(), "seed": seed}
         answer = _Approximation(terms_of(model), settings, seed, with_beliefs).answer
     points = []
     for percentage in track(percentages, "shares of the variables"):

@@ -1,0 +1,107 @@
+"""Mean field: its fixed-point equations, the bound of log Z, and another program's answers."""
+
+import numpy as np
+import pytest
+
+import oracles
+from checked_networks import CHECKED
+from conftest import random_data, random_dependency_network, random_network
+from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.mean_field import bound_log_partition, fit_independent
+from mnlearn.inference.settings import Inference
+from mnlearn.inference.terms import query_of, terms_of
+from mnlearn.models.features import features_of
+from mnlearn.models.markov_network import markov_network
+
+TIGHT = Inference("meanfield", iterations=5000, tolerance=1e-13)
+
+
+def expected_log_odds(model, row, query, p):
+    """Expected log-odds of each query variable, by the sum over the states of all of them."""
+    states = oracles.all_states(len(query))
+    q = np.where(states, p, 1 - p).prod(axis=1)
+    total = np.zeros(len(query))
+    for state, weight in zip(states, q, strict=True):
+        full = row.copy()
+        full[query] = state
+        total += weight * np.array([oracles.log_odds(model, full, v) for v in query])
+    return total
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_marginals_solve_the_fixed_point_equations(seed):
+    make = random_network if seed % 2 else random_dependency_network
+    model = make(seed)
+    row = random_data(seed, n_vars=model.n_vars).rows[0]
+    query = np.array([0, 2, 3, 4])
+    asked = query_of(terms_of(model), query)
+    found = fit_independent(asked, row[asked.evidence][None], TIGHT)
+    assert found.converged.all()
+    p = 1 / (1 + np.exp(-found.log_odds[0]))
+    np.testing.assert_allclose(
+        found.log_odds[0], expected_log_odds(model, row, query, p), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 5.0])
+def test_the_bound_is_below_log_z_of_fifty_networks(scale):
+    for seed in range(50):
+        network = random_network(seed, scale=scale)
+        potential = [oracles.log_potential(network, x) for x in oracles.all_states(6)]
+        log_z = np.logaddexp.reduce(potential)
+        for iterations in (1, 3, 1000):
+            run = Inference("meanfield", iterations=iterations)
+            assert bound_log_partition(network, run)[0] <= log_z + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_bound_is_the_expected_potential_plus_the_entropy(seed):
+    network = random_network(seed)
+    found = fit_independent(query_of(terms_of(network), np.arange(6)), np.empty((1, 0)), TIGHT)
+    p = 1 / (1 + np.exp(-found.log_odds[0]))
+    states = oracles.all_states(6)
+    q = np.where(states, p, 1 - p).prod(axis=1)
+    potential = np.array([oracles.log_potential(network, x) for x in states])
+    assert found.log_partition[0] == pytest.approx(q @ (potential - np.log(q)), abs=1e-9)
+
+
+@pytest.mark.parametrize("checked", CHECKED)
+def test_answers_are_those_of_another_program(checked):
+    network = checked.network
+    asked = query_of(terms_of(network), np.arange(network.n_vars))
+    found = fit_independent(asked, np.empty((1, 0)), TIGHT)
+    p = 1 / (1 + np.exp(-found.log_odds[0]))
+    np.testing.assert_allclose(p, checked.marginals["meanfield"], atol=1e-9)
+    assert found.log_partition[0] == pytest.approx(checked.log_z["meanfield"], abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_independent_variables_are_exact(seed):
+    rng = np.random.default_rng(seed)
+    conjunctions = [[(v, int(rng.integers(2)))] for v in range(5)]
+    weight = rng.normal(scale=4, size=5)
+    network = markov_network(5, features_of(conjunctions), weight)
+    value, converged = bound_log_partition(network, TIGHT)
+    assert converged
+    assert value == pytest.approx(np.logaddexp(0, weight).sum(), abs=1e-10)
+
+
+def test_weights_that_rule_a_state_out_give_numbers():
+    conjunctions = [[(0, 1)], [(0, 1), (1, 1)], [(1, 0), (2, 0)]]
+    network = markov_network(3, features_of(conjunctions), np.array([np.inf, np.inf, -np.inf]))
+    rows = np.zeros((1, 3), np.uint8)
+    found = conditional_marginals(terms_of(network), rows, np.arange(3), TIGHT, seed=0)
+    np.testing.assert_allclose(found.probability[0], [1, 1, 0.5], atol=1e-6)
+    assert np.isfinite(found.approximation.log_partition).all()
+
+
+@pytest.mark.parametrize("make", [random_network, random_dependency_network])
+def test_rows_are_answered_alike_in_any_number_of_threads(make):
+    model = make(0)
+    rows, query = random_data(0, n_vars=model.n_vars).rows, np.array([0, 2, 3])
+    terms, run = terms_of(model), Inference("meanfield")
+    one = conditional_marginals(terms, rows, query, run, seed=0)
+    two = conditional_marginals(terms, rows, query, run, seed=1, threads=3)
+    part = conditional_marginals(terms, rows[7:8], query, run, seed=0)
+    assert one.probability.tobytes() == two.probability.tobytes()
+    assert part.probability.tobytes() == one.probability[one.row_of[7]].tobytes()
