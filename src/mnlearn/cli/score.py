@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn.cli.files import check_data, read_groups
-from mnlearn.cli.options import FILE, inference_options, json_option, seed_option, threads_option
+from mnlearn.cli.options import (
+    FILE,
+    expansion_option,
+    inference_options,
+    json_option,
+    seed_option,
+    threads_option,
+)
 from mnlearn.cli.printing import print_record
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
 )
 @click.option("--groups", type=FILE, help="JSON file of query groups, lists of variables.")
 @click.option("--per-example", type=FILE, help="Write the score of every example to this CSV.")
+@expansion_option
 @threads_option
 @seed_option
 @json_option
@@ -53,6 +62,7 @@ def score(
     folds: int,
     groups: Path | None,
     per_example: Path | None,
+    limit: ExpansionLimit,
     threads: int,
     seed: int,
     as_json: bool,
@@ -74,7 +84,7 @@ def score(
 
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
-    model, data = load_model(model_path), load_dataset(data_path)
+    model, data = load_model(model_path), load_dataset(data_path, limit)
     check_data(data_path, model, data)
     query = _query_groups(groups, model.n_vars, folds, seed)
     if metric == "pll":
