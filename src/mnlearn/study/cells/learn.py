@@ -120,7 +120,9 @@ def _cmll_criterion(
     seed, dataset = int(identity["seed"]), str(identity["dataset"])
     groups = partitions(seed, dataset, valid.n_vars, settings["groups"], n=1)[0]
     gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
-    return validation_cmll(learner.scorer, valid, groups, inference, gibbs_seed, threads)
+    return validation_cmll(
+        learner.scorer, valid, groups, inference, seed=gibbs_seed, threads=threads
+    )
 
 
 def warm_up(learner: type[Learner], cmll_settings: Mapping[str, Any]) -> None:
@@ -131,7 +133,7 @@ def warm_up(learner: type[Learner], cmll_settings: Mapping[str, Any]) -> None:
         network = tree_network(flat_trees(data.n_vars))
     last = None
     if cmll_settings:
-        last = validation_cmll(learner.scorer, data, [[0, 1]], Inference("gibbs", 1, 1), 0)
+        last = validation_cmll(learner.scorer, data, [[0, 1]], Inference("gibbs", 1, 1), seed=0)
     with redirect_stderr(io.StringIO()):
         score = validation_score(learner, data)
         tune(learner, data, learner.grid({}), score, last_criterion=last, network=network)
