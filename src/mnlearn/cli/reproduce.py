@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import yaml
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
@@ -21,6 +20,7 @@ from mnlearn.study.datasets.prepare import list_unavailable, record_outcomes
 from mnlearn.study.datasets.registry import load_registry, registry_path
 from mnlearn.study.definition import Study, load_studies, load_study, study_path
 from mnlearn.study.planning import KINDS, Plan, Record
+from mnlearn.study.schemas import load_checked
 
 RESULTS = "results"
 # The exit status of a program that an interrupt has ended, 128 and the number of the signal.
@@ -38,8 +38,9 @@ def find_study(name: str) -> Study:
 
 
 def configuration() -> dict[str, Any]:
-    """Return the content of config.yaml."""
-    content: dict[str, Any] = yaml.safe_load(read_text(checkout() / "config.yaml"))
+    """Return the content of config.yaml, checked against its schema."""
+    schema = checkout() / "workflow" / "schemas" / "config.schema.yaml"
+    content: dict[str, Any] = load_checked(checkout() / "config.yaml", schema)
     return content
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime import names as variable_names
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 
@@ -59,7 +59,7 @@ def check_spans(owner: object, start: NDArray, total: int) -> None:
 
 
 def check_names(owner: object, names: tuple[str, ...] | None, n_vars: int) -> None:
-    """Raise InputError unless there are no names, or different and printable ones of all variables."""
+    """Raise InputError unless there are no names, or different printable ones of all variables."""
     if names is None:
         return
     where = f"{type(owner).__name__}, names"

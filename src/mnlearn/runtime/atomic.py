@@ -135,5 +135,5 @@ def _copy(temporary: Path, target: Path) -> None:
     descriptor = _descriptor(target)
     # A descriptor that is opened by its name would begin at the start of its file again.
     handle = os.open(target, os.O_WRONLY) if descriptor is None else os.dup(descriptor)
-    with temporary.open("rb") as source, open(handle, "wb") as stream:
+    with temporary.open("rb") as source, os.fdopen(handle, "wb") as stream:
         shutil.copyfileobj(source, stream)

@@ -31,7 +31,7 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 
 
 def compress_for(path: Path | str, content: bytes) -> bytes:
-    """Return `content`, compressed if `path` ends in `.xz` or `.gz`; equal bytes for equal bytes."""
+    """Return `content`, compressed if `path` ends in `.xz` or `.gz`."""
     suffix = Path(path).suffix
     if suffix == ".xz":
         return lzma.compress(content)

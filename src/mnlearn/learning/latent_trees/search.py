@@ -66,7 +66,7 @@ def learn_latent_tree(
     Raises
     ------
     InputError
-        There is only one variable.
+        There is only one variable, or the weights sum to less than one example.
 
     Notes
     -----
@@ -85,6 +85,11 @@ def learn_latent_tree(
     """
     if data.n_vars < 2:
         raise InputError("latent tree: expected at least 2 variables, got 1.")
+    if data.n_examples < 1:
+        # The BIC would reward parameters, and the tree would grow without end.
+        raise InputError(
+            f"data: expected weights that sum to at least 1 example, got {data.n_examples:g}."
+        )
     pairs = pair_probabilities(data, pseudocount)
     tree = run_em(
         _find_chow_liu_tree(pairs), data, pseudocount, n_iterations=1, tolerance=tolerance
