@@ -9,32 +9,6 @@ from typing import Any
 from mnlearn.runtime.errors import InputError
 
 
-def read_groups(path: Path, n_vars: int) -> list[list[int]]:
-    """Return the query groups in a JSON file.
-
-    Raises
-    ------
-    InputError
-        The file does not hold disjoint groups of the variables 0 to n_vars - 1.
-    """
-    from mnlearn.inference.score import check_groups
-    from mnlearn.runtime.files import read_json
-
-    groups = read_json(path)
-    if (
-        not isinstance(groups, list)
-        or not groups
-        or not all(isinstance(group, list) and group for group in groups)
-        or not all(type(v) is int for group in groups for v in group)
-    ):
-        raise InputError(f"{path}: expected a list of query groups, lists of variables from 0.")
-    try:
-        check_groups(groups, n_vars)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-    return groups
-
-
 def read_grid(path: Path | None) -> dict[str, Any]:
     """Return the grid in a YAML or JSON file of parameter: [values]; an empty one without a file.
 

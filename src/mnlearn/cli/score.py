@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.files import check_data, read_groups
+from mnlearn.cli.files import check_data
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -110,7 +110,7 @@ def score(
 
 def _query_groups(path: Path | None, n_vars: int, folds: int, seed: int) -> list[list[int]]:
     """Return the query groups in a file, or drawn ones."""
-    from mnlearn.inference.query_groups import random_partition
+    from mnlearn.inference.query_groups import random_partition, read_groups
     from mnlearn.runtime.random_streams import stream
 
     if path is not None:

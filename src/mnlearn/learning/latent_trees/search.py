@@ -66,7 +66,7 @@ def learn_latent_tree(
     Raises
     ------
     InputError
-        There is only one variable, or the weights sum to less than one example.
+        There is only one variable; or the weights sum to less than 2 (1 if all rows are equal).
 
     Notes
     -----
@@ -85,10 +85,12 @@ def learn_latent_tree(
     """
     if data.n_vars < 2:
         raise InputError("latent tree: expected at least 2 variables, got 1.")
-    if data.n_examples < 1:
-        # The BIC would reward parameters, and the tree would grow without end.
+    least = min(data.n_rows, 2)
+    if data.n_examples < least:
+        # The BIC would reward parameters or hardly punish them, and the tree would grow and grow.
         raise InputError(
-            f"data: expected weights that sum to at least 1 example, got {data.n_examples:g}."
+            f"data: expected weights that sum to at least {least} for the BIC, "
+            f"got {data.n_examples:g}."
         )
     pairs = pair_probabilities(data, pseudocount)
     tree = run_em(
