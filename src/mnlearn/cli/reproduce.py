@@ -1,12 +1,16 @@
 """Around Snakemake: running a study, finding what is stale, unlocking after a kill."""
 
+import glob
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -195,10 +199,13 @@ def _run(command: list[str], quiet: bool = False) -> int:
     # The rules call `mnlearn`, which must be found also where the environment is not activated.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     pipe = subprocess.PIPE if quiet else None
-    with subprocess.Popen(
-        command, cwd=checkout(), env={**os.environ, "PATH": path}, text=True, stdout=pipe,
-        stderr=subprocess.STDOUT if quiet else None,
-    ) as process:  # fmt: skip
+    with (
+        _temporary_folder() as temporary,
+        subprocess.Popen(
+            command, cwd=checkout(), env={**os.environ, "PATH": path, "TMPDIR": temporary},
+            text=True, stdout=pipe, stderr=subprocess.STDOUT if quiet else None,
+        ) as process,
+    ):  # fmt: skip
         interrupted = False
         while True:
             try:
@@ -213,6 +220,18 @@ def _run(command: list[str], quiet: bool = False) -> int:
         say(output)
     # Snakemake may end an interrupted run with status 0.
     return process.returncode or (_INTERRUPTED if interrupted else 0)
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    """Yield a folder for temporary files of a run; remove those that killed runs have left."""
+    prefix = f"mnlearn-study-{socket.gethostname()}-"
+    for left in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*"):
+        process = left.name.removeprefix(prefix).partition("-")[0]
+        if process.isdecimal() and not psutil.pid_exists(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-") as folder:
+        yield folder
 
 
 def _marker() -> Path:
