@@ -29,6 +29,9 @@ from mnlearn.study.cells.files import (
     read_record,
 )
 
+# Keys of the record of a search.
+_NEEDED = ("learner", "seed", "dataset", "method", "variants", "recipe")
+
 
 def score_cell(
     model_folder: Path,
@@ -64,9 +67,7 @@ def score_cell(
     cmll_of : {"all", "chosen", "none"}
         Which models are given a CMLL: all variants, the chosen one, or none.
     """
-    record = read_record(
-        model_folder / TUNING_RECORD, "learner", "seed", "dataset", "method", "variants", "recipe"
-    )
+    record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
     roots = ("study.cells.score.score_cell", "inference.query_groups.partitions")
     scored_by = provenance(learner_root(record["learner"]), *roots)
     scoring = _Scoring(
