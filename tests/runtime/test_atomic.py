@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from mnlearn.runtime import atomic
 from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn.runtime.files import write_text
+
+# Taken before `unsynced` replaces it.
+SYNC = atomic._sync
 
 
 @pytest.fixture(autouse=True)
@@ -89,6 +93,7 @@ def test_a_file_is_synced_before_it_takes_its_place_and_its_folder_after_that(mo
         calls.append("replace")
         return replace(path, target)
 
+    monkeypatch.setattr(atomic, "_sync", SYNC)
     monkeypatch.setattr(os, "fsync", note_sync)
     monkeypatch.setattr(Path, "replace", note_replace)
     write_text("a.txt", "a")
