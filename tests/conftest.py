@@ -10,6 +10,7 @@ from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import DependencyNetwork, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime import atomic
 
 
 def random_features(rng, n_vars, n_features, max_length):
@@ -51,6 +52,14 @@ def random_dependency_network(seed, n_vars=5):
     return DependencyNetwork(
         base.trees, features_of(conjunctions), np.array(target, np.int32), rng.normal(size=6)
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unsynced():
+    """Write files without waiting for the disk: tests do not outlive a power loss."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(atomic, "_sync", lambda path: None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -138,3 +138,14 @@ def test_hostile_files_and_columns_go_through_the_whole_workflow(tmp_path):
     assert (tree.folder / "results/tiny/tables/scores.md").exists()
     cell = json.loads((tree.folder / "results/tiny/cells/mine/atomic.json").read_text())
     assert cell["n_vars"] == 6
+
+
+def test_a_full_disk_is_said_in_the_output_of_snakemake(tmp_path):
+    """All files of a job fit no byte, its log included, as on a disk that is full."""
+    tree = Tree(tmp_path / "tree")
+    (tmp_path / "full").write_text("ulimit -f 0\n")
+    result = tree.mnlearn("study", "tiny", "--no-report", BASH_ENV=str(tmp_path / "full"))
+    sentence = r"mnlearn: results/data/triples/\w+\.npz: cannot be written: File too large\."
+    assert re.search(sentence, result.stderr), result.stderr
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr

@@ -21,10 +21,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def process(*arguments, **options):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **options.pop("env", {})}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(
-        [sys.executable, "-m", "mnlearn.cli", *arguments], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, env=environment, text=True, **options,
+        [sys.executable, "-m", "mnlearn.cli", *arguments], env=environment, text=True,
+        **{**pipes, **options},
     )  # fmt: skip
 
 
@@ -48,3 +49,30 @@ def test_process_whose_reader_has_gone():
         err = child.stderr.read()
     assert err == ""
     assert child.returncode == 0
+
+
+def test_process_whose_output_is_full():
+    with Path("/dev/full").open("w") as full, process("methods", stdout=full) as child:
+        err = child.stderr.read()
+    assert err == "mnlearn: output: cannot be written: No space left on device.\n"
+    assert child.returncode == 1
+
+
+def test_process_whose_log_is_full_says_so_where_the_workflow_shows_it():
+    ours, theirs = os.pipe()
+    arguments = ("fit", "atomic", "--train", "d.data", "--out", "a.npz", "--trace", "/dev/full")
+    with (
+        Path("/dev/full").open("w") as full,
+        process(
+            *arguments,
+            stderr=full,
+            pass_fds=[theirs],
+            env={"MNLEARN_ERRORS_DESCRIPTOR": str(theirs)},
+        ) as child,
+    ):
+        os.close(theirs)
+        with os.fdopen(ours) as said:
+            assert said.read() == (
+                "mnlearn: /dev/full: cannot be written: No space left on device.\n"
+            )
+    assert child.returncode == 1

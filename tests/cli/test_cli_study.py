@@ -1,11 +1,18 @@
 """`mnlearn study` and `write`: what they print and refuse."""
 
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from command import refuse, succeed
 from command_folder import fill_folder
+from mnlearn.cli import reproduce
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.planning import KINDS
 
@@ -48,3 +55,71 @@ def test_stale_cells_of_the_checkout(monkeypatch):
         assert kind in KINDS
         assert changed
     assert result.stderr == ""
+
+
+CONFIG = (ROOT / "config.yaml").read_text()
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A copy of what a study is read from, which commands take for the checkout."""
+    folder = tmp_path / "tree"
+    shutil.copytree(ROOT / "workflow", folder / "workflow")
+    (folder / "config.yaml").write_text(CONFIG)
+    monkeypatch.setattr("mnlearn.cli.reproduce.checkout", lambda: folder)
+    monkeypatch.setattr("mnlearn.cli.study_products.checkout", lambda: folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "config.yaml, top level: None is not of type 'object'"),
+        ("[1]", "config.yaml, top level: [1] is not of type 'object'"),
+        ("seed: [", "config.yaml, line 1: is not YAML"),
+        ("a: " * 50_000, "config.yaml, line 1: is not YAML"),
+        ("[" * 100_000, "config.yaml: its brackets are nested too deeply"),
+        (CONFIG.replace("seed: 20", ""), "config.yaml, top level: 'seed' is a required property"),
+        (CONFIG.replace("seed: 20", "seed: a"), "config.yaml, seed: 'a' is not of type 'integer'"),
+        (CONFIG.replace("seed: 20", "seed: " + "9" * 5000), "config.yaml: has a value that"),
+        (CONFIG.replace("[dtsl]", "[../dtsl]"), "config.yaml, studies.0: expected a name of"),
+    ],
+)
+def test_a_damaged_configuration_is_refused(tree, text, problem):
+    (tree / "config.yaml").write_text(text)
+    refuse("study dtsl --stale", problem)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\0",
+        '"',
+        "a,b\n1,2\n",
+        "study,dataset,method,variant,quantity,value,stderr\na,b,c,d,e,f,\n",
+    ],
+)
+def test_damaged_scores_are_refused(tree, text):
+    (tree / "results/dtsl").mkdir(parents=True)
+    (tree / "results/dtsl/scores.csv").write_text(text)
+    for product in ("tables", "figures", "claims"):
+        refuse(f"write dtsl {product}", "scores.csv")
+
+
+def test_the_next_run_removes_the_temporary_folders_of_killed_runs(tree, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tree))
+    host = socket.gethostname()
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    for name in (f"{host}-{dead.pid}-a", f"{host}-{os.getpid()}-b", f"other-{dead.pid}-c"):
+        (tree / f"mnlearn-study-{name}/snakemake").mkdir(parents=True)
+    code = "import os, pathlib; pathlib.Path('found').write_text(os.environ['TMPDIR'])"
+    assert reproduce._run([sys.executable, "-c", code]) == 0
+    own = Path((tree / "found").read_text())
+    assert own.parent == tree
+    assert not own.exists()
+    left = sorted(path.name for path in tree.glob("mnlearn-study-*"))
+    assert left == sorted(
+        f"mnlearn-study-{name}" for name in (f"{host}-{os.getpid()}-b", f"other-{dead.pid}-c")
+    )

@@ -63,6 +63,14 @@ def circuit(**changes):
             "MarkovNetwork, names: expected 2, got 1",
         ),
         (
+            lambda: MarkovNetwork(2, ONE, [1.0], names=("a", "a")),
+            "MarkovNetwork, names: two columns are called 'a'",
+        ),
+        (
+            lambda: MarkovNetwork(2, ONE, [1.0], names=("a", "b\x01")),
+            "MarkovNetwork, names, column 2: .* has a control character",
+        ),
+        (
             lambda: circuit(features=ONE),
             "features: expected 2, one for each parameter, got 1",
         ),

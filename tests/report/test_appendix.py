@@ -1,6 +1,7 @@
 """Scores compared example by example, and pages of every setting."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,3 +113,13 @@ def test_the_page_has_the_scores_and_times_of_chosen_models_and_of_structures(tm
     assert page.count("font-weight: bold") == 1
     assert "-9.9" not in page
     assert "Points of the grid" not in page
+
+
+@pytest.mark.parametrize("text", ["", "\0", "a,b\n1\n2,3,4\n", "stage\n0\n", '"'])
+@pytest.mark.parametrize("name", ["tuning/nltcs/mine.csv", "scores.csv"])
+def test_damaged_tables_are_named(tmp_path, name, text):
+    write_text(tmp_path / name, text)
+    content = {"datasets": ["nltcs"], "methods": {"mine": {"learner": "gssl"}}}
+    with pytest.raises(InputError, match=rf"{Path(name).name}: "):
+        write_appendix(Study("s", content), "mine", {"nltcs": "NLTCS"}, tmp_path)
+    assert not (tmp_path / "appendix").exists()

@@ -28,6 +28,9 @@ WORKFLOW = Path(workflow.basedir) / "workflow"
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
 
+# The log of a job can be on a full disk: the command then says so in the output of Snakemake.
+shell.prefix("exec 3>&2; export MNLEARN_ERRORS_DESCRIPTOR=3; ")
+
 
 def read_studies():
     """Return the studies that are run or queried by name; a fault in one ends the planning."""

@@ -124,11 +124,16 @@ def gather_options(wildcards, input):
     ]
 
 
+def caption_of(product):
+    """Return a caption in one line, since lines of their own could be directives of the report."""
+    return " ".join(product["caption"].split())
+
+
 def table_caption(wildcards):
     """Return the caption of a table."""
-    return product_of(wildcards, "tables")["caption"]
+    return caption_of(product_of(wildcards, "tables"))
 
 
 def figure_caption(wildcards):
     """Return the caption of a figure."""
-    return product_of(wildcards, "figures")["caption"]
+    return caption_of(product_of(wildcards, "figures"))

@@ -1,5 +1,6 @@
 """The command `mnlearn`, whose subcommands are loaded when they are asked for."""
 
+import contextlib
 import importlib
 import os
 import sys
@@ -8,7 +9,11 @@ from typing import Any
 import click
 
 from mnlearn.cli.progress import show_progress
+from mnlearn.runtime.atomic import cannot_write, is_full
 from mnlearn.runtime.errors import InputError
+
+# The workflow sets it to a descriptor that shows a sentence if stderr, a log on disk, cannot.
+ERRORS_DESCRIPTOR = "MNLEARN_ERRORS_DESCRIPTOR"
 
 # The subcommands of each module in this folder, in the order of the help: those for a person come
 # first, those of the pipeline last. A dash in the name of a command is an underscore in Python.
@@ -50,21 +55,41 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a subcommand; an `InputError` ends the program with status 2."""
+        """Run a subcommand; an `InputError` ends the program with status 2, a full disk with 1."""
         try:
             return super().invoke(ctx)
         except InputError as error:
-            click.echo(f"mnlearn: {error}", err=True)
-            ctx.exit(2)
+            _tell(f"mnlearn: {error}")
+            ctx.exit(error.exit_status)
         except click.UsageError as error:
             text = error.format_message().rstrip(".").replace("\n", " ")
             path = error.ctx.command_path if error.ctx else "mnlearn"
-            click.echo(f"mnlearn: {text}; see {path} --help.", err=True)
+            _tell(f"mnlearn: {text}; see {path} --help.")
             ctx.exit(2)
         except BrokenPipeError:
-            # The reader of our output has gone; the interpreter must not complain about it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # The reader of our output has gone.
+            _discard_stdout()
             ctx.exit(0)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            _discard_stdout()
+            _tell(f"mnlearn: {cannot_write(error.filename or 'output', error)}")
+            ctx.exit(1)
+
+
+def _discard_stdout() -> None:
+    """Discard what is not written to stdout yet: the interpreter would complain about it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(sentence: str) -> None:
+    """Print a sentence to stderr, or where the workflow shows it if stderr cannot be written."""
+    try:
+        click.echo(sentence, err=True)
+    except OSError:
+        with contextlib.suppress(OSError, ValueError):
+            os.write(int(os.environ.get(ERRORS_DESCRIPTOR, "")), f"{sentence}\n".encode())
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

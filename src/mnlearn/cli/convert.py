@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from mnlearn.cli.files import check_text_form
-from mnlearn.cli.options import FILE, json_option
+from mnlearn.cli.options import FILE, expansion_option, json_option
 from mnlearn.cli.printing import print_record
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +30,14 @@ if TYPE_CHECKING:
     type=FILE,
     help="IN is a circuit, OUT what is left of it given one row of 0, 1 and * (unknown).",
 )
-def convert(source: Path, target: Path, categories: Path | None, given: Path | None) -> None:
+@expansion_option
+def convert(
+    source: Path,
+    target: Path,
+    categories: Path | None,
+    given: Path | None,
+    limit: ExpansionLimit,
+) -> None:
     """Convert a model or a data file; the forms are named by the suffixes.
 
     \b
@@ -43,7 +51,7 @@ def convert(source: Path, target: Path, categories: Path | None, given: Path | N
     from mnlearn.models.io.formats import FORMS, load_model, save_model
     from mnlearn.models.markov_network import MarkovNetwork
 
-    is_model = source.suffix.lower() in FORMS and _kind(source) != "dataset"
+    is_model = source.suffix.lower() in FORMS and _kind(source, limit) != "dataset"
     if is_model and categories is None:
         model = load_model(source)
         if target.suffix.lower() == ".ac" and isinstance(model, MarkovNetwork | BayesianNetwork):
@@ -56,7 +64,9 @@ def convert(source: Path, target: Path, categories: Path | None, given: Path | N
 
     if target.suffix != ".npz":
         check_text_form(target)
-    data = load_dataset(source) if categories is None else _encoded(source, categories)
+    data = (
+        load_dataset(source, limit) if categories is None else _encoded(source, categories, limit)
+    )
     if target.suffix == ".npz":
         data.save(target)
     else:
@@ -80,19 +90,19 @@ def _given(model: "Model", path: Path) -> "Model":
     return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))
 
 
-def _encoded(source: Path, categories: Path) -> "Dataset":
+def _encoded(source: Path, categories: Path, limit: ExpansionLimit) -> "Dataset":
     """Return a CSV with categories as binary data, by a mapping that is kept as a file."""
     from mnlearn.data.categories import encode, load_encoding, read_one_hot
     from mnlearn.runtime.files import write_json
 
     if categories.exists():
-        return encode(source, load_encoding(categories))
-    data, encoding = read_one_hot(source)
+        return encode(source, load_encoding(categories), limit)
+    data, encoding = read_one_hot(source, limit=limit)
     write_json(categories, encoding)
     return data
 
 
-def _kind(path: Path) -> str | None:
+def _kind(path: Path, limit: ExpansionLimit) -> str | None:
     """Return what a native file says it holds; None for other files."""
     import numpy as np
 
@@ -101,7 +111,7 @@ def _kind(path: Path) -> str | None:
     if path.suffix.lower() != ".npz":
         return None
     try:
-        check_archive(path)
+        check_archive(path, limit)
         with np.load(path, allow_pickle=False) as archive:
             return str(archive["kind"]) if "kind" in archive else "dataset"
     except Exception:  # whatever is wrong, reading it as a model will say it

@@ -1,36 +1,12 @@
 """Files that commands read or refuse before any work begins: groups, grids, data."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mnlearn.runtime.errors import InputError
-
-
-def read_groups(path: Path, n_vars: int) -> list[list[int]]:
-    """Return the query groups in a JSON file.
-
-    Raises
-    ------
-    InputError
-        The file does not hold disjoint groups of the variables 0 to n_vars - 1.
-    """
-    from mnlearn.inference.score import check_groups
-    from mnlearn.runtime.files import read_json
-
-    groups = read_json(path)
-    if (
-        not isinstance(groups, list)
-        or not groups
-        or not all(isinstance(group, list) and group for group in groups)
-        or not all(type(v) is int for group in groups for v in group)
-    ):
-        raise InputError(f"{path}: expected a list of query groups, lists of variables from 0.")
-    try:
-        check_groups(groups, n_vars)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-    return groups
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:
@@ -43,17 +19,9 @@ def read_grid(path: Path | None) -> dict[str, Any]:
     """
     if path is None:
         return {}
-    import yaml
+    from mnlearn.runtime.yaml_files import read_yaml
 
-    from mnlearn.runtime.files import read_text
-
-    try:
-        grid = yaml.safe_load(read_text(path))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "it cannot be parsed"
-        raise InputError(f"{path}{line}: is not YAML: {problem}.") from error
+    grid = read_yaml(path)
     if not isinstance(grid, dict):
         raise InputError(f"{path}: expected parameters with lists of values.")
     for name, values in grid.items():
@@ -77,10 +45,20 @@ def check_data(path: Path, model: Any, data: Any) -> None:
     """
     from mnlearn.inference.score import check_variables
 
-    try:
+    with name_file(path):
         check_variables(model, data)
+
+
+@contextmanager
+def name_file(path: Path) -> Iterator[None]:
+    """Name the file in faults of data that are found while they are used."""
+    try:
+        yield
     except InputError as error:
-        raise InputError(f"{path}: {str(error).removeprefix('data: ')}") from error
+        fault = str(error).removeprefix("data: ")
+        if fault == str(error):
+            raise
+        raise InputError(f"{path}: {fault}") from error
 
 
 def check_text_form(path: Path) -> None:

@@ -1,11 +1,19 @@
 """The commands that learn: `fit`, and `methods`, the list of what can be learned."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from mnlearn.cli.files import check_data, read_grid
-from mnlearn.cli.options import FILE, parse_settings, seed_option, threads_option
+from mnlearn.cli.files import check_data, name_file, read_grid
+from mnlearn.cli.options import (
+    FILE,
+    expansion_option,
+    parse_settings,
+    seed_option,
+    threads_option,
+)
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 
@@ -20,6 +28,7 @@ from mnlearn.runtime.errors import InputError
     "--out", type=FILE, required=True, help="Model file, in a form that `mnlearn convert` names."
 )
 @click.option("--trace", type=FILE, help="Write every grid point to this CSV.")
+@expansion_option
 @threads_option
 @seed_option
 def fit(
@@ -32,6 +41,7 @@ def fit(
     network: Path | None,
     out: Path,
     trace: Path | None,
+    limit: ExpansionLimit,
     threads: int,
     seed: int,
 ) -> None:
@@ -44,7 +54,8 @@ def fit(
     from mnlearn.learning.tuning import tune, validation_score
     from mnlearn.methods import load_learner
     from mnlearn.models.io.formats import check_writable, load_network, save_model
-    from mnlearn.runtime.files import write_csv
+    from mnlearn.runtime.atomic import atomic_path
+    from mnlearn.runtime.files import compress_for, to_csv
 
     learner = load_learner(method)
     grid = learner.grid({**read_grid(grid_path), **parse_settings(settings)})
@@ -52,24 +63,23 @@ def fit(
     searched = any(len(values) > 1 for values in grid.values())
     if searched and valid is None:
         raise InputError("--grid: expected --valid, the data to choose values on.")
-    data = load_dataset(train)
+    data = load_dataset(train, limit)
     criterion = None
     if valid is not None:
-        valid_data = load_dataset(valid)
+        valid_data = load_dataset(valid, limit)
         check_data(valid, data, valid_data)
         criterion = validation_score(learner, valid_data, threads)
     given = load_network(network)
     if given is not None and network is not None:
         check_data(network, data, given)
-    tuned = tune(learner, data, grid, criterion, threads=threads, network=given)
-    if trace is not None:
-        write_csv(trace, tuned.trace)
-    try:
-        save_model(tuned.best.fitted.model, out)
-    except InputError:
+    with name_file(train):
+        tuned = tune(learner, data, grid, criterion, threads=threads, network=given)
+    with ExitStack() as stack:
+        # The trace takes its place only if the model is written too.
         if trace is not None:
-            trace.unlink(missing_ok=True)
-        raise
+            content = compress_for(trace, to_csv(tuned.trace).encode())
+            stack.enter_context(atomic_path(trace)).write_bytes(content)
+        save_model(tuned.best.fitted.model, out)
     chosen = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
     click.echo(f"{out}: {method} with {chosen}", err=True)
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.options import FILE, FOLDER, seed_option, threads_option
-from mnlearn.runtime.errors import InputError
+from mnlearn.cli.files import name_file
+from mnlearn.cli.options import FILE, FOLDER, expansion_option, seed_option, threads_option
+from mnlearn.runtime.decompression import ExpansionLimit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,7 @@ _RARE = 10
     show_default=True,
     help="Values that weights and thresholds are for.",
 )
+@expansion_option
 @threads_option
 @seed_option
 def ising(
@@ -53,6 +55,7 @@ def ising(
     merge: str,
     bootstraps: int,
     coding: str,
+    limit: ExpansionLimit,
     threads: int,
     seed: int,
 ) -> None:
@@ -72,16 +75,14 @@ def ising(
     from mnlearn.data.text import load_dataset
     from mnlearn.learning.ising import bootstrap, learn_ising
 
-    data = load_dataset(data_path)
-    try:
-        network = learn_ising(data, gamma, merge, threads)
-    except InputError as error:
-        raise InputError(f"{data_path}: {str(error).removeprefix('data: ')}") from error
+    data = load_dataset(data_path, limit)
     stability = None
-    if bootstraps:
-        stability = bootstrap(
-            data, bootstraps, gamma=gamma, merge=merge, seed=seed, threads=threads
-        )
+    with name_file(data_path):
+        network = learn_ising(data, gamma, merge, threads)
+        if bootstraps:
+            stability = bootstrap(
+                data, bootstraps, gamma=gamma, merge=merge, seed=seed, threads=threads
+            )
     for line in _warnings(data, network):
         click.echo(f"mnlearn: {line}", err=True)
     edges = network.edges_frame(stability, coding)
@@ -136,27 +137,22 @@ def _write(
     from mnlearn.models.io.formats import save_model
     from mnlearn.report.figures.canvas import render
     from mnlearn.report.figures.ising import draw_edge_stability, draw_ising_network
-    from mnlearn.runtime.files import write_bytes, write_json
+    from mnlearn.runtime.files import write_bytes, write_json, write_text
 
     figures = {"network": draw_ising_network(network, network.labels)}
     if stability is not None:
         figures["stability"] = draw_edge_stability(network, stability, network.labels)
     drawn = {name: render(figure) for name, figure in figures.items()}
-    _write_frame(out / "edges.csv", edges)
+    write_text(out / "edges.csv", edges.to_csv(index=False, lineterminator="\n"))
     coding = summary["settings"]["coding"]
-    _write_frame(out / "thresholds.csv", network.variables_frame(coding))
-    _write_frame(out / "weights.csv", network.weights_frame(coding).reset_index())
+    variables = network.variables_frame(coding).to_csv(index=False, lineterminator="\n")
+    write_text(out / "thresholds.csv", variables)
+    write_text(out / "weights.csv", network.weights_frame(coding).to_csv(lineterminator="\n"))
     for name, (pdf, png) in drawn.items():
         write_bytes(out / f"{name}.pdf", pdf)
         write_bytes(out / f"{name}.png", png)
     save_model(network.markov_network(), out / "model.npz")
     write_json(out / "summary.json", summary)
-
-
-def _write_frame(path: Path, frame: "pd.DataFrame") -> None:
-    from mnlearn.runtime.files import write_text
-
-    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
 
 
 def _print_edges(edges: "pd.DataFrame", out: Path) -> None:

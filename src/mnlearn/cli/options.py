@@ -8,7 +8,9 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import decode_json
 from mnlearn.runtime.threads import available_threads
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,6 +30,27 @@ mirror_option = click.option(
     "--mirror",
     help="Folder or URL that has the benchmark data; default: $MNLEARN_DATA_MIRROR, else their "
     "source.",
+)
+
+
+def _make_limit(
+    _context: click.Context, _option: click.Parameter, gigabytes: float | None
+) -> ExpansionLimit:
+    if gigabytes is None:
+        return ExpansionLimit(advice="--max-expanded raises the limit")
+    return ExpansionLimit(
+        int(gigabytes * 1e9), float("inf"), advice="--max-expanded raises the limit"
+    )
+
+
+expansion_option = click.option(
+    "--max-expanded",
+    "limit",
+    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    callback=_make_limit,
+    metavar="GB",
+    help="Largest size that compressed data may expand to, in gigabytes. Default: 4.3, and at "
+    "most 200 times the compressed size if that is above 0.27.",
 )
 
 
@@ -115,7 +138,7 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
 def parse_json(text: str, option: str) -> Any:
     """Return the JSON value of an option."""
     try:
-        return json.loads(text)
+        return decode_json(text, option)
     except json.JSONDecodeError as error:
         raise InputError(f"{option}: is not JSON: {error.msg}.") from error
 

@@ -33,11 +33,6 @@ def gather(
     from mnlearn.runtime.files import write_text
     from mnlearn.study.gather import gather as gather_cells
 
-    for path in cells:
-        try:
-            gather_cells([path])
-        except (AttributeError, KeyError, TypeError) as error:
-            raise InputError(f"{path}: is not the record of a scored cell.") from error
     scores = gather_cells(
         cells,
         paired_paths=paired,

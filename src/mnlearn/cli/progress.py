@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from mnlearn.runtime.progress import LOGGER, Work
@@ -27,8 +27,10 @@ class ProgressHandler(logging.Handler):
         if work is not None and sys.stderr.isatty():
             self._show(work, record.__dict__["amount"])
         elif record.levelno >= logging.INFO:
-            tqdm.write(record.getMessage(), file=sys.stderr)
-            sys.stderr.flush()
+            # A log on a full disk is no reason to stop; the output of the command will be.
+            with suppress(OSError):
+                tqdm.write(record.getMessage(), file=sys.stderr)
+                sys.stderr.flush()
 
     def _show(self, work: Work, amount: int | None) -> None:
         """Move a bar by an amount, or remove it where the amount is None."""

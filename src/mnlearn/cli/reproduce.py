@@ -1,17 +1,20 @@
 """Around Snakemake: running a study, finding what is stale, unlocking after a kill."""
 
+import glob
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
-import yaml
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
@@ -21,6 +24,7 @@ from mnlearn.study.datasets.prepare import list_unavailable, record_outcomes
 from mnlearn.study.datasets.registry import load_registry, registry_path
 from mnlearn.study.definition import Study, load_studies, load_study, study_path
 from mnlearn.study.planning import KINDS, Plan, Record
+from mnlearn.study.schemas import load_checked
 
 RESULTS = "results"
 # The exit status of a program that an interrupt has ended, 128 and the number of the signal.
@@ -38,8 +42,9 @@ def find_study(name: str) -> Study:
 
 
 def configuration() -> dict[str, Any]:
-    """Return the content of config.yaml."""
-    content: dict[str, Any] = yaml.safe_load(read_text(checkout() / "config.yaml"))
+    """Return the content of config.yaml, checked against its schema."""
+    schema = checkout() / "workflow" / "schemas" / "config.schema.yaml"
+    content: dict[str, Any] = load_checked(checkout() / "config.yaml", schema)
     return content
 
 
@@ -194,10 +199,13 @@ def _run(command: list[str], quiet: bool = False) -> int:
     # The rules call `mnlearn`, which must be found also where the environment is not activated.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     pipe = subprocess.PIPE if quiet else None
-    with subprocess.Popen(
-        command, cwd=checkout(), env={**os.environ, "PATH": path}, text=True, stdout=pipe,
-        stderr=subprocess.STDOUT if quiet else None,
-    ) as process:  # fmt: skip
+    with (
+        _temporary_folder() as temporary,
+        subprocess.Popen(
+            command, cwd=checkout(), env={**os.environ, "PATH": path, "TMPDIR": temporary},
+            text=True, stdout=pipe, stderr=subprocess.STDOUT if quiet else None,
+        ) as process,
+    ):  # fmt: skip
         interrupted = False
         while True:
             try:
@@ -212,6 +220,18 @@ def _run(command: list[str], quiet: bool = False) -> int:
         say(output)
     # Snakemake may end an interrupted run with status 0.
     return process.returncode or (_INTERRUPTED if interrupted else 0)
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    """Yield a folder for temporary files of a run; remove those that killed runs have left."""
+    prefix = f"mnlearn-study-{socket.gethostname()}-"
+    for left in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*"):
+        process = left.name.removeprefix(prefix).partition("-")[0]
+        if process.isdecimal() and not psutil.pid_exists(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-") as folder:
+        yield folder
 
 
 def _marker() -> Path:

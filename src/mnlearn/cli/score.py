@@ -5,9 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.files import check_data, read_groups
-from mnlearn.cli.options import FILE, inference_options, json_option, seed_option, threads_option
+from mnlearn.cli.files import check_data
+from mnlearn.cli.options import (
+    FILE,
+    expansion_option,
+    inference_options,
+    json_option,
+    seed_option,
+    threads_option,
+)
 from mnlearn.cli.printing import print_record
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
 )
 @click.option("--groups", type=FILE, help="JSON file of query groups, lists of variables.")
 @click.option("--per-example", type=FILE, help="Write the score of every example to this CSV.")
+@expansion_option
 @threads_option
 @seed_option
 @json_option
@@ -52,6 +61,7 @@ def score(
     folds: int,
     groups: Path | None,
     per_example: Path | None,
+    limit: ExpansionLimit,
     threads: int,
     seed: int,
     as_json: bool,
@@ -75,7 +85,7 @@ def score(
 
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
-    model, data = load_model(model_path), load_dataset(data_path)
+    model, data = load_model(model_path), load_dataset(data_path, limit)
     check_data(data_path, model, data)
     query = _query_groups(groups, model.n_vars, folds, seed)
     if metric == "pll":
@@ -102,7 +112,7 @@ def score(
 
 def _query_groups(path: Path | None, n_vars: int, folds: int, seed: int) -> list[list[int]]:
     """Return the query groups in a file, or drawn ones."""
-    from mnlearn.inference.query_groups import random_partition
+    from mnlearn.inference.query_groups import random_partition, read_groups
     from mnlearn.runtime.random_streams import stream
 
     if path is not None:

@@ -11,6 +11,7 @@ from mnlearn.runtime.files import read_json
 from mnlearn.study.datasets.embedded import build_true_network
 from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
+from mnlearn.study.gather import read_scores
 from mnlearn.study.published import load_published
 
 
@@ -88,4 +89,4 @@ def _scored(name: str) -> tuple[Study, Path, pd.DataFrame]:
     path = folder / "scores.csv"
     if not path.exists():
         raise InputError(f"{path}: no such file; run the study first.")
-    return study, folder, pd.read_csv(path, keep_default_na=False, na_values={"stderr": [""]})
+    return study, folder, read_scores(path)

@@ -11,10 +11,11 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, check_names, merge_rows
+from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, open_bytes
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
+from mnlearn.runtime.names import check_names
 
 MAX_CATEGORIES = 100
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null"))

@@ -1,6 +1,5 @@
 """A binary dataset whose equal rows are stored once, with a weight."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import check_names
 
 VERSION = 1
 # Counts of examples are exact as float64 up to here.
 _MOST_EXAMPLES = 2**53
-# XML has no way to write these, and model files may be XML (.graphml).
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,29 +281,6 @@ def _check_all_names(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...
     if len(names) != n_vars:
         raise InputError(f"data: expected {n_vars} names, got {len(names)}.")
     return check_names(names)
-
-
-def check_names(names: Sequence[str], where: str = "data") -> tuple[str, ...]:
-    """Return the names of variables as a tuple if they are different, not empty and printable.
-
-    Raises
-    ------
-    InputError
-        They are not; the sentence begins with `where` and gives the column.
-
-    """
-    column_of: dict[str, int] = {}
-    for column, name in enumerate(names, start=1):
-        if not name:
-            raise InputError(f"{where}, column {column}: has no name.")
-        if _UNPRINTABLE.search(name):
-            raise InputError(f"{where}, column {column}: {name!r} has a control character.")
-        if name in column_of:
-            raise InputError(
-                f"{where}: two columns are called {name!r} ({column_of[name]} and {column})."
-            )
-        column_of[name] = column
-    return tuple(column_of)
 
 
 def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:

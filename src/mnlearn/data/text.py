@@ -2,20 +2,18 @@
 
 import csv
 import io
-import re
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, check_names, load_npz, merge_rows
+from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import write_text
+from mnlearn.runtime.files import split_lines, write_text
+from mnlearn.runtime.names import check_names
 
 _ZERO, _ONE, _COMMA, _NEWLINE = (ord(c) for c in "01,\n")
-# str.splitlines also splits at vertical tabs, form feeds and more, which are faults in a line.
-_LINE_END = re.compile("\r\n|\n|\r")
 
 
 def load_dataset(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:
@@ -49,7 +47,7 @@ def load_dataset(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dat
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
-    return _parse_lines(path, _LINE_END.split(text))
+    return _parse_lines(path, split_lines(text))
 
 
 def _parse_plain(content: bytes) -> NDArray[np.uint8] | None:
@@ -165,7 +163,7 @@ def save_text(data: Dataset, path: Path | str) -> None:
         # Quoted names survive commas; a name that looks like a value cannot be told from one.
         csv.writer(header, lineterminator="").writerow(data.names)
         first_line = header.getvalue()
-        if _LINE_END.search(first_line) or _parse_header(first_line, str(path)) != data.names:
+        if len(split_lines(first_line)) > 1 or _parse_header(first_line, str(path)) != data.names:
             raise InputError(f"{path}: the names of the variables cannot be written as a header.")
         header.write("\n")
     write_text(path, header.getvalue() + text)

@@ -15,7 +15,7 @@ from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.native import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_text
+from mnlearn.runtime.files import read_text, split_lines
 
 
 def read_evidence(
@@ -47,9 +47,9 @@ def read_evidence(
         or *; or the names in the first line differ from `names`.
     """
     rows, asked = [], []
-    lines = read_text(path).removeprefix("\ufeff").rstrip().splitlines()
+    lines = split_lines(read_text(path).removeprefix("\ufeff").rstrip())
     for number, line in enumerate(lines, start=1):
-        fields = [f.strip() for f in next(csv.reader([line], skipinitialspace=True), [])]
+        fields = _split_fields(line, f"{path}, line {number}")
         if number == 1 and _is_header(fields):
             if names is not None and tuple(fields) != names:
                 raise InputError(
@@ -67,6 +67,14 @@ def read_evidence(
     if not rows:
         raise InputError(f"{path}: holds no evidence.")
     return np.array(rows, np.uint8), np.array(asked)
+
+
+def _split_fields(line: str, where: str) -> list[str]:
+    reader = csv.reader([line], skipinitialspace=True, strict=True)
+    try:
+        return [field.strip() for field in next(reader, [])]
+    except csv.Error as error:
+        raise InputError(f"{where}: is not CSV: {error}.") from error
 
 
 def _is_header(fields: list[str]) -> bool:

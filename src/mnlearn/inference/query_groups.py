@@ -1,7 +1,13 @@
-"""Random partitions of the variables into query groups."""
+"""Random partitions of the variables into query groups, and those in files."""
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from mnlearn.inference.score import check_groups
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json
 from mnlearn.runtime.random_streams import stream
 
 Groups = list[list[int]]
@@ -32,3 +38,37 @@ def random_partition(n_vars: int, n_groups: int, rng: np.random.Generator) -> Gr
     """Return a random partition into groups whose sizes differ by at most one."""
     order = rng.permutation(n_vars)
     return [sorted(part.tolist()) for part in np.array_split(order, n_groups) if len(part)]
+
+
+def read_groups(path: Path, n_vars: int) -> Groups:
+    """Return the query groups in a JSON file.
+
+    Raises
+    ------
+    InputError
+        The file does not hold disjoint groups of the variables 0 to n_vars - 1.
+    """
+    return _check(path, read_json(path), n_vars)
+
+
+def read_partitions(path: Path, n_vars: int) -> list[Groups]:
+    """Return a list of partitions in a JSON file, each as in `read_groups`."""
+    found = read_json(path)
+    if not isinstance(found, list) or not found:
+        raise InputError(f"{path}: expected a list of partitions into query groups.")
+    return [_check(path, groups, n_vars) for groups in found]
+
+
+def _check(path: Path, groups: Any, n_vars: int) -> Groups:
+    if (
+        not isinstance(groups, list)
+        or not groups
+        or not all(isinstance(group, list) and group for group in groups)
+        or not all(type(v) is int for group in groups for v in group)
+    ):
+        raise InputError(f"{path}: expected a list of query groups, lists of variables from 0.")
+    try:
+        check_groups(groups, n_vars)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    return groups

@@ -1,5 +1,6 @@
 """Results of finished steps kept on disk, so that an interrupted run repeats at most one step."""
 
+import contextlib
 import hashlib
 import json
 import time
@@ -39,7 +40,8 @@ class Checkpoints:
         """Return the JSON value of a step, from disk if it was finished before."""
         path = self._path(key, ".json")
         if path is not None and path.exists():
-            return read_json(path)
+            with contextlib.suppress(InputError):  # damaged by something other than a kill
+                return read_json(path)
         value = work()
         if path is not None:
             write_json(path, value)
@@ -90,6 +92,6 @@ def _kept(path: Path) -> tuple[Fitted, float] | None:
     try:
         record = read_json(_record_path(path))
         return Fitted(read_npz(path), record["seconds"], record["details"]), record["spent"]
-    except InputError:
+    except (InputError, LookupError, TypeError):
         path.unlink()  # Damaged, but not by an interruption: learn again.
         return None

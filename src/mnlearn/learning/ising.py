@@ -162,7 +162,8 @@ class IsingNetwork:
         import pandas as pd
 
         scale, _ = self._in_coding(coding)
-        index = pd.Index(self.labels, name="variable")
+        # Two columns of the CSV file must not have the same name.
+        index = pd.Index(self.labels, name=None if "variable" in self.labels else "variable")
         return pd.DataFrame(scale * self.weight, index=index, columns=self.labels)
 
     def _in_coding(self, coding: str) -> tuple[float, NDArray[np.float64]]:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from mnlearn.runtime import names as variable_names
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
@@ -58,6 +59,10 @@ def check_spans(owner: object, start: NDArray, total: int) -> None:
 
 
 def check_names(owner: object, names: tuple[str, ...] | None, n_vars: int) -> None:
-    """Raise InputError unless there are no names or one for each variable."""
-    if names is not None and len(names) != n_vars:
-        raise InputError(f"{type(owner).__name__}, names: expected {n_vars}, got {len(names)}.")
+    """Raise InputError unless there are no names, or different printable ones of all variables."""
+    if names is None:
+        return
+    where = f"{type(owner).__name__}, names"
+    if len(names) != n_vars:
+        raise InputError(f"{where}: expected {n_vars}, got {len(names)}.")
+    variable_names.check_names(names, where)

@@ -10,7 +10,9 @@ from mnlearn.methods import load_learner
 from mnlearn.report.pages import build_page
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
-from mnlearn.study.published import Source, numbers, tidy_scores
+from mnlearn.study.frames import read_frame
+from mnlearn.study.gather import read_scores
+from mnlearn.study.published import Source, numbers
 
 # Columns of a trace that the page shows where a method records them: heading and format.
 _POINTS = {
@@ -90,7 +92,7 @@ def _score_tables(study: Study, method: str, labels: Mapping[str, str], path: Pa
     """Return the tables of the chosen models and of the structure settings."""
     if not path.exists():
         return []
-    scores = tidy_scores(pd.read_csv(path))
+    scores = read_scores(path)
     scores = scores[(scores["study"] == study.name) & (scores["method"] == method)]
     variants = [v for v in dict.fromkeys(scores["variant"]) if v]
     return [
@@ -164,7 +166,7 @@ def _point_table(study: Study, method: str, labels: Mapping[str, str], tuning: P
         path = tuning / dataset / f"{method}.csv"
         if not path.exists():
             continue
-        trace = pd.read_csv(path)
+        trace = read_frame(path, ("stage", "validation", *parameters))
         trace = trace[trace["stage"] == trace["stage"].max()]
         shown = {name: entry for name, entry in _POINTS.items() if name in trace.columns}
         heads = ["dataset", *parameters, *(head for head, _ in shown.values())]

@@ -42,7 +42,11 @@ document.querySelectorAll('table').forEach(table => {
 
 def write_page(markdown_path: Path, path: Path) -> None:
     """Write a Markdown file as one self-contained HTML page."""
-    body = markdown.markdown(read_text(markdown_path), extensions=["tables"])
+    converter = markdown.Markdown(extensions=["tables"])
+    # Captions and claims are text of a study: HTML in them is shown and has no effect.
+    converter.preprocessors.deregister("html_block")
+    converter.inlinePatterns.deregister("html")
+    body = converter.convert(read_text(markdown_path))
     write_text(path, build_page(markdown_path.stem, body))
 
 

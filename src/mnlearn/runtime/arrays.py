@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, check_archive
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import atomic_path
 
 
 def write_arrays(path: Path | str, arrays: Mapping[str, NDArray]) -> None:

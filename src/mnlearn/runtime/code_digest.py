@@ -29,7 +29,7 @@ LEFT_OUT = frozenset(
         "runtime.progress",
         "runtime.provenance",
         "runtime.code_digest",
-        "runtime.files.atomic_path",
+        "runtime.atomic",
         "kernels.cache",
     }
 )

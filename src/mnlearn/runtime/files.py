@@ -1,54 +1,22 @@
-"""Files that are complete or absent: atomic writing, and reading through compression."""
+"""Content of files: atomic writing, and reading through compression."""
 
 import csv
-import errno
 import gzip
 import io
 import json
 import lzma
-import uuid
+import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.decompression import read_limited
 from mnlearn.runtime.errors import InputError
 
-# The disk, the quota of the user or the largest file of the process is full.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-@contextmanager
-def atomic_path(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary file beside `path` that takes its place when the block succeeds.
-
-    If the block fails, `path` stays as it was and the temporary file is removed.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be created, no file can be created in it, the disk is full, or `path` is
-        a folder.
-    """
-    path = Path(path)
-    temporary = path.parent / f".{path.name}.{uuid.uuid4().hex[:12]}"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Unlike the private files of `tempfile`, this one gets the mode of every other new file.
-        temporary.touch(exist_ok=False)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
-    try:
-        yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        # An error of the block may concern another file.
-        if error.errno not in _FULL and error.filename != str(temporary):
-            raise
-        raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+# str.splitlines also splits at vertical tabs, form feeds, U+2028 and more.
+_LINE_END = re.compile("\r\n|\n|\r")
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -58,17 +26,25 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_bytes(path: Path | str, content: bytes) -> None:
     """Write `content` to `path` atomically, compressed if it ends in `.xz` or `.gz`."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(compress_for(path, content))
+
+
+def compress_for(path: Path | str, content: bytes) -> bytes:
+    """Return `content`, compressed if `path` ends in `.xz` or `.gz`."""
     suffix = Path(path).suffix
     if suffix == ".xz":
-        content = lzma.compress(content)
-    elif suffix == ".gz":
-        content = gzip.compress(content, mtime=0)
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(content)
+        return lzma.compress(content)
+    return gzip.compress(content, mtime=0) if suffix == ".gz" else content
 
 
 def write_csv(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as CSV.
+    """Write rows as CSV; see `to_csv`."""
+    write_text(path, to_csv(rows))
+
+
+def to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as the text of a CSV file.
 
     The columns are all keys, in the order in which they appear. A cell is empty if the row has no
     such key, or if the value is None or NaN.
@@ -81,7 +57,7 @@ def write_csv(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
     for row in rows:
         # Only NaN differs from itself.
         writer.writerow({name: value if value == value else None for name, value in row.items()})
-    write_text(path, text.getvalue())
+    return text.getvalue()
 
 
 def write_json(path: Path | str, value: Any) -> None:
@@ -110,6 +86,12 @@ def read_text(path: Path | str) -> str:
         raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
 
 
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text, which end in LF, CR LF or CR and in nothing else."""
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]
+
+
 def read_table(path: Path | str, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rows of a tab-separated file with a header: their place for messages, and cells.
 
@@ -118,7 +100,7 @@ def read_table(path: Path | str, columns: Sequence[str]) -> Iterator[tuple[str, 
     InputError
         The header differs from `columns`, or a line has another number of values.
     """
-    lines = read_text(path).splitlines()
+    lines = split_lines(read_text(path))
     if not lines or lines[0].split("\t") != list(columns):
         raise InputError(
             f"{path}, line 1: expected the tab-separated columns {', '.join(columns)}."
@@ -135,6 +117,29 @@ def read_table(path: Path | str, columns: Sequence[str]) -> Iterator[tuple[str, 
 def read_json(path: Path | str) -> Any:
     """Return the JSON value in `path`."""
     try:
-        return json.loads(read_text(path))
+        return decode_json(read_text(path), str(path))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {error.lineno}: is not JSON: {error.msg}.") from error
+
+
+def decode_json(text: str, where: str) -> Any:
+    """Return the JSON value in a text.
+
+    Raises
+    ------
+    json.JSONDecodeError
+        The text is not JSON.
+    InputError
+        Brackets are nested too deeply, or a number has too many digits; the sentence begins with
+        `where`.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError as error:
+        raise InputError(f"{where}: its brackets are nested too deeply.") from error
+    except ValueError as error:
+        raise InputError(
+            f"{where}: expected numbers of at most {sys.get_int_max_str_digits()} digits."
+        ) from error

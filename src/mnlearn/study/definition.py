@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import yaml
-
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_text
+from mnlearn.study.schemas import load_checked
 
 
 @dataclass(frozen=True)
@@ -85,14 +82,7 @@ def load_study(path: Path | str) -> Study:
         The file is missing, not YAML, or does not fit `workflow/schemas/study.schema.yaml`.
     """
     path = Path(path)
-    content = _load_yaml(path)
-    schema = _load_yaml(path.parent.parent / "schemas" / "study.schema.yaml")
-    errors = sorted(
-        jsonschema.Draft202012Validator(schema).iter_errors(content), key=lambda e: list(e.path)
-    )
-    if errors:
-        place = ".".join(str(part) for part in errors[0].path) or "top level"
-        raise InputError(f"{path}, {place}: {_sentence(errors[0])}.")
+    content = load_checked(path, path.parent.parent / "schemas" / "study.schema.yaml")
     study = Study(path.stem, content)
     for method in study.methods:
         network = study.network(method)
@@ -102,13 +92,6 @@ def load_study(path: Path | str) -> Study:
                 f"got {network!r}."
             )
     return study
-
-
-def _sentence(error: jsonschema.ValidationError) -> str:
-    """Return what is wrong with a value, in words where the schema has a regular expression."""
-    if error.validator == "pattern":
-        return f"expected a name of lower-case letters, digits and _, got {error.instance!r}"
-    return error.message
 
 
 def load_studies(names: Iterable[str], workflow: Path) -> dict[str, Study]:
@@ -127,14 +110,3 @@ def study_path(name: str, workflow: Path) -> Path:
     if name not in known:
         raise InputError(f"study {name}: expected one of {', '.join(known)}.")
     return known[name]
-
-
-def _load_yaml(path: Path) -> Any:
-    try:
-        return yaml.safe_load(read_text(path))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        raise InputError(
-            f"{path}{line}: is not YAML: {getattr(error, 'problem', error)}."
-        ) from error

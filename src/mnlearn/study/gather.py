@@ -1,6 +1,6 @@
 """The numbers of all cells of a study in one tidy table."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from mnlearn.methods import load_learner
-from mnlearn.runtime.files import read_json
-from mnlearn.study.cells.files import CHOSEN
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.cells.files import CHOSEN, read_record, refuse_damaged
+from mnlearn.study.frames import read_frame
 
 Row = tuple[str, str, str, str, str, float, float | None]
 
@@ -58,20 +59,49 @@ def gather(
         grid points, so for these methods they are left out.
     """
     traces = {(path.parent.name, path.stem): path for path in trace_paths}
-    rows = [row for path in paired_paths for row in _of_pair(read_json(path))]
+    rows = _read_rows(paired_paths, _of_pair)
     for path in cell_paths:
-        cell = read_json(path)
-        rows += _of_cell(cell, cell["method"] not in timed)
-        rows += _mean_seconds(cell, traces.get((cell["dataset"], cell["method"])))
+        with refuse_damaged(path):
+            cell = read_record(path)
+            rows += _of_cell(cell, cell["method"] not in timed)
+            trace = traces.get((cell["dataset"], cell["method"]))
+        rows += _mean_seconds(cell, trace)
     kinds = (
         (timing_paths, _of_timing),
         (curve_paths, _of_curve),
         (export_paths, _of_export),
         (divergence_paths, _of_divergence),
     )
-    rows += [row for paths, of in kinds for path in paths for row in of(read_json(path))]
+    for paths, of in kinds:
+        rows += _read_rows(paths, of)
     # Each circuit's nodes are in the records of all its divergences.
     return pd.DataFrame(list(dict.fromkeys(rows)), columns=list(COLUMNS))
+
+
+def read_scores(path: Path) -> pd.DataFrame:
+    """Return the table that was written to a CSV file, with the empty variant as empty text.
+
+    Raises
+    ------
+    InputError
+        The file is missing or holds something else.
+    """
+    missing = {"value": [""], "stderr": [""]}
+    frame = read_frame(path, COLUMNS, keep_default_na=False, na_values=missing)
+    try:
+        return frame.astype({"value": float, "stderr": float})
+    except ValueError as error:
+        raise InputError(f"{path}: expected numbers as value and stderr.") from error
+
+
+def _read_rows(
+    paths: Iterable[Path], of: Callable[[Mapping[str, Any]], Iterator[Row]]
+) -> list[Row]:
+    rows: list[Row] = []
+    for path in paths:
+        with refuse_damaged(path):
+            rows += of(read_record(path))
+    return rows
 
 
 def _head(record: Mapping[str, Any]) -> tuple[str, str, str, str]:
@@ -172,7 +202,9 @@ def _mean_seconds(cell: Mapping[str, Any], trace_path: Path | None) -> list[Row]
     """Return the mean seconds of weight learning over the grid points of each variant."""
     # The oldest records do not name their learner.
     names = load_learner(cell["learner"]).variant if "learner" in cell else ()
-    trace = pd.read_csv(trace_path) if trace_path is not None and names else pd.DataFrame()
+    if trace_path is None or not names:
+        return []
+    trace = read_frame(trace_path, ("stage", *names))
     if "seconds_weights" not in trace:
         return []
     points = trace[trace["stage"] == trace["stage"].max()]

@@ -187,3 +187,20 @@ def test_networks_also_answer_by_belief_propagation(folder):
     assert read_json("again.json")["points"][1]["cmll_beliefs"] == several["cmll_beliefs"]
     succeed(f"{CURVE} --percentages [50] --beliefs --out circuit.json")
     assert "cmll_beliefs" not in read_json("circuit.json")["points"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"rank": np.zeros((25, N + 1), np.uint16)}, f"expected queries of {N} variables"),
+        ({"rank": np.zeros((25, N))}, f"expected queries of {N} variables"),
+        ({"example": np.full(25, 40)}, "expected the number of the test example of each query"),
+        ({"example": np.full(25, -1)}, "expected the number of the test example of each query"),
+        ({"example": np.zeros(25)}, "expected the number of the test example of each query"),
+        ({"example": np.zeros(24, int)}, "expected the number of the test example of each query"),
+    ],
+)
+def test_damaged_queries_are_refused(folder, change, problem):
+    with np.load("q.npz") as arrays:
+        np.savez("q.npz", **{**arrays, **change})
+    refuse(f"{CURVE} --percentages [20] --out curve.json", f"q.npz: {problem}")

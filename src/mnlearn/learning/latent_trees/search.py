@@ -66,7 +66,7 @@ def learn_latent_tree(
     Raises
     ------
     InputError
-        There is only one variable.
+        There is only one variable; or the weights sum to less than 2 (1 if all rows are equal).
 
     Notes
     -----
@@ -83,8 +83,7 @@ def learn_latent_tree(
     .. [1] Choi, Tan, Anandkumar and Willsky, "Learning latent tree graphical models", JMLR 2011,
        Sections 5 and 5.4.
     """
-    if data.n_vars < 2:
-        raise InputError("latent tree: expected at least 2 variables, got 1.")
+    _check_data(data)
     pairs = pair_probabilities(data, pseudocount)
     tree = run_em(
         _find_chow_liu_tree(pairs), data, pseudocount, n_iterations=1, tolerance=tolerance
@@ -106,6 +105,18 @@ def _find_chow_liu_tree(pairs: NDArray[np.float64]) -> LatentTree:
         u, w = sorted((int(parent[v]), v))
         tables[u, w] = pairs[:, :, u, w]
     return LatentTree(len(parent), tables, -np.inf)
+
+
+def _check_data(data: Dataset) -> None:
+    if data.n_vars < 2:
+        raise InputError("latent tree: expected at least 2 variables, got 1.")
+    least = min(data.n_rows, 2)
+    if data.n_examples < least:
+        # The BIC would reward parameters or hardly punish them, and the tree would grow and grow.
+        raise InputError(
+            f"data: expected weights that sum to at least {least} for the BIC, "
+            f"got {data.n_examples:g}."
+        )
 
 
 def _regroup(search: "_Search", grouping: "_Grouping") -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.files import atomic_path, write_text
+from mnlearn.runtime.atomic import atomic_path
+from mnlearn.runtime.files import write_text
 
 Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
 

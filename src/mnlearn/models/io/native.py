@@ -13,10 +13,13 @@ from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import check_names
 
 Model = MarkovNetwork | DependencyNetwork | BayesianNetwork | ArithmeticCircuit
 
 VERSION = 1
+# A file of a few bytes can declare more variables than fit in memory.
+MAX_VARS = 10_000_000
 
 # The dtypes of the file, which do not depend on the machine: equal models have equal bytes.
 _DTYPE = {
@@ -127,6 +130,8 @@ def read_npz(path: Path | str) -> Model:
             f"{path}: has format version {version}, newer than this program reads ({VERSION})."
         )
     n_vars = _whole_number(path, arrays, "n_vars")
+    if n_vars > MAX_VARS:
+        raise InputError(f"{path}: expected at most {MAX_VARS} variables, it declares {n_vars}.")
     names = _load_names(path, arrays, n_vars)
     if kind == "arithmetic_circuit":
         return _load_circuit(path, arrays, n_vars, names)
@@ -215,9 +220,9 @@ def _load_names(
 ) -> tuple[str, ...] | None:
     if "names" not in arrays:
         return None
-    if arrays["names"].shape != (n_vars,):
+    if arrays["names"].shape != (n_vars,) or arrays["names"].dtype.kind != "U":
         raise _damaged(path, "names")
-    return tuple(str(name) for name in arrays["names"])
+    return check_names(arrays["names"].tolist(), f"{path}, names")
 
 
 def _is_partition(start: NDArray, n_parts: int, total: int) -> bool:

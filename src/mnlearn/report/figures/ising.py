@@ -67,7 +67,7 @@ def draw_edge_stability(
         ax.plot(network.weight[u, v], place, "o", ms=3, color=BLUE, label="data")
         ax.axvline(0, color=GREY, lw=0.6)
         labels = [f"{names[a]} – {names[b]}" for a, b in edges.tolist()]
-        ax.set_yticks(place, labels)
+        ax.set_yticks(place, labels, parse_math=False)
         ax.set_ylim(len(edges) - 0.4, -0.6)
         ax.set_xlabel("edge weight, with the middle 95 % of the resamples")
         right = ax.secondary_yaxis("right")

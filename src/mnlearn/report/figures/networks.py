@@ -122,7 +122,16 @@ def draw_nodes(ax: Axes, position: NDArray[np.float64], names: Sequence[str]) ->
     x, y = position.T
     ax.scatter(x, y, s=size, color="white", edgecolors="#444444", linewidths=0.7, zorder=3)
     for place, name in zip(position.tolist(), names, strict=True):
-        ax.text(place[0], place[1], name, ha="center", va="center_baseline", fontsize=5.8, zorder=4)
+        ax.text(
+            place[0],
+            place[1],
+            name,
+            ha="center",
+            va="center_baseline",
+            fontsize=5.8,
+            zorder=4,
+            parse_math=False,
+        )
 
 
 def short_names(names: Sequence[str]) -> list[str]:

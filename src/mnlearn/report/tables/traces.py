@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.report.products import Options, option
+from mnlearn.study.frames import read_frame
 from mnlearn.study.gather import COLUMNS
 
 
@@ -40,11 +41,12 @@ def trace_numbers(
         method, quantity, name = (
             str(option(entry, key, f"{where}, traces")) for key in ("method", "quantity", "name")
         )
+        columns = (quantity, *entry.get("equal", {}), *entry.get("at_least", {}))
         for dataset in datasets:
             path = folder / dataset / f"{method}.csv"
             if not path.exists():
                 continue
-            points = pd.read_csv(path)
+            points = read_frame(path, columns)
             for parameter, value in entry.get("equal", {}).items():
                 points = points[points[parameter] == value]
             for parameter, value in entry.get("at_least", {}).items():

@@ -1,7 +1,13 @@
 """Cells: the record of one method on one dataset of a study."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json
 
 # Name of the variant that was chosen on validation data.
 CHOSEN = ""
@@ -18,3 +24,31 @@ def model_path(folder: Path, variant: str) -> Path:
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def read_record(path: Path, *keys: str) -> dict[str, Any]:
+    """Return a record, a JSON object that has some keys.
+
+    Raises
+    ------
+    InputError
+        The file holds something else, or lacks a key.
+    """
+    record = read_json(path)
+    if not isinstance(record, dict):
+        raise InputError(f"{path}: expected a record, a JSON object.")
+    for key in keys:
+        if key not in record:
+            raise InputError(f"{path}: is not a complete record, lacks {key!r}.")
+    return record
+
+
+@contextmanager
+def refuse_damaged(path: Path) -> Iterator[None]:
+    """Say that a record is damaged if a block cannot find in it what it needs."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: is damaged, or is not the record that is expected.") from error

@@ -9,6 +9,7 @@ import pandas as pd
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
+from mnlearn.study.frames import read_frame
 
 
 def compare_paired(
@@ -33,7 +34,7 @@ def compare_paired(
     InputError
         The files do not have scores of equally many examples.
     """
-    a, b = pd.read_csv(first[1]), pd.read_csv(second[1])
+    a, b = (_read_scores(path) for _, path in (first, second))
     if len(a) != len(b) or len(a) < 2:
         raise InputError(
             f"{second[1]}: expected scores of the {len(a)} examples of {first[1]}, "
@@ -54,3 +55,12 @@ def compare_paired(
         "differences": differences,
     }
     write_json(out, record)
+
+
+def _read_scores(path: Path) -> pd.DataFrame:
+    try:
+        return read_frame(path, ()).astype(float)
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: expected a score in each cell.") from error

@@ -148,10 +148,17 @@ def _queried(
     """Return the test examples that are queried, and the rank of each of their variables."""
     check_variables(model, test)
     arrays = read_arrays(path)
-    rank = arrays.get("rank")
-    if rank is None or rank.shape[1:] != (test.n_vars,):
+    rank, example = arrays.get("rank"), arrays.get("example")
+    if rank is None or rank.shape[1:] != (test.n_vars,) or rank.dtype != np.uint16:
         raise InputError(f"{path}: expected queries of {test.n_vars} variables.")
-    return test.rows[test.row_of[arrays["example"]]], rank
+    if (
+        example is None
+        or example.shape != rank.shape[:1]
+        or example.dtype.kind not in "iu"
+        or not np.isin(example, np.arange(len(test.row_of))).all()
+    ):
+        raise InputError(f"{path}: expected the number of the test example of each query.")
+    return test.rows[test.row_of[example]], rank
 
 
 def _answer_exactly(circuit: ArithmeticCircuit, queries: _Queries) -> dict[str, Any]:

@@ -10,16 +10,27 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.inference.query_groups import read_partitions
 from mnlearn.inference.score import Groups, Score, Scorer
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.io.native import read_npz
-from mnlearn.runtime.files import read_json, read_text, write_csv, write_json, write_text
+from mnlearn.runtime.files import read_text, write_csv, write_json, write_text
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
-from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
+from mnlearn.study.cells.files import (
+    CHOSEN,
+    TRACE,
+    TUNING_RECORD,
+    file_digest,
+    model_path,
+    read_record,
+)
+
+# Keys of the record of a search.
+_NEEDED = ("learner", "seed", "dataset", "method", "variants", "recipe")
 
 
 def score_cell(
@@ -56,7 +67,7 @@ def score_cell(
     cmll_of : {"all", "chosen", "none"}
         Which models are given a CMLL: all variants, the chosen one, or none.
     """
-    record = read_json(model_folder / TUNING_RECORD)
+    record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
     roots = ("study.cells.score.score_cell", "inference.query_groups.partitions")
     scored_by = provenance(learner_root(record["learner"]), *roots)
     scoring = _Scoring(
@@ -67,7 +78,7 @@ def score_cell(
         threads,
         Checkpoints(checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)),
     )
-    groups = read_json(groups_path)
+    groups = read_partitions(groups_path, scoring.test.n_vars)
     per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
     _write_per_example(per_example_path, per_row, scoring.test)
     write_text(trace_path, read_text(model_folder / TRACE))

@@ -10,9 +10,9 @@ from mnlearn.learning.learner import Fitted
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.io.native import write_npz
-from mnlearn.runtime.files import read_json, write_json
+from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
-from mnlearn.study.cells.files import CHOSEN
+from mnlearn.study.cells.files import CHOSEN, read_record, refuse_damaged
 from mnlearn.study.cells.learn import read_inputs, warm_up
 
 # A model that is learned in less than a third of this is learned up to three times.
@@ -50,10 +50,12 @@ def time_cell(
     threads : int
         Threads that learning may use.
     """
-    cell = read_json(cell_path)
+    cell = read_record(cell_path, "study", "dataset", "method", "seed", "learner", "variants")
     learner = load_learner(cell["learner"])
-    chosen = cell["variants"][CHOSEN]
-    grid = learner.grid({name: [value] for name, value in chosen["parameters"].items()})
+    with refuse_damaged(cell_path):
+        chosen = cell["variants"][CHOSEN]
+        parameters = chosen["parameters"].items()
+    grid = learner.grid({name: [value] for name, value in parameters})
     warm_up(learner, {})
     train, network, seconds_read = read_inputs(train_path, network_path)
     runs: list[Fitted] = []

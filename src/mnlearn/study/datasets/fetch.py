@@ -10,7 +10,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from mnlearn.data.splits import SPLITS
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.atomic import cannot_write
+from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn.runtime.files import write_bytes
 from mnlearn.runtime.progress import begin_work, say
 from mnlearn.study.datasets.places import choose_mirror, get_content
@@ -102,7 +103,7 @@ def fetch_split(
         finally:
             lock.release()
     except OSError as error:
-        raise InputError(f"{destination}: cannot be written: {error.strerror or error}.") from error
+        raise cannot_write(destination, error) from error
     return True
 
 
@@ -237,6 +238,8 @@ def _fetch_dataset(
             if server in servers.down and find_file_state(benchmark, split, path) != "verified":
                 return FetchResult(benchmark.name, n_fetched, servers.down[server])
             n_fetched += fetch_split(benchmark, split, path, mirror, progress=report)
+        except FullDiskError:
+            raise
         except InputError as error:
             if isinstance(error, UnreachableError) and server not in servers.up:
                 servers.down[server] = str(error)

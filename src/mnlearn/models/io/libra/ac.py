@@ -16,9 +16,11 @@ import numpy as np
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import FeatureSet, features_of
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_text, write_text
+from mnlearn.runtime.files import read_text, split_lines, write_text
 
-_LITERAL = re.compile(r"([+-])v([0-9]+)_([01])")
+# Bounded, because int() refuses numbers of thousands of digits.
+_INDEX = re.compile(r"[0-9]{1,18}")
+_LITERAL = re.compile(rf"([+-])v({_INDEX.pattern})_([01])")
 
 
 def write_ac(circuit: ArithmeticCircuit, path: Path | str) -> None:
@@ -62,12 +64,16 @@ def read_ac(path: Path | str) -> ArithmeticCircuit:
     return _Reader(path).circuit()
 
 
+def _is_index(word: str) -> bool:
+    return _INDEX.fullmatch(word) is not None
+
+
 class _Reader:
     """Collects the nodes of one file; a node of the file is (kind, position among its kind)."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = path
-        self.lines = read_text(path).splitlines()
+        self.lines = split_lines(read_text(path))
         self.at = 0
         self.n_vars = self._schema()
         self.nodes: list[tuple[str, int]] = []
@@ -100,10 +106,10 @@ class _Reader:
         return circuit
 
     def _schema(self) -> int:
-        match = re.fullmatch(r"\(\s*((?:[0-9]+\s*)+)\)", self._line())
-        if not match:
+        line = self._line()
+        values = line[1:-1].split()
+        if (line[:1], line[-1:]) != ("(", ")") or not values or not all(map(_is_index, values)):
             self._refuse("the numbers of values, as in (2 2 2)")
-        values = match[1].split()
         if set(values) != {"2"}:
             self._refuse("variables of two values")
         return len(values)
@@ -123,7 +129,7 @@ class _Reader:
             sign, _, rest = line.partition(" ")
             words = rest.split()
             if sign == "v":
-                if not (len(words) == 2 and words[0].isdecimal() and words[1] in ("0", "1")):
+                if not (len(words) == 2 and _is_index(words[0]) and words[1] in ("0", "1")):
                     self._refuse("v, a variable and a value")
                 if int(words[0]) >= self.n_vars:
                     self._refuse(f"a variable from 0 to {self.n_vars - 1}")
@@ -132,7 +138,7 @@ class _Reader:
                 self.nodes.append(("parameter", len(self.weight)))
                 self.weight.append(self._log(rest))
             elif sign in ("+", "*"):
-                if not words or not all(c.isdecimal() and int(c) < len(self.nodes) for c in words):
+                if not words or not all(_is_index(c) and int(c) < len(self.nodes) for c in words):
                     self._refuse("the numbers of nodes that stand before")
                 self.nodes.append(("inner", len(self.inner)))
                 self.inner.append((sign == "+", [int(c) for c in words]))
@@ -157,7 +163,7 @@ class _Reader:
             if not line:
                 continue
             node, *words = line.split()
-            known = node.isdecimal() and int(node) < len(self.nodes)
+            known = _is_index(node) and int(node) < len(self.nodes)
             if not (known and len(words) >= 1 and self.nodes[int(node)][0] == "parameter"):
                 self._refuse("the number of a parameter node, a number and literals")
             found = [_LITERAL.fullmatch(word) for word in words[1:]]

@@ -1,0 +1,32 @@
+"""Names of variables, as data and models may have them."""
+
+import re
+from collections.abc import Sequence
+
+from mnlearn.runtime.errors import InputError
+
+# XML has no way to write these, and model files may be XML (.graphml).
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+def check_names(names: Sequence[str], where: str = "data") -> tuple[str, ...]:
+    """Return the names of variables as a tuple if they are different, not empty and printable.
+
+    Raises
+    ------
+    InputError
+        They are not; the sentence begins with `where` and gives the column.
+
+    """
+    column_of: dict[str, int] = {}
+    for column, name in enumerate(names, start=1):
+        if not name:
+            raise InputError(f"{where}, column {column}: has no name.")
+        if _UNPRINTABLE.search(name):
+            raise InputError(f"{where}, column {column}: {name!r} has a control character.")
+        if name in column_of:
+            raise InputError(
+                f"{where}: two columns are called {name!r} ({column_of[name]} and {column})."
+            )
+        column_of[name] = column
+    return tuple(column_of)

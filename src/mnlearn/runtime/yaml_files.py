@@ -1,0 +1,55 @@
+"""YAML files of people: read only as far as one can mean it."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
+
+# A few hundred bytes of aliases can stand for more values than fit in memory.
+MAX_VALUES = 100_000
+
+
+def read_yaml(path: Path | str) -> Any:
+    """Return the value in a YAML file, which consists of plain types.
+
+    Raises
+    ------
+    InputError
+        The file is missing or not YAML, has more than `MAX_VALUES` values where an alias counts as
+        all that it stands for, or has a number or a date that does not exist.
+    """
+    text = read_text(path)
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        if _count_values(node, {}) > MAX_VALUES:
+            raise InputError(f"{path}: expected at most {MAX_VALUES} values, aliases included.")
+        return loader.construct_document(node)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "it cannot be parsed"
+        raise InputError(f"{path}{line}: is not YAML: {problem}.") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: its brackets are nested too deeply.") from error
+    except InputError:
+        raise
+    except ValueError as error:
+        problem = str(error).partition(";")[0]
+        raise InputError(f"{path}: has a value that cannot be read: {problem}.") from error
+
+
+def _count_values(node: yaml.Node, known: dict[int, float]) -> float:
+    """Return the number of values below a node and itself, infinite if it contains itself."""
+    if id(node) not in known:
+        known[id(node)] = float("inf")
+        children = [] if isinstance(node, yaml.ScalarNode) else node.value
+        if isinstance(node, yaml.MappingNode):
+            children = [child for pair in children for child in pair]
+        known[id(node)] = 1.0 + sum(_count_values(child, known) for child in children)
+    return known[id(node)]

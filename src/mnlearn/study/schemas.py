@@ -1,0 +1,40 @@
+"""YAML files that are checked against a JSON schema: studies and the configuration."""
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.yaml_files import read_yaml
+
+# Longer messages quote whole lists.
+_LONGEST_MESSAGE = 300
+
+
+def load_checked(path: Path, schema_path: Path) -> Any:
+    """Return the value in a YAML file.
+
+    Raises
+    ------
+    InputError
+        The file is missing or not YAML, or does not fit the schema; the sentence names the place.
+    """
+    content, schema = read_yaml(path), read_yaml(schema_path)
+    errors = sorted(
+        jsonschema.Draft202012Validator(schema).iter_errors(content),
+        key=lambda error: [str(part) for part in error.path],
+    )
+    if errors:
+        place = ".".join(str(part) for part in errors[0].path) or "top level"
+        raise InputError(f"{path}, {place}: {_message(errors[0])}.")
+    return content
+
+
+def _message(error: jsonschema.ValidationError) -> str:
+    """Return what is wrong with a value, in words where the schema has a regular expression."""
+    if error.validator == "pattern":
+        return f"expected a name of lower-case letters, digits and _, got {error.instance!r}"
+    if len(error.message) <= _LONGEST_MESSAGE:
+        return str(error.message)
+    return f"{error.message[:_LONGEST_MESSAGE]} …"

@@ -1,0 +1,261 @@
+"""Hostile and damaged files: each ends with one sentence, soon, and no file is written."""
+
+import csv
+import gzip
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from command import refuse, run, succeed
+from conftest import random_data, random_network
+from mnlearn.data.dataset import merge_rows
+from mnlearn.data.text import save_text
+from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.runtime.decompression import ExpansionLimit
+
+LONG = "9" * 5000
+MOST_SECONDS = 10
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with data, a model and bad files, as current folder."""
+    monkeypatch.chdir(tmp_path)
+    save_text(random_data(0), "d.data")
+    save_model(random_network(0), "m.npz")
+    texts = {
+        "long.ac": f"(2)\nv 0 0\nv 0 1\n+ {LONG} 1\nEOF\n",
+        "long_variable.ac": f"(2)\nv {LONG} 0\nEOF\n",
+        "long_node.ac": f"(2)\nn 1.0\n* 0\nEOF\n{LONG} 1.0 +v0_1\nEOF\n",
+        "long_literal.ac": f"(2)\nn 1.0\n* 0\nEOF\n0 1.0 +v{LONG}_1\nEOF\n",
+        "header.ac": "(" + "2" * 60 + "\nEOF\n",
+        "lines.ac": "(2)\x0bv 0 0\u2028v 0 1\nEOF\n",
+        "long.json": f"[[{LONG}]]",
+        "deep.json": "[" * 100_000,
+        "long.yaml": f"kappa: [{LONG}]\n",
+        "deep.yaml": "[" * 100_000,
+        "aliases.yaml": "a: &a [1]\n"
+        + "".join(f"{chr(98 + k)}: &{chr(98 + k)} [{f'*{chr(97 + k)}, ' * 9}]\n" for k in range(9)),
+        "cell.csv": "a" * 200_000 + ",b\n0,1\n",
+        "quote.csv": '"a,b\n0,1\n',
+        "control.csv": "a\x01,b\n0,1\n1,0\n",
+        "vertical.csv": "0,1\x0b1,0\n",
+        "separator.csv": "0,1\u20281,0\n",
+        "tiny.data": "1e-300|0,1,1\n1e-300|1,0,1\n1e-300|1,1,0\n",
+        "normalised.data": "0.2|0,1,1\n0.3|1,0,1\n0.5|1,1,0\n",
+        "little.data": "0.1|0,1,1\n0.2|1,0,1\n",
+        "evidence_cell": "*" * 200_000 + ",0,1,0,1,0\n",
+        "evidence_quote": '"*,0,1,0,1,0\n',
+        "evidence_lines": "*,0,1,0,1,0\u2028*,0,1,0,1,0\n",
+    }
+    for name, text in texts.items():
+        Path(name).write_text(text, newline="")
+    write_model("huge.npz", n_vars=10**9)
+    write_model("control.npz", names=np.array(["a\x01", *"bcdef"]))
+    write_model("twice.npz", names=np.array(list("aacdef")))
+    return tmp_path
+
+
+def write_model(name, **changes):
+    """Write the model again with other arrays."""
+    arrays = dict(np.load("m.npz"))
+    np.savez(name, **{**arrays, **{key: np.asarray(value) for key, value in changes.items()}})
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("info long.ac", "long.ac, line 4: expected the numbers of nodes that stand before"),
+        ("info long_variable.ac", "long_variable.ac, line 2: expected v, a variable and a value"),
+        ("info long_node.ac", "long_node.ac, line 5: expected the number of a parameter node"),
+        ("info long_literal.ac", "long_literal.ac, line 5: expected literals"),
+        ("info header.ac", "header.ac, line 1: expected the numbers of values"),
+        ("info lines.ac", "lines.ac, line 1: expected the numbers of values"),
+        ("info huge.npz", "huge.npz: expected at most 10000000 variables"),
+        ("info control.npz", r"control.npz, names, column 1: 'a\x01' has a control character"),
+        ("info twice.npz", "twice.npz, names: two columns are called 'a'"),
+        ("convert control.npz a.graphml", "control.npz, names, column 1"),
+        ("score m.npz d.data --metric cmll --groups long.json", "long.json: expected numbers of"),
+        ("score m.npz d.data --metric cmll --groups deep.json", "deep.json: its brackets are"),
+        ("fit dn_tree --train d.data --valid d.data --grid long.yaml --out o.npz", "long.yaml: "),
+        ("fit dn_tree --train d.data --valid d.data --grid deep.yaml --out o.npz", "deep.yaml: "),
+        (
+            "fit dn_tree --train d.data --valid d.data --grid aliases.yaml --out o.npz",
+            "aliases.yaml: expected at most 100000 values, aliases included",
+        ),
+        ("fit atomic --train cell.csv --out o.npz", "cell.csv, line 1: is not CSV: field larger"),
+        ("fit atomic --train quote.csv --out o.npz", "quote.csv, line 1: is not CSV"),
+        ("fit atomic --train control.csv --out o.npz", "control.csv, line 1, column 1"),
+        ("fit atomic --train vertical.csv --out o.npz", "vertical.csv, line 1, column 2"),
+        ("fit atomic --train separator.csv --out o.npz", "separator.csv, line 1, column 2"),
+        ("fit ltm --train tiny.data --out o.npz", "tiny.data: expected weights that sum to"),
+        ("fit ltm --train normalised.data --out o.npz", "at least 2 for the BIC, got 1."),
+        ("fit dn_bag --train little.data --out o.npz", "little.data: cannot be resampled"),
+        ("query m.npz --evidence evidence_cell", "evidence_cell, line 1: is not CSV: field larger"),
+        ("query m.npz --evidence evidence_quote", "evidence_quote, line 1: is not CSV"),
+        ("query m.npz --evidence evidence_lines", "evidence_lines, line 1: expected 6 values"),
+        (f"fit atomic --train d.data --out o.npz --set pseudocount=-{LONG}", "pseudocount"),
+        (f"fit dn_bag --train d.data --out o.npz --set n_bags={LONG}", "parameter n_bags"),
+        (f"tune atomic --study a --label a --dataset a --train d.npz --valid d.npz --models m "
+         f"--grid '[{LONG}]'", "--grid: expected numbers of at most 4300 digits"),
+        ("tune atomic --study a --label a --dataset a --train d.npz --valid d.npz --models m "
+         f"--grid {'[' * 50_000}", "--grid: its brackets are nested too deeply"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_refused(line, names):
+    began = time.monotonic()
+    refuse(line, names)
+    assert time.monotonic() - began < MOST_SECONDS
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fit atomic --train d.csv.gz --out o.npz",
+        "fit atomic --train d.data --valid d.csv.gz --out o.npz",
+        "score m.npz d.csv.gz",
+        "ising d.csv.gz --out folder --bootstraps 0",
+        "convert d.csv.gz o.npz",
+    ],
+)
+def test_an_option_sets_the_limit_of_expansion(line):
+    save_text(random_data(0), "d.csv.gz")
+    size = len(gzip.decompress(Path("d.csv.gz").read_bytes()))
+    refuse(f"{line} --max-expanded {(size - 1) / 1e9:.12f}", "--max-expanded raises the limit")
+    refuse(f"{line} --max-expanded 0", "--max-expanded")
+    succeed(f"{line} --max-expanded {size / 1e9:.12f}")
+
+
+def test_an_option_raises_the_limit_of_the_ratio(monkeypatch):
+    line = "0,1,1,0,1,0\n1,0,0,1,1,1\n"
+    Path("d.csv.gz").write_bytes(gzip.compress((line * 200_000).encode()))
+    monkeypatch.setattr(ExpansionLimit, "free_bytes", 1000)
+    monkeypatch.setattr(
+        ExpansionLimit.__init__, "__defaults__", (4 << 30, 200.0, 1000, "decompress it")
+    )
+    refuse("score m.npz d.csv.gz", "expected at most 200 times as much; --max-expanded raises the")
+    succeed("score m.npz d.csv.gz --max-expanded 1")
+
+
+def test_the_trace_is_kept_if_the_model_cannot_be_written():
+    Path("t.csv").write_text("old")
+    refuse("fit atomic --train d.data --out d.data/o.npz --trace t.csv", "cannot be written")
+    assert Path("t.csv").read_text() == "old"
+    succeed("fit atomic --train d.data --out o.npz --trace t.csv.gz")
+    assert len(pd.read_csv("t.csv.gz")) == 1
+
+
+def test_outputs_go_to_devices():
+    ours, theirs = os.openpty()
+    try:
+        place = os.ttyname(theirs)
+        succeed(f"fit atomic --train d.data --out o.npz --trace {place}")
+        refuse(f"fit atomic --train d.data --out d.data/o.npz --trace {place}", "cannot be")
+        assert Path(place).is_char_device()
+        assert os.read(ours, 10_000).startswith(b"stage")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_folders_are_not_replaced():
+    Path("results").mkdir()
+    refuse("score m.npz d.data --per-example results", "is a directory")
+
+
+def test_full_devices_end_with_status_1():
+    for line in (
+        "score m.npz d.data --per-example /dev/full",
+        "fit atomic --train d.data --out o.npz --trace /dev/full",
+    ):
+        result = run(line)
+        assert result.exit_code == 1
+        sentence = "mnlearn: /dev/full: cannot be written: No space left on device."
+        assert result.stderr.splitlines()[-1] == sentence
+
+
+NAMES = [
+    ["$x_{$", r"$\frac$", "c"],
+    ["$", "a$b", r"a\$b$"],
+    ["variable", "value", "source"],
+    ["target", "weight", "variable"],
+]
+
+
+@pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
+def test_ising_takes_names_of_every_kind(names):
+    data = random_data(0, n_vars=3)
+    save_text(merge_rows(data.rows[data.row_of], names=names), "named.csv")
+    succeed("ising named.csv --out net --gamma 0 --merge or --bootstraps 2")
+    matrix = pd.read_csv("net/weights.csv", index_col=0)
+    assert matrix.index.tolist() == names
+    assert matrix.columns.tolist() == names
+    assert np.array_equal(matrix, matrix.T)
+    assert pd.read_csv("net/thresholds.csv")["variable"].tolist() == names
+    assert load_model("net/model.npz").names == tuple(names)
+    with Path("net/weights.csv").open(newline="") as file:
+        header = next(csv.reader(file))
+    assert header == ["" if "variable" in names else "variable", *names]
+
+
+RECORDS = {
+    "empty": "",
+    "text": '"a"',
+    "list": "[1]",
+    "object": "{}",
+    "half": '{"method": "atomic", "dataset": "a", "variants": {"": 1}}',
+    "deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", RECORDS.values(), ids=RECORDS)
+def test_damaged_records_are_named(text):
+    Path("r.json").write_text(text)
+    Path("models").mkdir()
+    Path("models/tuning.json").write_text(text)
+    random_data(0).save("d.npz")
+    refuse("gather r.json --out o.csv", "r.json")
+    refuse("time-cell r.json --train d.npz --out o.json", "r.json")
+    files = "--test d.npz --groups r.json --per-example o.csv --trace t.csv --cell o.json"
+    refuse(f"score-cell models --inference {{}} {files}", "tuning.json")
+
+
+@pytest.mark.parametrize("kind", ["paired", "curve", "export", "time", "divergence"])
+@pytest.mark.parametrize("text", RECORDS.values(), ids=RECORDS)
+def test_damaged_records_beside_cells_are_named(kind, text):
+    cell = {
+        "study": "a", "dataset": "a", "method": "atomic", "variants": {}, "seconds_tuning": 1,
+    }  # fmt: skip
+    Path("c.json").write_text(json.dumps(cell))
+    Path("r.json").write_text(text)
+    refuse(f"gather c.json --{kind} r.json --out o.csv", "r.json")
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "[[0]]", "[[[0], [0]]]", "[[[9]]]", "[[[1.5]]]", "["])
+def test_damaged_partitions_are_named(text):
+    succeed("fit atomic --train d.data --out chosen.npz")
+    random_data(0).save("d.npz")
+    Path("models").mkdir()
+    record = {
+        "study": "a", "dataset": "a", "method": "atomic", "learner": "atomic", "seed": 1,
+        "variants": {}, "recipe": {},
+    }  # fmt: skip
+    Path("models/tuning.json").write_text(json.dumps(record))
+    Path("p.json").write_text(text)
+    files = "--test d.npz --groups p.json --per-example o.csv --trace t.csv --cell o.json"
+    refuse(f"score-cell models --inference {{}} {files}", "p.json")
+
+
+@pytest.mark.parametrize("text", ["", "\0", "a,b\n1\n2,3,4\n", '"', "a\n1\n", "pll\nx\ny\n"])
+def test_damaged_scores_by_example_are_named(text):
+    Path("a.csv").write_text("pll\n1\n2\n")
+    Path("b.csv").write_text(text)
+    line = "pair --study a --dataset a --first x a.csv --second y b.csv --out o.json"
+    if text == "a\n1\n":
+        text = "too few rows"
+    refuse(line, "b.csv")
