@@ -26,7 +26,7 @@ lint: $(READY)   ## Style, types and workflow
 bench: $(READY)  ## Speed, beside Libra's figures
 	@$(BIN)/mnlearn bench
 
-readme: $(READY) ## Put the recorded tables into README.md
+readme: $(READY) ## Write the generated tables of README.md and docs/
 	@$(BIN)/python workflow/readme.py
 
 clean:           ## Remove what is not recorded

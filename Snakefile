@@ -5,6 +5,11 @@ Markov network structure learning: the tables and figures of five papers.
     snakemake -c 2 --config 'studies=[demo]'      the demonstration, without network
 """
 
+# Advice of `snakemake --lint` that is not followed, each with the reason:
+# - "Specify a conda environment or container for each rule.": every rule calls `mnlearn`, and the
+#   plan imports it. So jobs run in the environment that runs Snakemake, which `environment.yml` and
+#   `requirements.lock` describe; another one for jobs could hold other code than the plan digests.
+
 
 configfile: "config.yaml"
 
@@ -13,6 +18,10 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/params.smk"
+include: "workflow/rules/orders.smk"
+include: "workflow/rules/resources.smk"
 
 
 rule all:

@@ -22,7 +22,9 @@ def scores_of(rows, study="s"):
 def make(kind, scores, printed, stale=frozenset(), **options):
     product = {"name": "t", "kind": kind, "caption": "A caption.", **options}
     content = {"datasets": list(LABELS), "tables": [product], "title": "T"}
-    return tables.make_table(Study("s", content), product, scores, printed, LABELS, stale)
+    return tables.make_table(
+        Study("s", content), product, scores, printed, labels=LABELS, stale=stale
+    )
 
 
 def texts(table):

@@ -6,13 +6,13 @@ import pytest
 
 from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
 from mnlearn.learning.features.generation import generate_features
+from mnlearn.learning.learner import Task
 from mnlearn.learning.logistic import learn_logistic_path
-from mnlearn.learning.method import Task
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
-from mnlearn.learning.weights.descent import learn_weights
-from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
-from mnlearn.methods import load_method
+from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
+from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.tree_features import tree_features
 from mnlearn.scoring.any_model import ll, pll
@@ -125,7 +125,7 @@ def test_learned_weights_score_like_those_of_libra(name, benchmark_split):
     train = benchmark_split(name, "train")
     path = learn_tree_path(train, float(np.exp(-5)), 10.0, 1, 0.5)
     features = tree_features(path.trees, "default")
-    learned = learn_weights(pseudo_likelihood(features, train), Penalty(None, 5.0))
+    learned = fit_weights(arrange_stored(features, train), Penalty(None, 5.0))
     from mnlearn.models.markov_network import MarkovNetwork
 
     network = MarkovNetwork(train.n_vars, features, learned.weight)
@@ -196,8 +196,7 @@ def test_logistic_regressions_have_about_libras_score(name, benchmark_split):
 @pytest.mark.parametrize("line", CHOW_LIU.strip().splitlines(), ids=lambda line: line.split()[0])
 def test_chow_liu_trees(line, benchmark_split):
     name, valid_ll, test_ll = line.split()
-    method = load_method("chow_liu")
-    task = Task(benchmark_split(name, "train"), method.grid({}))
-    circuit = method.stages[0].learn(task, method.choose({}), None).model
+    task = Task(benchmark_split(name, "train"), ChowLiu.grid({}))
+    circuit = ChowLiu().learn(task).model
     for split, expected in (("valid", valid_ll), ("test", test_ll)):
         assert f"{ll(circuit, benchmark_split(name, split)).mean:.4f}" == expected

@@ -92,8 +92,8 @@ def test_an_init_holds_nothing_but_its_docstring(path):
         assert len(ast.parse((ROOT / path).read_text()).body) == 1
 
 
-# The decorator of kernels also reads and writes the cache.
-KERNELS = [p for p in MODULES if p.parts[0] == "kernels" and p.name != "jit.py"]
+# The cache of kernels also asks where the user keeps caches.
+KERNELS = [p for p in MODULES if p.parts[0] == "kernels" and p.name != "cache.py"]
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=str)
@@ -106,6 +106,7 @@ def test_kernels_know_nothing_of_the_rest(path):
 
 # A method names the module of its scores, for the code that scores its models; it scores nothing.
 SCORERS = ("networks", "circuits")
+DECLARED = [*(("mnlearn.scoring", s) for s in SCORERS), ("mnlearn.inference.score", "Scorer")]
 FORBIDDEN = ("scoring", "learning.tuning", "inference", "study", *SCORERS)
 
 
@@ -113,11 +114,9 @@ def scoring_in(source):
     """Lines of a method's file in which something could be scored or tuned."""
     tree = ast.parse(source)
     named = {
-        id(keyword.value)
-        for call in ast.walk(tree)
-        if isinstance(call, ast.Call)
-        for keyword in call.keywords
-        if keyword.arg == "scorer"
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "scorer"
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -125,7 +124,7 @@ def scoring_in(source):
             names = [
                 f"{module}.{alias.name}".removeprefix("mnlearn.")
                 for alias in node.names
-                if module != "mnlearn.scoring" or alias.asname or alias.name not in SCORERS
+                if alias.asname or (module, alias.name) not in DECLARED
             ]
         elif isinstance(node, ast.Import):
             names = [alias.name.removeprefix("mnlearn.") for alias in node.names]
@@ -154,7 +153,8 @@ def test_methods_do_not_score_or_tune(path):
         "from mnlearn.learning.tuning import validation_score",
         "from mnlearn.inference.enumeration import conditional_log_likelihood",
         "score = networks.pll(network, data)",
-        "score = Method(scorer=networks).scorer or networks.pll",
+        "scorer: ClassVar[Scorer] = networks.pll",
+        "from mnlearn.inference.score import Score",
     ],
 )
 def test_a_method_that_scores_or_tunes_is_found(line):

@@ -1,12 +1,36 @@
-"""The tables of the README are those on record."""
+"""The generated tables of the README and of docs/ are current, and no page is missing."""
 
 import runpy
 from pathlib import Path
 
+import pandas as pd
+import pytest
+
+from mnlearn.methods import learner_names
+
 ROOT = Path(__file__).parent.parent
+MODULE = runpy.run_path(str(ROOT / "workflow" / "readme.py"))
+PAGES = {path.relative_to(ROOT).as_posix(): parts for path, parts in MODULE["generated"]().items()}
 
 
-def test_tables_are_on_record():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    module = runpy.run_path(str(ROOT / "workflow" / "readme.py"))
-    assert module["refreshed"](text) == text, "run `make readme`"
+@pytest.mark.parametrize("name", PAGES)
+def test_generated_parts_are_current(name):
+    path = ROOT / name
+    assert MODULE["refreshed"](path, PAGES[name]) == path.read_text(encoding="utf-8"), (
+        "run `make readme`"
+    )
+
+
+@pytest.mark.parametrize("learner", learner_names())
+def test_the_index_of_methods_names_every_learner(learner):
+    assert f"({learner}.md)" in (ROOT / "docs" / "methods" / "README.md").read_text()
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 100
+    assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 110
+
+
+def test_scores_are_compared_at_the_published_decimals():
+    ours, published = pd.Series([-5.004, -5.016, -4.99]), pd.Series(["-5.00", "-5.00", "-5.0"])
+    assert MODULE["_compared"](ours, published) == "0 / 2 / 1"

@@ -58,7 +58,7 @@ def test_only_scoring_reads_test_data(finished):
     for path in (ROOT / "workflow/rules").glob("*.smk"):
         rules |= dict(re.findall(r"\nrule (\w+):\n(.*?)(?=\n\n\n|\Z)", path.read_text(), re.DOTALL))
     assert len(rules) >= 9
-    defined = r"\ndef (\w+)\(.*?\):\n(.*?)(?=\n\n\n)"
+    defined = r"\ndef (\w+)\(.*?\):\n(.*?)(?=\n\n\n|\Z)"
     texts = [path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk")]
     functions = dict(pair for text in texts for pair in re.findall(defined, text, re.DOTALL))
     readers = set()
@@ -94,6 +94,54 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
         edited("report/pages.py", "def page(", "def unused():\n    return 1\n\n\ndef page(") == {}
     )
     assert finished.planned() == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "rerun"),
+    [
+        ("report/figures/scatter.py", "def scatter(", "@staticmethod\ndef scatter(", {"figure"}),
+        (
+            "report/tables/compare.py",
+            "def compare(",
+            "@staticmethod\ndef compare(",
+            {"table", "page"},
+        ),
+        (
+            "report/claims/rendering.py",
+            "def to_csv(",
+            "@staticmethod\ndef to_csv(",
+            {"claims", "claims_page"},
+        ),
+    ],
+)
+def test_products_rerun_for_their_own_code_only(finished, file, old, new, rerun):
+    path = finished.folder / "src/mnlearn" / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    planned = finished.planned()
+    path.write_text(text)
+    assert set(planned) == rerun
+    assert finished.planned() == {}
+
+
+def test_products_that_git_restores_are_made_again(finished):
+    """A checkout gives old content a new time; what follows from it is made again too."""
+    results = finished.folder / "results/tiny"
+    for name, rerun in {
+        "tables/scores.md": {"table", "page"},
+        "figures/beside.png": {"figure"},
+        "claims.csv": {"claims", "claims_page"},
+        "scores.csv": {"gather", "table", "page", "figure", "claims", "claims_page"},
+    }.items():
+        path = results / name
+        content = path.read_bytes()
+        path.write_bytes(content + b"\n")
+        assert set(finished.planned()) == rerun
+        result = finished.run()
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert path.read_bytes() == content
+        assert finished.planned() == {}
 
 
 # Every Python process of a run imports this: a job waits for a moment after it has written a

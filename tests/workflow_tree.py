@@ -40,7 +40,16 @@ TINY = {
             ],
         }
     ],
-    "figures": [],
+    "figures": [
+        {
+            "name": "beside",
+            "kind": "scatter",
+            "caption": "",
+            "quantity": "PLL",
+            "x": {"method": "atomic", "quantity": "pll", "head": "atomic"},
+            "y": {"method": "dtsl", "quantity": "pll", "head": "DTSL"},
+        }
+    ],
     "claims": [],
 }
 
@@ -63,8 +72,13 @@ class Tree:
         path.write_text(yaml.safe_dump(study, sort_keys=False))
 
     def environment(self):
+        return self.environment_of(self.folder)
+
+    @staticmethod
+    def environment_of(folder):
+        """Return the environment in which the code of a checkout is run."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
+        return {**os.environ, "PYTHONPATH": str(folder / "src"), "PATH": path}
 
     def command(self, *arguments, studies="[tiny]"):
         return [

@@ -1,53 +1,207 @@
-"""Put recorded results into README.md, between its markers: `make readme`."""
+"""Write the generated tables of README.md and docs/ between their markers: `make readme`.
+
+A generated part begins with `<!-- NAME -->` and ends with `<!-- /NAME -->`. It comes from the
+record in results/, from the published numbers, from the declarations of the learners, or from the
+headings of the decision records.
+"""
 
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from mnlearn.methods import learner_names, load_learner
+
 ROOT = Path(__file__).parent.parent
-SCORES = ROOT / "results" / "dtsl" / "tables" / "cmll.md"
-BENCH = ROOT / "results" / "bench.csv"
-_BY_NAME = "GSSL|SparC|KLay"
+DOCS = ROOT / "docs"
+RESULTS = ROOT / "results"
+
+# Study, paper, and where its numbers stand.
+PAPERS = {
+    "dtsl": "Lowd & Davis 2010, learning with decision trees",
+    "dn2mn": "Lowd 2012, conversion of dependency networks",
+    "gssl": "Van Haaren & Davis 2012, randomized feature generation",
+    "acmn": "Lowd & Rooshenas 2013, networks with arithmetic circuits",
+}
+VERDICTS = {
+    "supported": ("reproduced", "holds more strongly", "faster here"),
+    "smaller effect": ("holds here, smaller effect",),
+    "contradicted": ("contradicted",),
+    "not checked": ("cannot be checked",),
+}
+# Of each learner: study, method of the study, score, published table or None, our table.
+SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
+    "acbn": [("acmn", "acbn", "ll", 1, "ll")],
+    "acmn": [("acmn", "acmn", "ll", 1, "ll")],
+    "atomic": [("dtsl", "atomic", "cmll", None, "table6"), ("gssl", "atomic", "pll", None, "pll")],
+    "blm": [("gssl", "blm", "cmll", 2, "cmll"), ("dtsl", "blm", "cmll", None, "table6")],
+    "chow_liu": [("acmn", "chow_liu", "ll", None, "ll")],
+    "dn2mn": [
+        ("dn2mn", "dn2mn_tree", "pll", 4, "table4_tree"),
+        ("dn2mn", "dn2mn_tree", "cmll", 4, "table4_tree"),
+        ("dn2mn", "dn2mn_lr", "pll", 4, "table4_lr"),
+        ("dn2mn", "dn2mn_lr", "cmll", 4, "table4_lr"),
+    ],
+    "dn_bag": [("dn2mn", "dn_bag", "pll", None, "beyond")],
+    "dn_lr": [("dn2mn", "dn_lr", "pll", None, "networks")],
+    "dn_mixed": [("dn2mn", "dn_mixed", "pll", None, "beyond")],
+    "dn_tree": [("dn2mn", "dn_tree", "pll", None, "networks")],
+    "dtsl": [("gssl", "dtsl", "cmll", 2, "cmll"), ("dtsl", "dtsl", "cmll", None, "cmll")],
+    "gssl": [("gssl", "gssl", "cmll", 2, "cmll")],
+    "l1": [("gssl", "l1", "cmll", 2, "cmll"), ("dtsl", "l1", "cmll", None, "table6")],
+    "ltm": [("acmn", "ltm", "ll", 1, "ll")],
+    "lw": [
+        ("dn2mn", "lw_tree", "pll", 4, "table4_tree"),
+        ("dn2mn", "lw_tree", "cmll", 4, "table4_tree"),
+        ("dn2mn", "lw_lr", "pll", 4, "table4_lr"),
+        ("dn2mn", "lw_lr", "cmll", 4, "table4_lr"),
+    ],
+}
+PEERS_BY_NAME = "GSSL|SparC|KLay"
 
 
-def scores_table() -> str:
-    """Return the table of test scores without its caption and notes."""
-    lines = SCORES.read_text(encoding="utf-8").splitlines()
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
+    """Return a Markdown table; `align` has `l` or `r` for each column."""
+    rule = [{"l": "---", "r": "---:"}[side] for side in align]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
+
+
+def claims_table() -> str:
+    """Return the numbers of claims by study and verdict; settings are not counted."""
+    rows = []
+    for study, paper in PAPERS.items():
+        link = f"[`{study}`](results/{study}/claims.md)"
+        rows.append([link, paper, *_verdicts(pd.read_csv(RESULTS / study / "claims.csv"))])
+    return markdown(("study", "paper", *VERDICTS), rows, "llrrrr")
+
+
+def claims_of(learner: str) -> str | None:
+    """Return the numbers of claims that name a learner, by study and verdict."""
+    title = load_learner(learner).title
+    rows = []
+    for study in PAPERS:
+        claims = pd.read_csv(RESULTS / study / "claims.csv")
+        named = claims[claims["statement"].str.contains(rf"\b{re.escape(title)}\b")]
+        named = named[named["verdict"] != "set-up"]
+        if len(named):
+            link = f"[`{study}`](../../results/{study}/claims.md)"
+            rows.append([link, *_verdicts(named)])
+    return markdown((f"claims that name {title}", *VERDICTS), rows, "lrrrr") if rows else None
+
+
+def _verdicts(claims: pd.DataFrame) -> list[str]:
+    """Return the number of claims of each group of verdicts."""
+    return [str(claims["verdict"].isin(names).sum()) for names in VERDICTS.values()]
+
+
+def cmll_table() -> str:
+    """Return the test scores of study `dtsl` without caption and notes."""
+    lines = (RESULTS / "dtsl" / "tables" / "cmll.md").read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if line.startswith("|"))
 
 
 def bench_table() -> str:
-    """Return the measurements that have a peer as a Markdown table."""
-    figures = pd.read_csv(BENCH)
-    figures = figures[figures["ratio"].notna()]
+    """Return the measurements that have a peer."""
+    bench = pd.read_csv(RESULTS / "bench.csv")
+    bench = bench[bench["ratio"].notna()]
     columns = {
-        "task": figures["task"],
-        "data": figures["dataset"],
-        "seconds": figures["seconds"].map("{:.3f}".format),
-        "rate": figures["rate"],
-        # Libra's are named by their commands.
-        "beside": figures["peer"].where(figures["peer"].str.match(_BY_NAME), "Libra 1.1.2"),
-        "its seconds": figures["peer_seconds"].map("{:.2f}".format),
-        "ratio": figures["ratio"].map("{:.0f}".format),
+        "task": bench["task"],
+        "data": bench["dataset"],
+        "seconds": bench["seconds"].map("{:.3f}".format),
+        "rate": bench["rate"],
+        # Peers from Libra are recorded by their command lines.
+        "beside": bench["peer"].where(bench["peer"].str.match(PEERS_BY_NAME), "Libra 1.1.2"),
+        "its seconds": bench["peer_seconds"].map("{:.2f}".format),
+        "ratio": bench["ratio"].map("{:.0f}".format),
     }
-    table = pd.DataFrame(columns)
-    align = ("left", "left", "right", "left", "left", "right", "right")
-    return str(table.to_markdown(index=False, colalign=align, disable_numparse=True))
+    return markdown(list(columns), zip(*columns.values(), strict=True), "llrllrr")
 
 
-def refreshed(text: str) -> str:
-    """Return the text of the README with both tables renewed."""
-    for name, table in (("results", scores_table()), ("bench", bench_table())):
-        pattern = rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)"
-        text, count = re.subn(
-            pattern, lambda found, t=table: found[1] + t + found[2], text, flags=re.DOTALL
-        )
-        if count != 1:
-            raise SystemExit(f"README.md: expected one pair of markers named {name}, got {count}.")
+def parameter_table(learner: str) -> str:
+    """Return the hyperparameters of a learner: name, default, meaning."""
+    fields = load_learner(learner).fields()
+    rows = [[f"`{n}`", f"`{f.default}`", f.metadata["help"]] for n, f in fields.items()]
+    return markdown(("parameter", "default", "meaning"), rows, "lll")
+
+
+def score_table(learner: str) -> str:
+    """Return the mean test scores of a learner, ours and published, over the datasets of both."""
+    published = pd.read_csv(ROOT / "workflow" / "published.tsv", sep="\t", dtype=str)
+    if learner not in SCORES:
+        return "No study has it."
+    rows = []
+    for study, method, quantity, number, table in SCORES[learner]:
+        found = pd.read_csv(RESULTS / study / "scores.csv")
+        found = found[(found["method"] == method) & (found["quantity"] == quantity)]
+        ours = found[found["variant"].isna()].set_index("dataset")["value"]
+        told = published[
+            (published["study"] == study)
+            & (published["table"] == str(number))
+            & (published["method"] == method)
+            & (published["quantity"] == quantity)
+        ].set_index("dataset")["value"]
+        both = sorted(set(ours.index) & set(told.index))
+        link = f"[`{table}`](../../results/{study}/tables/{table}.md)"
+        first = [f"`{method}` of `{study}`", quantity.upper()]
+        if number is None:
+            rows.append([*first, str(len(ours)), f"{ours.mean():.3f}", "–", "–", link])
+            continue
+        mean = told[both].astype(float).mean()
+        better = _compared(ours[both], told[both])
+        means = [f"{ours[both].mean():.3f}", f"{mean:.3f}"]
+        rows.append([*first, str(len(both)), *means, better, link])
+    head = ("method", "test score", "datasets", "ours, mean", "published, mean")
+    return markdown((*head, "ours higher / equal / lower", "table"), rows, "llrrrll")
+
+
+def _compared(ours: pd.Series, told: pd.Series) -> str:
+    """Return on how many datasets ours is higher, equal, lower, at the published decimals."""
+    decimals = told.map(lambda text: len(text.partition(".")[2]))
+    rounded = [round(value, n) for value, n in zip(ours, decimals, strict=True)]
+    differences = [a - float(b) for a, b in zip(rounded, told, strict=True)]
+    higher = sum(d > 1e-9 for d in differences)
+    lower = sum(d < -1e-9 for d in differences)
+    return f"{higher} / {len(differences) - higher - lower} / {lower}"
+
+
+def decision_table() -> str:
+    """Return the decision records with their titles."""
+    rows = []
+    for path in sorted((DOCS / "decisions").glob("[0-9]*.md")):
+        number, _, title = path.read_text(encoding="utf-8").splitlines()[0][2:].partition(" ")
+        rows.append([number, f"[{title}]({path.name})"])
+    return markdown(("no.", "choice"), rows, "ll")
+
+
+def generated() -> dict[Path, dict[str, str]]:
+    """Return the text of every generated part, by file and name of the part."""
+    parts = {
+        ROOT / "README.md": {"claims": claims_table()},
+        DOCS / "results.md": {"cmll": cmll_table(), "bench": bench_table()},
+        DOCS / "decisions" / "README.md": {"decisions": decision_table()},
+    }
+    for learner in learner_names():
+        tables = {"parameters": parameter_table(learner), "record": score_table(learner)}
+        if (claims := claims_of(learner)) is not None:
+            tables["claims"] = claims
+        parts[DOCS / "methods" / f"{learner}.md"] = tables
+    return parts
+
+
+def refreshed(path: Path, parts: dict[str, str]) -> str:
+    """Return the text of a file with its generated parts renewed."""
+    text = path.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        pattern = rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)"
+        found = list(re.finditer(pattern, text, re.DOTALL))
+        if len(found) != 1:
+            where, n = path.relative_to(ROOT), len(found)
+            raise SystemExit(f"{where}: expected one pair of markers named {name}, got {n}.")
+        text = f"{text[: found[0].start()]}{part}\n{text[found[0].end() :]}"
     return text
 
 
 if __name__ == "__main__":
-    readme = ROOT / "README.md"
-    readme.write_text(refreshed(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    for page, tables in generated().items():
+        page.write_text(refreshed(page, tables), encoding="utf-8")

@@ -151,7 +151,7 @@ def test_the_tables_of_the_study_show_the_numbers(scores):
 
     def shown(name, **changes):
         entry = {**entries[name], **changes}
-        table = make_table(study, entry, scores, load_published(), {"triples": "Triples"})
+        table = make_table(study, entry, scores, load_published(), labels={"triples": "Triples"})
         return dict(zip(table.columns, table.body[0].cells, strict=True))
 
     limits = shown("edge_limits", limits=LIMITS)

@@ -6,7 +6,7 @@ import pytest
 from command import numbers, refuse, succeed
 from made_networks import grid_network, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.annealing import Annealing, estimated_log_partition
+from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition
 from mnlearn.models.io.formats import save_model
@@ -18,7 +18,7 @@ from mnlearn.scoring.any_model import annealed_ll, ll
 def test_estimates_are_within_their_errors(seed):
     network = random_network(9, 25, 4, seed)
     exact = log_partition(compile_network(network))
-    estimate, error = estimated_log_partition(network, Annealing(200, 200), seed)
+    estimate, error = estimate_log_partition(network, Annealing(200, 200), seed)
     assert 0 < error < 0.05
     assert abs(estimate - exact) < 5 * error
 
@@ -28,7 +28,7 @@ def test_more_steps_make_the_error_smaller():
     exact = log_partition(compile_network(network))
     errors = []
     for n_steps in (10, 100, 1000):
-        estimate, error = estimated_log_partition(network, Annealing(200, n_steps), 3)
+        estimate, error = estimate_log_partition(network, Annealing(200, n_steps), 3)
         assert abs(estimate - exact) < 5 * error + 0.01
         errors.append(error)
     assert errors[2] < errors[1] < errors[0]
@@ -36,9 +36,9 @@ def test_more_steps_make_the_error_smaller():
 
 def test_threads_do_not_change_the_estimate():
     network = grid_network(4)
-    one = estimated_log_partition(network, Annealing(50, 50), 1)
-    assert one == estimated_log_partition(network, Annealing(50, 50), 1, threads=3)
-    assert one != estimated_log_partition(network, Annealing(50, 50), 2)
+    one = estimate_log_partition(network, Annealing(50, 50), 1)
+    assert one == estimate_log_partition(network, Annealing(50, 50), 1, threads=3)
+    assert one != estimate_log_partition(network, Annealing(50, 50), 2)
 
 
 def test_too_little_work_is_refused():

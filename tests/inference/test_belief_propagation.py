@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import random_dependency_network, random_network
-from mnlearn.inference.belief_propagation import beliefs
+from mnlearn.inference.belief_propagation import infer_beliefs
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
@@ -13,7 +13,7 @@ from oracles import conditional_marginals
 
 
 def marginals(network, row, query):
-    found = beliefs(terms_of(network), row, np.array(query))
+    found = infer_beliefs(terms_of(network), row, np.array(query))
     assert found.query.tolist() == sorted(query)
     return 1 / (1 + np.exp(-found.log_odds)), found.converged
 
@@ -81,4 +81,4 @@ def test_without_features_beliefs_are_even_and_dependency_networks_are_refused()
     assert marginals(network, np.zeros(3, np.uint8), [0, 2])[0].tolist() == [0.5, 0.5]
     terms = terms_of(random_dependency_network(0))
     with pytest.raises(InputError, match="expected a Markov network"):
-        beliefs(terms, np.zeros(5, np.uint8), np.array([0, 1]))
+        infer_beliefs(terms, np.zeros(5, np.uint8), np.array([0, 1]))

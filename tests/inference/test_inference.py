@@ -75,7 +75,7 @@ def test_sampling_does_not_depend_on_threads_or_on_other_rows():
     run = Inference(samples=50)
     one = conditional_marginals(terms_of(network), rows, query, run, seed=3)
     for threads in (2, 4):
-        more = conditional_marginals(terms_of(network), rows, query, run, 3, threads)
+        more = conditional_marginals(terms_of(network), rows, query, run, seed=3, threads=threads)
         assert_array_equal(one.probability, more.probability)
     part = conditional_marginals(terms_of(network), rows[5:9], query, run, seed=3)
     assert_array_equal(part.probability[part.row_of], one.probability[one.row_of[5:9]])

@@ -106,6 +106,51 @@ def test_bootstrap_is_learning_from_resamples():
     assert min(stability.share[u, v] for u, v in edges) > 0.5
 
 
+def test_frames_hold_the_network():
+    data, _ = sampled(n_examples=200)
+    network = learn_ising(data, 0.0)
+    stability = bootstrap(data, 5, gamma=0.0)
+    plain, more = network.edges_frame(), network.edges_frame(stability)
+    assert_array_equal(more[: len(plain)][plain.columns], plain)
+    assert len(more) > len(plain) == len(network.edges())
+    place = {f"item{v}": v for v in range(data.n_vars)}
+    for edge in more.itertuples():
+        u, v = place[edge.source], place[edge.target]
+        assert u < v
+        assert edge.weight == network.weight[u, v]
+        assert edge.in_regression_of_target == network.regression[v, u]
+        assert edge.bootstrap_share == stability.share[u, v] > 0
+        assert edge.bootstrap_low == stability.low[u, v]
+    beside = more[len(plain) :]
+    assert (beside["weight"] == 0).all()
+    assert beside["bootstrap_share"].is_monotonic_decreasing
+    variables = network.variables_frame()
+    assert variables["variable"].tolist() == list(place)
+    assert_array_equal(variables["frequency"], data.frequency)
+    assert_array_equal(variables["degree"], (network.weights_frame() != 0).sum(axis=1))
+    assert_array_equal(network.weights_frame(), network.weight)
+
+
+def test_frames_in_the_other_coding():
+    data, _ = sampled(n_examples=200)
+    network = learn_ising(data, 0.0)
+    weight, threshold = network.plus_minus()
+    assert_array_equal(network.weights_frame("-1/1"), weight)
+    assert_array_equal(network.variables_frame("-1/1")["threshold"], threshold)
+    assert_array_equal(
+        network.edges_frame(coding="-1/1")["weight"] * 4, network.edges_frame()["weight"]
+    )
+    with pytest.raises(InputError, match="coding: expected one of 0/1, -1/1, got '1/2'"):
+        network.edges_frame(coding="1/2")
+
+
+def test_a_network_without_edges_has_a_table_without_rows():
+    data, _ = sampled(n_examples=200)
+    frame = learn_ising(data, 1e9).edges_frame()
+    assert len(frame) == 0
+    assert frame.columns[:3].tolist() == ["source", "target", "weight"]
+
+
 def test_bootstrap_does_not_depend_on_threads():
     data, _ = sampled(n_examples=100)
     one, two = (bootstrap(data, 30, threads=t) for t in (1, 2))

@@ -10,7 +10,7 @@ import oracles
 from conftest import random_data, random_dependency_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels.l1_logistic import _cholesky_solve
+from mnlearn.kernels.l1_logistic.quadratic_model import _cholesky_solve
 from mnlearn.learning.logistic import learn_logistic_path
 from mnlearn.learning.mixtures import mixture
 from mnlearn.learning.neighbourhoods import merged_pairs, pair_features

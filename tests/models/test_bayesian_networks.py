@@ -11,7 +11,7 @@ from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.tuning import tune
-from mnlearn.methods import load_method
+from mnlearn.methods import load_learner
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble
 from mnlearn.models.dependency_network import LEAF
@@ -67,7 +67,7 @@ def test_likelihoods_are_products_of_cpds(seed):
     expected = log_joint(network)
     assert np.exp(expected).sum() == pytest.approx(1.0)
     np.testing.assert_allclose(ll(network, data).per_row[data.row_of], expected, atol=1e-12)
-    as_markov = network.network()
+    as_markov = network.to_markov_network()
     np.testing.assert_allclose(as_markov.log_potential(all_states(N)), expected, atol=1e-12)
     np.testing.assert_allclose(
         pll(network, data).per_row[data.row_of], oracles.pll(as_markov, all_states(N)), atol=1e-10
@@ -75,8 +75,8 @@ def test_likelihoods_are_products_of_cpds(seed):
     groups = [[0, 3], [1, 5]]
     assert cll(network, data, groups).mean == pytest.approx(cll(as_markov, data, groups).mean)
     exact = Inference("exact", 0, 1)
-    assert cmll(network, data, groups, exact, 0).mean == pytest.approx(
-        cmll(as_markov, data, groups, exact, 0).mean
+    assert cmll(network, data, groups, exact, seed=0).mean == pytest.approx(
+        cmll(as_markov, data, groups, exact, seed=0).mean
     )
 
 
@@ -87,7 +87,9 @@ def test_the_circuit_of_a_network(seed):
     circuit.check()
     np.testing.assert_allclose(log_value(circuit, all_states(N)), log_joint(network), atol=1e-12)
     assert log_partition(circuit) == pytest.approx(0.0, abs=1e-12)
-    np.testing.assert_allclose(log_joint(circuit.bayesian_network()), log_joint(network), atol=1e-9)
+    np.testing.assert_allclose(
+        log_joint(circuit.to_bayesian_network()), log_joint(network), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".bn"])
@@ -132,9 +134,9 @@ def learned(method, **settings):
     rng = np.random.default_rng(7)
     truth = random_network(11)
     data = merge_rows(sample_rows(truth, 2000, 0, seed=int(rng.integers(100))))
-    learner = load_method(method)
+    learner = load_learner(method)
     grid = learner.grid(settings)
-    return tune(learner, data, grid, None, 1).best.fitted.model, data
+    return tune(learner, data, grid, None).best.fitted.model, data
 
 
 @pytest.mark.parametrize("method", ["acbn", "chow_liu"])
@@ -144,7 +146,7 @@ def test_learned_circuits_are_bayesian_networks(tmp_path, method, suffix):
     save_model(circuit, tmp_path / f"m{suffix}")
     again = load_model(tmp_path / f"m{suffix}")
     assert ll(again, data).mean == pytest.approx(ll(circuit, data).mean, abs=1e-9)
-    save_model(circuit.bayesian_network(), tmp_path / "n.bn")
+    save_model(circuit.to_bayesian_network(), tmp_path / "n.bn")
     again = load_model(tmp_path / "n.bn")
     assert ll(again, data).mean == pytest.approx(ll(circuit, data).mean, abs=1e-9)
 
@@ -209,7 +211,7 @@ def test_the_parameters_of_a_tree_are_checked():
         circuit.features, target,
     )  # fmt: skip
     with pytest.raises(InputError, match=r"variable \d do not form a tree"):
-        other.bayesian_network()
+        other.to_bayesian_network()
 
 
 def test_probabilities_of_zero(tmp_path):

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracles
 from conftest import random_data, random_dependency_network, random_features, random_network
 from mnlearn.learning.trees import learn_tree_path
-from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
+from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.models.tree_features import FEATURE_MODES, tree_features
 from mnlearn.runtime.errors import InputError
@@ -22,7 +22,7 @@ conjunctions = st.lists(
 @given(conjunctions)
 @settings(deadline=None, max_examples=150)
 def test_canonical_features_are_the_distinct_satisfiable_ones(given_conjunctions):
-    features, target = canonical(features_of(given_conjunctions))
+    features, target = canonicalise(features_of(given_conjunctions))
     as_sets = [frozenset(c) for c in given_conjunctions]
     possible = [len({v for v, _ in c}) == len(c) for c in as_sets]
     found = [frozenset(features.literals(f)) for f in range(len(features))]
@@ -40,8 +40,8 @@ def test_canonical_features_are_the_distinct_satisfiable_ones(given_conjunctions
 def test_canonical_form_does_not_depend_on_order(given_conjunctions, random):
     shuffled = [random.sample(c, len(c)) for c in given_conjunctions]
     random.shuffle(shuffled)
-    a, _ = canonical(features_of(given_conjunctions))
-    b, _ = canonical(features_of(shuffled))
+    a, _ = canonicalise(features_of(given_conjunctions))
+    b, _ = canonicalise(features_of(shuffled))
     for name in ("start", "var", "value"):
         assert_array_equal(getattr(a, name), getattr(b, name))
 

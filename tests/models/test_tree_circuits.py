@@ -12,8 +12,8 @@ from mnlearn.learning.latent_trees.chow_liu import (
     mutual_information,
     pair_probabilities,
 )
-from mnlearn.learning.method import Task
-from mnlearn.methods import load_method
+from mnlearn.learning.learner import Task
+from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.scoring.any_model import ll, pll
 from oracles import all_states
@@ -79,10 +79,7 @@ def _triangles():
 def test_learned_tree_has_the_likelihood_of_its_tables():
     rng = np.random.default_rng(2)
     data = merge_rows(rng.integers(0, 2, (200, 5)), names=tuple("abcde"))
-    method = load_method("chow_liu")
-    fitted = method.stages[0].learn(
-        method.prepare(Task(data, method.grid({}))), method.choose({"pseudocount": 1.0}), None
-    )
+    fitted = ChowLiu(pseudocount=1.0).learn(Task(data, ChowLiu.grid({})))
     assert fitted.model.names == tuple("abcde")
     assert log_partition(fitted.model) == pytest.approx(0.0, abs=1e-12)
     pairs = pair_probabilities(data, 1.0)

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn.methods import method_names
+from mnlearn.methods import learner_names, learner_root
 from mnlearn.runtime import code_digest as digests
 from mnlearn.runtime import provenance
 
 ROOTS = {
-    "dtsl": ("methods.dtsl.METHOD", "study.cells.learn.learn_cell"),
-    "atomic": ("methods.atomic.METHOD", "study.cells.learn.learn_cell"),
-    "acmn": ("methods.acmn.METHOD", "study.cells.learn.learn_cell"),
-    "scores": ("methods.atomic.METHOD", "study.cells.score.score_cell"),
-    "circuit scores": ("methods.acmn.METHOD", "study.cells.score.score_cell"),
+    "dtsl": ("methods.dtsl.DTSL", "study.cells.learn.learn_cell"),
+    "atomic": ("methods.atomic.Atomic", "study.cells.learn.learn_cell"),
+    "acmn": ("methods.acmn.ACMN", "study.cells.learn.learn_cell"),
+    "scores": ("methods.atomic.Atomic", "study.cells.score.score_cell"),
+    "circuit scores": ("methods.acmn.ACMN", "study.cells.score.score_cell"),
     "tables": ("report.tables.write_tables",),
     "figures": ("report.figures.write_figures",),
 }
@@ -61,7 +61,7 @@ def test_an_edited_kernel_changes_what_uses_it_and_nothing_else(package):
         "dtsl",
         "scores",
     }
-    assert changed(package, "methods/dtsl.py", 'variant=("feature_mode",),', "") == {"dtsl"}
+    assert changed(package, "methods/dtsl.py", 'variant = ("feature_mode",)', "pass") == {"dtsl"}
     assert "scores" in changed(package, "kernels/sampling/gibbs.py", "n_samples", "number")
     circuits = changed(
         package, "kernels/circuits/evaluation.py", "LOG_ZERO = -1e30", "LOG_ZERO = -1e31"
@@ -73,9 +73,8 @@ def test_an_edited_kernel_changes_what_uses_it_and_nothing_else(package):
 
 
 def test_an_edited_constant_changes_what_uses_it(package):
-    assert changed(
-        package, "learning/weights/descent.py", "TOLERANCE = 1e-4", "TOLERANCE = 1e-5"
-    ) == {"dtsl"}
+    name = "learning/weights/arrangement.py"
+    assert changed(package, name, "MIN_SAVED = 0.25", "MIN_SAVED = 0.5") == {"dtsl"}
 
 
 def test_a_new_definition_in_a_shared_file_changes_nothing(package):
@@ -93,14 +92,14 @@ def test_a_new_definition_in_a_shared_file_changes_nothing(package):
 
 def test_the_order_of_definitions_changes_nothing(package):
     """The functions of a module are put in reverse order, its constants left in front."""
-    path = package / "learning/weights/descent.py"
+    path = package / "models/features.py"
     text = path.read_text()
     tree = ast.parse(text)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert len(functions) >= 3
     others = [node for node in tree.body if node not in functions]
     swapped = ast.unparse(ast.Module([*others, *reversed(functions)], []))
-    assert changed(package, "learning/weights/descent.py", text, swapped) == set()
+    assert changed(package, "models/features.py", text, swapped) == set()
 
 
 def test_a_moved_and_renamed_module_changes_nothing(package):
@@ -153,7 +152,7 @@ def test_an_import_of_another_function_of_the_same_name_changes_it(package):
         (package / "learning/penalty.py").read_text().replace("0.0", "0.5")
     )
     old, new = "from mnlearn.learning.penalty import", "from mnlearn.other_penalty import"
-    assert "dtsl" in changed(package, "learning/weights/paths.py", old, new)
+    assert "dtsl" in changed(package, "learning/weights/arranged_features.py", old, new)
 
 
 def test_definitions_that_call_each_other_are_hashed_together(package):
@@ -183,11 +182,9 @@ def test_an_unknown_definition_is_named(package):
         digests.code_digest("learning.tuning.tone")
 
 
-@pytest.mark.parametrize("name", method_names())
+@pytest.mark.parametrize("name", learner_names())
 def test_a_learner_reaches_kernels_and_models(name):
-    reached = {
-        m for m, _ in digests.reached(f"methods.{name}.METHOD", "study.cells.learn.learn_cell")
-    }
+    reached = {m for m, _ in digests.reached(learner_root(name), "study.cells.learn.learn_cell")}
     assert any(module.startswith("kernels.") for module in reached)
     assert any(module.startswith("models.") for module in reached)
 

@@ -50,7 +50,7 @@ def test_exact_scores_of_a_markov_network(seed):
             p = oracles.conditional_marginals(network, x, group)
             marginal[i] += np.log(np.where(x[group], p, 1 - p)).sum()
     assert_allclose(cll(network, data, GROUPS).per_row, conditional, atol=1e-10)
-    assert_allclose(cmll(network, data, GROUPS, EXACT, 0).per_row, marginal, atol=1e-10)
+    assert_allclose(cmll(network, data, GROUPS, EXACT, seed=0).per_row, marginal, atol=1e-10)
 
 
 @pytest.mark.parametrize("make", [random_network, random_dependency_network])
@@ -60,8 +60,8 @@ def test_the_monte_carlo_error_covers_the_error_of_gibbs(make):
         model = make(seed)
         data = random_data(seed, 60, n_vars=model.n_vars)
         groups = [[0, 1, 2], [3, 4]]
-        exact = cmll(model, data, groups, EXACT, 0)
-        sampled = cmll(model, data, groups, Inference(samples=2000), seed)
+        exact = cmll(model, data, groups, EXACT, seed=0)
+        sampled = cmll(model, data, groups, Inference(samples=2000), seed=seed)
         assert sampled.monte_carlo_error > 0
         z.append((sampled.mean - exact.mean) / sampled.monte_carlo_error)
     assert np.abs(z).max() < 4
@@ -93,16 +93,16 @@ def test_scores_that_do_not_apply():
     with pytest.raises(InputError, match="expected 6 variables"):
         pll(random_network(0), data)
     with pytest.raises(InputError, match="variable 1 is in two groups"):
-        cmll(random_network(0, n_vars=5), data, [[0, 1], [1]], EXACT, 0)
+        cmll(random_network(0, n_vars=5), data, [[0, 1], [1]], EXACT, seed=0)
 
 
 def test_partitions_do_not_depend_on_how_many_are_asked_for():
-    few, many = partitions(1, "d", 10, 4, 2), partitions(1, "d", 10, 4, 8)
+    few, many = partitions(1, "d", 10, 4, n=2), partitions(1, "d", 10, 4, n=8)
     assert many[:2] == few
     for groups in many:
         assert sorted(v for g in groups for v in g) == list(range(10))
         assert {len(g) for g in groups} == {2, 3}
-    assert partitions(2, "d", 10, 4, 1) != few[:1]
+    assert partitions(2, "d", 10, 4, n=1) != few[:1]
 
 
 @pytest.mark.parametrize("n_vars", [5, 24])
@@ -123,7 +123,7 @@ def test_queries_of_a_person(tmp_path):
     path = tmp_path / "evidence.csv"
     path.write_text("*,1,0,*,1,1\n0,1,0,1,1,1\n1,*,0,1,1,1\n*,0,0,*,1,0\n")
     rows, asked = read_evidence(path, 6)
-    p = answer(network, rows, asked, EXACT, 0)
+    p = answer(network, rows, asked, EXACT, seed=0)
     for x, wanted, found in zip(rows, asked, p, strict=True):
         query = np.flatnonzero(wanted)
         if len(query):

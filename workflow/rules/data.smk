@@ -5,32 +5,11 @@ OUTPUTS:  results/data/{dataset}/train.npz, valid.npz, test.npz
 """
 
 
-def local_entry(wildcards):
-    """Return how a person's own dataset is given; empty for all others."""
-    return config["local"].get(wildcards.dataset, {})
-
-
-def local_files_of(wildcards):
-    """Return the files of a person's own dataset."""
-    entry = local_entry(wildcards)
-    return [entry[split] for split in ("train", "valid", "test") if split in entry]
-
-
-def partitions_asked(wildcards):
-    """Return what the partitions of a dataset depend on: groups, number, seed, data."""
-    study = study_of(wildcards)
-    return {
-        "groups": study.content["cmll"]["groups"],
-        "number": study.n_partitions(wildcards.dataset),
-        "seed": config["seed"],
-    }
-
-
 rule prepare:
     """Fetch and verify, draw or split a dataset."""
     input:
         local_files_of,
-        order=lambda wildcards: PLAN.data_order(wildcards.dataset),
+        order=data_order_of,
     output:
         train="results/data/{dataset}/train.npz",
         valid="results/data/{dataset}/valid.npz",
@@ -39,13 +18,15 @@ rule prepare:
         "results/logs/prepare/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare/{dataset}.tsv"
+    priority: dataset_priority
     params:
-        local=lambda wildcards: json.dumps(local_entry(wildcards), sort_keys=True),
+        local=local_option,
+        mirror=mirror_option,
         seed=config["seed"],
     shell:
         r"""
         mnlearn prepare {wildcards.dataset:q} --local {params.local:q} \
-            --seed {params.seed} --folder results/data &>{log:q}
+            {params.mirror:q} --seed {params.seed:q} --folder results/data &>{log:q}
         """
 
 
@@ -55,8 +36,9 @@ rule partition:
         train="results/data/{dataset}/train.npz",
         order=order_of(
             "{study}/partitions/{dataset}",
-            partitions_asked,
+            partitions_of,
             "inference.query_groups.partitions",
+            suffixes=["json"],
         ),
     output:
         "results/{study}/partitions/{dataset}.json",
@@ -64,11 +46,12 @@ rule partition:
         "results/logs/{study}/partition/{dataset}.log",
     benchmark:
         "results/benchmarks/{study}/partition/{dataset}.tsv"
+    priority: dataset_priority
     params:
-        asked=partitions_asked,
+        asked=partitions_of,
     shell:
         r"""
         mnlearn partition {input.train:q} --dataset {wildcards.dataset:q} \
-            --groups {params.asked[groups]} --number {params.asked[number]} \
-            --seed {params.asked[seed]} --out {output:q} &>{log:q}
+            --groups {params.asked[groups]:q} --number {params.asked[number]:q} \
+            --seed {params.asked[seed]:q} --out {output:q} &>{log:q}
         """

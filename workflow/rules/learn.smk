@@ -8,35 +8,6 @@ OUTPUTS:          results/{study}/models/{dataset}/{method}/, with the grid poin
 """
 
 
-def tune_inputs(wildcards):
-    """Return what learning a cell reads."""
-    return PLAN.unless_settled(
-        record_of("models", wildcards),
-        **data(wildcards, "train", "valid"),
-        **network_of(wildcards),
-    )
-
-
-def time_inputs(wildcards):
-    """Return what timing a cell's chosen model reads."""
-    cell = (
-        f"results/{wildcards.study}/cells/{wildcards.dataset}/{wildcards.method}.json"
-    )
-    return PLAN.unless_settled(
-        record_of("times", wildcards),
-        cell=cell,
-        **data(wildcards, "train"),
-        **network_of(wildcards),
-    )
-
-
-def structure_inputs(wildcards):
-    """Return what the couplings of a model are read from."""
-    return PLAN.unless_settled(
-        record_of("structures", wildcards), models=models(wildcards, wildcards.method)
-    )
-
-
 rule tune:
     """Learn at every point of the grid; keep the best model, and the best of each variant."""
     input:
@@ -47,21 +18,26 @@ rule tune:
         "results/logs/{study}/tune/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/tune/{dataset}/{method}.tsv"
+    priority: priority_of("models")
     threads: 1
+    resources:
+        mem_mb=memory_of("models"),
+        runtime=minutes_of("models"),
     params:
-        learner=lambda wildcards: study_of(wildcards).learner(wildcards.method),
+        learner=learner_of,
         grid=grid_of,
         cmll=tuning_cmll_of,
         network=network_option,
+        checkpoints=checkpoints_of,
         recipe=recipe_of("models"),
         seed=config["seed"],
     shell:
         r"""
-        mnlearn tune {params.learner} --study {wildcards.study} --label {wildcards.method} \
+        mnlearn tune {params.learner:q} --study {wildcards.study:q} --label {wildcards.method:q} \
             --dataset {wildcards.dataset:q} --train {input.train:q} --valid {input.valid:q} \
-            --grid {params.grid:q} --cmll {params.cmll:q} {params.network} \
-            --seed {params.seed} --threads {threads} --recipe {params.recipe:q} \
-            --checkpoints results/{wildcards.study}/checkpoints --models {output.models:q} &>{log:q}
+            --grid {params.grid:q} --cmll {params.cmll:q} {params.network:q} \
+            --seed {params.seed:q} --threads {threads:q} --recipe {params.recipe:q} \
+            --checkpoints {params.checkpoints:q} --models {output.models:q} &>{log:q}
         """
 
 
@@ -78,12 +54,15 @@ rule time_cell:
     priority: -1
     # Takes all processors, of which learning uses one, so that nothing else of this run disturbs it.
     threads: workflow.cores or 1
+    resources:
+        mem_mb=memory_of("times"),
+        runtime=minutes_of("times"),
     params:
         network=network_option,
         recipe=recipe_of("times"),
     shell:
         r"""
-        mnlearn time-cell {input.cell:q} --train {input.train:q} {params.network} \
+        mnlearn time-cell {input.cell:q} --train {input.train:q} {params.network:q} \
             --threads 1 --recipe {params.recipe:q} --out {output:q} &>{log:q}
         """
 
@@ -98,11 +77,15 @@ rule structure:
         "results/logs/{study}/structure/{dataset}/{method}.log",
     benchmark:
         "results/benchmarks/{study}/structure/{dataset}/{method}.tsv"
+    priority: priority_of("structures")
+    resources:
+        mem_mb=memory_of("structures"),
+        runtime=minutes_of("structures"),
     params:
         recipe=recipe_of("structures"),
     shell:
         r"""
-        mnlearn structure {input.models:q}/chosen.npz --study {wildcards.study} \
-            --label {wildcards.method} --dataset {wildcards.dataset:q} \
+        mnlearn structure {input.models:q}/chosen.npz --study {wildcards.study:q} \
+            --label {wildcards.method:q} --dataset {wildcards.dataset:q} \
             --recipe {params.recipe:q} --out {output:q} &>{log:q}
         """

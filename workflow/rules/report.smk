@@ -1,45 +1,24 @@
 """
 What the scores show: tables and figures of the paper, its claims, all in the report.
 
-REQUIRED INPUTS:  results/{study}/scores.csv
+REQUIRED INPUTS:  results/{study}/scores.csv, which rule gather makes of all records; and files that
+                  products read themselves: grid points, structures
 OUTPUTS:          results/{study}/tables/, figures/, claims.md
 """
-
-
-def structures_drawn(wildcards):
-    """Return the record that a figure reads, if it draws a learned structure."""
-    entry = product_of(wildcards, "figures")
-    if entry["kind"] != "structure":
-        return []
-    wanted = (entry["dataset"], (entry["method"],))
-    return [
-        f"results/{record.path}"
-        for record in PLAN.records(wildcards.study, "structures")
-        if (record.dataset, record.names) == wanted
-    ]
-
-
-def appendix_traces(wildcards):
-    """Return the grid points of a method on all datasets."""
-    return [
-        f"results/{wildcards.study}/tuning/{record.dataset}/{wildcards.method}.csv"
-        for record in PLAN.records(wildcards.study, "cells")
-        if record.names == (wildcards.method,)
-    ]
 
 
 rule table:
     """Write one table of a study."""
     input:
         scores="results/{study}/scores.csv",
+        traces=table_traces,
         published="workflow/published.tsv",
+        registry="workflow/datasets.tsv",
         order=order_of(
             "{study}/tables/{name}",
-            lambda wildcards: {
-                "entry": product_of(wildcards, "tables"),
-                "stale": stale_of(wildcards.study),
-            },
+            table_content,
             "cli.study_products.write_tables",
+            suffixes=["csv", "md", "tex"],
         ),
     output:
         csv="results/{study}/tables/{name}.csv",
@@ -51,7 +30,8 @@ rule table:
         "results/benchmarks/{study}/table/{name}.tsv"
     shell:
         r"""
-        mnlearn write {wildcards.study} tables --only {wildcards.name} &>{log:q}
+        mnlearn write {wildcards.study:q} tables --only {wildcards.name:q} --order {input.order:q} \
+            &>{log:q}
         """
 
 
@@ -63,8 +43,9 @@ rule figure:
         structures=structures_drawn,
         order=order_of(
             "{study}/figures/{name}",
-            lambda wildcards: product_of(wildcards, "figures"),
+            figure_content,
             "cli.study_products.write_figures",
+            suffixes=["pdf", "png"],
         ),
     output:
         pdf="results/{study}/figures/{name}.pdf",
@@ -80,10 +61,10 @@ rule figure:
     benchmark:
         "results/benchmarks/{study}/figure/{name}.tsv"
     params:
-        caption=lambda wildcards: product_of(wildcards, "figures")["caption"],
+        caption=figure_caption,
     shell:
         r"""
-        mnlearn write {wildcards.study} figures --only {wildcards.name} &>{log:q}
+        mnlearn write {wildcards.study:q} figures --only {wildcards.name:q} &>{log:q}
         """
 
 
@@ -91,7 +72,7 @@ rule page:
     """Show one table as a page that opens in a browser."""
     input:
         table="results/{study}/tables/{name}.md",
-        order=order_of("{study}/pages/{name}", lambda _: [], "report.pages.write_page"),
+        order=order_of("{study}/pages/{name}", nothing_more, "report.pages.write_page"),
     output:
         report(
             "results/{study}/pages/{name}.html",
@@ -105,7 +86,7 @@ rule page:
     benchmark:
         "results/benchmarks/{study}/page/{name}.tsv"
     params:
-        caption=lambda wildcards: product_of(wildcards, "tables")["caption"],
+        caption=table_caption,
     shell:
         r"""
         mnlearn page {input.table:q} --out {output:q} &>{log:q}
@@ -117,10 +98,12 @@ rule claims:
     input:
         scores="results/{study}/scores.csv",
         published="workflow/published.tsv",
+        registry="workflow/datasets.tsv",
         order=order_of(
             "{study}/claims",
-            lambda wildcards: study_of(wildcards).content,
+            claims_content,
             "cli.study_products.write_claims",
+            suffixes=["md", "csv"],
         ),
     output:
         markdown="results/{study}/claims.md",
@@ -131,7 +114,7 @@ rule claims:
         "results/benchmarks/{study}/claims.tsv"
     shell:
         r"""
-        mnlearn write {wildcards.study} claims &>{log:q}
+        mnlearn write {wildcards.study:q} claims &>{log:q}
         """
 
 
@@ -139,7 +122,7 @@ rule claims_page:
     """Show the claims as a page that opens in a browser."""
     input:
         claims="results/{study}/claims.md",
-        order=order_of("{study}/claims_page", lambda _: [], "report.pages.write_page"),
+        order=order_of("{study}/claims_page", nothing_more, "report.pages.write_page"),
     output:
         report(
             "results/{study}/claims.html",
@@ -165,8 +148,9 @@ rule appendix:
         traces=appendix_traces,
         order=order_of(
             "{study}/appendix/{method}",
-            lambda wildcards: study_of(wildcards).content["methods"][wildcards.method],
+            appendix_content,
             "report.appendix.write_appendix",
+            suffixes=["html"],
         ),
     output:
         report(
@@ -184,5 +168,5 @@ rule appendix:
         caption="Every point of the grid, with its validation score and seconds.",
     shell:
         r"""
-        mnlearn appendix {wildcards.study} {wildcards.method} &>{log:q}
+        mnlearn appendix {wildcards.study:q} {wildcards.method:q} &>{log:q}
         """

@@ -1,7 +1,6 @@
-"""Options that several commands share, and what is read from them."""
+"""Options that several commands share, and the values of options that are given as JSON."""
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,8 +33,20 @@ mirror_option = click.option(
 def inference_options(command: F) -> F:
     """Add the options that say how conditional marginals are computed."""
     for option in (
-        click.option("--samples", default=1000, show_default=True, help="Sweeps counted."),
-        click.option("--burn-in", default=100, show_default=True, help="Sweeps not counted."),
+        click.option(
+            "--samples",
+            type=click.IntRange(min=1),
+            default=1000,
+            show_default=True,
+            help="Sweeps counted.",
+        ),
+        click.option(
+            "--burn-in",
+            type=click.IntRange(min=0),
+            default=100,
+            show_default=True,
+            help="Sweeps not counted.",
+        ),
         click.option(
             "--inference",
             type=click.Choice(["gibbs", "exact"]),
@@ -89,30 +100,43 @@ recipe_option = click.option(
 
 def parse_list(text: str, option: str) -> list[int]:
     """Return whole numbers from 1 to 100 that an option gives as a JSON list."""
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{option}: is not JSON ({error}).") from error
+    value = parse_json(text, option)
     if not isinstance(value, list) or not all(type(x) is int and 1 <= x <= 100 for x in value):
-        raise InputError(f"{option}: expected a list of whole numbers from 1 to 100.")
+        raise InputError(f"{option}: expected a list of whole numbers from 1 to 100, got {text}.")
     return value
 
 
 def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
-    """Return the inference settings of an option, and whole numbers of at least 1 named `more`."""
+    """Return the inference settings that an option gives as a JSON object.
+
+    Parameters
+    ----------
+    text
+        Value of the option.
+    option
+        Name of the option, for messages.
+    *more
+        Names of further items, whole numbers of at least 1. The object has all of them unless it
+        is empty.
+    """
     from mnlearn.inference.settings import Inference
 
     value = parse_object(text, option)
+    kinds = {"method": (str, "a text"), "burn_in": (int, "a whole number")}
+    kinds |= dict.fromkeys(("samples", *more), (int, "a whole number"))
+    _check_names(value, tuple(kinds), option)
+    for name, item in value.items():
+        kind, expected = kinds[name]
+        # A bool is an int for Python, and no number for a person.
+        if type(item) is not kind:
+            raise InputError(f"{option}, {name}: expected {expected}, got {json.dumps(item)}.")
     for name in more:
-        if value and not (type(value.get(name)) is int and value[name] >= 1):
+        if value and value.get(name, 0) < 1:
             raise InputError(f"{option}: expected {name}, a whole number of at least 1.")
-    for name, kind in {"method": str, "burn_in": int, "samples": int}.items():
-        if name in value and type(value[name]) is not kind:
-            raise InputError(f"{option}: {name} cannot be {json.dumps(value[name])}.")
-    known = ["method", "burn_in", "samples", *more]
-    if unknown := [name for name in value if name not in known]:
-        raise InputError(f"{option}: expected some of {', '.join(known)}, got {unknown[0]}.")
-    Inference(**{name: item for name, item in value.items() if name not in more})
+    try:
+        Inference(**{name: item for name, item in value.items() if name not in more})
+    except InputError as error:
+        raise InputError(f"{option}: {str(error).removeprefix('inference: ')}") from error
     return value
 
 
@@ -121,9 +145,7 @@ def parse_local(text: str) -> dict[str, Any]:
     value = parse_object(text, "--local")
     if not value:
         return value
-    known = ("train", "valid", "test", "fractions")
-    if unknown := [name for name in value if name not in known]:
-        raise InputError(f"--local: expected some of {', '.join(known)}, got {unknown[0]}.")
+    _check_names(value, ("train", "valid", "test", "fractions"), "--local")
     if "train" not in value:
         raise InputError("--local: expected train, a file.")
     for name in ("train", "valid", "test"):
@@ -135,65 +157,8 @@ def parse_local(text: str) -> dict[str, Any]:
     return value
 
 
-def read_groups(path: Path, n_vars: int) -> list[list[int]]:
-    """Return the query groups in a JSON file."""
-    from mnlearn.inference.score import check_groups
-    from mnlearn.runtime.files import read_json
-
-    groups = read_json(path)
-    if (
-        not isinstance(groups, list)
-        or not groups
-        or not all(isinstance(group, list) and group for group in groups)
-        or not all(type(v) is int for group in groups for v in group)
-    ):
-        raise InputError(f"{path}: expected a list of query groups, lists of variables from 0.")
-    try:
-        check_groups(groups, n_vars)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-    return groups
-
-
-def check_data(path: Path, model: Any, data: Any) -> None:
-    """Refuse data with other variables than the model's, or than other data's, by its file."""
-    from mnlearn.inference.score import check_variables
-
-    try:
-        check_variables(model, data)
-    except InputError as error:
-        raise InputError(f"{path}: {str(error).removeprefix('data: ')}") from error
-
-
-def check_text_form(path: Path) -> None:
-    """Refuse to write examples as text into a file that claims to be something else."""
-    plain = path.with_suffix("") if path.suffix in (".gz", ".xz") else path
-    if plain.suffix not in (".data", ".csv", ".txt"):
-        raise InputError(
-            f"{path}: expected a text file of examples that ends in .data, .csv or .txt, perhaps "
-            "with .gz or .xz."
-        )
-
-
-def read_grid(path: Path | None) -> dict[str, Any]:
-    """Return the grid in a YAML or JSON file of parameter: [values]."""
-    if path is None:
-        return {}
-    import yaml
-
-    from mnlearn.runtime.files import read_text
-
-    try:
-        grid = yaml.safe_load(read_text(path))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "it cannot be parsed"
-        raise InputError(f"{path}{line}: is not YAML: {problem}.") from error
-    if not isinstance(grid, dict):
-        raise InputError(f"{path}: expected parameters with lists of values.")
-    for name, values in grid.items():
-        for value in values if isinstance(values, list) else [values]:
-            if isinstance(value, float) and not math.isfinite(value):
-                raise InputError(f"{path}, parameter {name}: expected a number, got {value}.")
-    return grid
+def _check_names(value: dict[str, Any], known: tuple[str, ...], option: str) -> None:
+    """Refuse a JSON object that has an item of another name."""
+    for name in value:
+        if name not in known:
+            raise InputError(f"{option}: expected some of {', '.join(known)}, got {name}.")

@@ -17,8 +17,8 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.runtime.progress import say
 from mnlearn.study.datasets.fetch import fetch_many
+from mnlearn.study.datasets.prepare import list_unavailable, record_outcomes
 from mnlearn.study.datasets.registry import load_registry, registry_path
-from mnlearn.study.datasets.sources import record_outcomes, unavailable
 from mnlearn.study.definition import Study, load_studies, load_study, study_path
 from mnlearn.study.planning import KINDS, Plan, Record
 
@@ -55,9 +55,16 @@ def plan_of(
     """
     config, results = configuration(), checkout() / RESULTS
     studies = load_studies([name], checkout() / "workflow")
-    left_out = unavailable(results / "data") if left_out is None else left_out
+    left_out = list_unavailable(results / "data") if left_out is None else left_out
     return Plan(
-        studies, [name], results, config["seed"], config["local"], datasets, left_out, again
+        studies=studies,
+        running=[name],
+        results=results,
+        seed=config["seed"],
+        local=config["local"],
+        datasets=datasets,
+        left_out=left_out,
+        again=again,
     )
 
 
@@ -139,7 +146,7 @@ def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, s
             record_outcomes(fetch_many(missing, folder, mirror), folder)
         except InputError as error:
             say(f"going on without: {error}")
-    return {d: reason for d, reason in unavailable(folder).items() if d in missing}
+    return {d: reason for d, reason in list_unavailable(folder).items() if d in missing}
 
 
 def _model_folders(name: str, datasets: list[str]) -> list[str]:

@@ -1,6 +1,5 @@
 """The steps of the pipeline as subcommands; a person can paste them from Snakemake's log."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from mnlearn.cli.options import (
     DATA_FOLDER,
     FILE,
     FOLDER,
+    mirror_option,
     parse_inference,
     parse_list,
     parse_local,
@@ -25,14 +25,15 @@ from mnlearn.runtime.errors import InputError
 @click.argument("name", metavar="DATASET")
 @click.option("--local", default="{}", help="How a person's own dataset is given, as JSON.")
 @click.option("--folder", type=FOLDER, default=DATA_FOLDER)
+@mirror_option
 @seed_option
-def prepare(name: str, local: str, folder: Path, seed: int) -> None:
+def prepare(name: str, local: str, folder: Path, mirror: str | None, seed: int) -> None:
     """Pipeline: bring a dataset into the native form, fetching or drawing it if needed."""
-    from mnlearn.study.datasets.sources import prepare_dataset
+    from mnlearn.study.datasets.prepare import prepare_dataset
 
     if name in (".", "..") or Path(name).name != name:
         raise InputError(f"dataset {name}: expected a name without folders.")
-    prepare_dataset(name, folder, seed, parse_local(local))
+    prepare_dataset(name, folder, seed, parse_local(local), mirror=mirror)
 
 
 @click.command()
@@ -48,7 +49,7 @@ def partition(train: Path, dataset: str, groups: int, number: int, out: Path, se
     from mnlearn.inference.query_groups import partitions
     from mnlearn.runtime.files import write_json
 
-    write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, number))
+    write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, n=number))
 
 
 @click.command()
@@ -335,16 +336,18 @@ def gather(
 @click.argument("name", metavar="STUDY")
 @click.argument("product", type=click.Choice(["tables", "figures", "claims"]))
 @click.option("--only", multiple=True, help="Just these, by name.")
-def write(name: str, product: str, only: tuple[str, ...]) -> None:
+@click.option("--order", type=FILE, help="What tables are made by; names the cells to mark.")
+def write(name: str, product: str, only: tuple[str, ...], order: Path | None) -> None:
     """Pipeline: write a study's tables, figures or claims from its scores.csv."""
     from mnlearn.cli.study_products import write_claims, write_figures, write_tables
 
-    writers: dict[str, Callable[[str, list[str] | None], None]] = {
-        "tables": write_tables,
-        "figures": write_figures,
-        "claims": write_claims,
-    }
-    writers[product](name, list(only) or None)
+    chosen = list(only) or None
+    if product == "tables":
+        write_tables(name, chosen, order)
+    elif product == "figures":
+        write_figures(name, chosen)
+    else:
+        write_claims(name)
 
 
 @click.command()
@@ -364,12 +367,12 @@ def appendix(name: str, method: str) -> None:
     """Pipeline: show every point of a method's grid as a page for the browser."""
     from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study
     from mnlearn.report.appendix import write_appendix
-    from mnlearn.study.datasets.sources import dataset_labels
+    from mnlearn.study.datasets.prepare import label_datasets
 
     study = find_study(name)
     if method not in study.methods:
         raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
-    labels = dataset_labels(configuration()["local"])
+    labels = label_datasets(configuration()["local"])
     write_appendix(study, method, labels, checkout() / RESULTS / name)
 
 

@@ -7,38 +7,78 @@ import pandas as pd
 from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study, stale_records
 from mnlearn.report import claims, figures, tables
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.embedded import truth
-from mnlearn.study.datasets.sources import dataset_labels
+from mnlearn.runtime.files import read_json
+from mnlearn.study.datasets.embedded import build_true_network
+from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
 from mnlearn.study.published import load_published
 
 
-def write_tables(name: str, only: list[str] | None) -> None:
-    """Write the tables of a study; numbers of cells that are not current are marked."""
+def write_tables(name: str, only: list[str] | None = None, order: Path | None = None) -> None:
+    """Write the tables of a study; numbers of cells that are not current are marked.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    only : list of str, optional
+        Names of the tables to write; all if not given.
+    order : Path, optional
+        The order of a table (see `study.orders`), which names the cells that are not current.
+        Without it all records of the study are read to find them.
+
+    Raises
+    ------
+    InputError
+        The study has no scores or no such table; or the order does not name cells.
+    """
     study, folder, scores = _scored(name)
-    labels = dataset_labels(configuration()["local"])
-    kinds = ("cells", "times")
-    stale = {(record.dataset, record.names[0]) for record, _ in stale_records(name, kinds=kinds)}
-    tables.write_tables(study, scores, load_published(), labels, folder / "tables", stale, only)
+    labels = label_datasets(configuration()["local"])
+    stale = _stale_cells(name) if order is None else _ordered_stale(order)
+    tables.write_tables(
+        study, scores, load_published(), labels, folder=folder / "tables", stale=stale, only=only
+    )
 
 
-def write_figures(name: str, only: list[str] | None) -> None:
+def _stale_cells(name: str) -> set[tuple[str, str]]:
+    """Return the cells of a study that are not current, as (dataset, method)."""
+    found = stale_records(name, kinds=("cells", "times"))
+    return {(record.dataset, record.names[0]) for record, _ in found}
+
+
+def _ordered_stale(order: Path) -> set[tuple[str, str]]:
+    """Return the cells that an order names as not current, as (dataset, method)."""
+    try:
+        return {(str(d), str(m)) for d, m in read_json(order)["made_by"]["content"]["stale"]}
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{order}: expected the order of a table.") from error
+
+
+def write_figures(name: str, only: list[str] | None = None) -> None:
     """Draw the figures of a study."""
     study, folder, scores = _scored(name)
     config = configuration()
-    labels = dataset_labels(config["local"])
-    known = {d: truth(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")}
+    labels = label_datasets(config["local"])
+    known = {
+        d: build_true_network(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")
+    }
     figures.write_figures(
-        study, scores, load_published(), labels, folder / "figures", folder / "structures", known,
-        only,
-    )  # fmt: skip
+        study,
+        scores,
+        load_published(),
+        labels,
+        folder=folder / "figures",
+        structure_folder=folder / "structures",
+        truths=known,
+        only=only,
+    )
 
 
-def write_claims(name: str, _only: list[str] | None = None) -> None:
+def write_claims(name: str) -> None:
     """Evaluate the claims of a study's paper."""
     study, folder, scores = _scored(name)
     claims.write_claims(
-        study, scores, load_published(), folder / "claims.md", folder / "claims.csv"
+        study, scores, load_published(), folder / "claims.md", path_csv=folder / "claims.csv"
     )
 
 

@@ -1,32 +1,78 @@
 """A binary dataset whose equal rows are stored once, with a weight."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
+from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 VERSION = 1
+# Counts of examples are exact as float64 up to here.
+_MOST_EXAMPLES = 2**53
+# XML has no way to write these, and model files may be XML (.graphml).
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Examples over binary variables.
 
-    rows : uint8, shape (n_rows, n_vars). The distinct rows, in lexicographic order.
-    weight : float64, shape (n_rows,). Total weight of the examples equal to each row.
-    row_of : int32, shape (n_given,). The row of each example, in the order of the source.
-    names : names of the variables, or None.
+    Outside this file only `from_arrays`, `subset`, `resample`, `take` and `rename` make a
+    dataset: they keep what the attributes promise.
+
+    Attributes
+    ----------
+    rows : ndarray of uint8, shape (n_rows, n_vars)
+        The distinct rows, in lexicographic order.
+    weight : ndarray of float64, shape (n_rows,)
+        Total weight of the examples equal to each row, positive and finite.
+    row_of : ndarray of int32, shape (n_given,)
+        The row of each example, in the order in which the examples were given. Every row has an
+        example. Where no example was given a weight, `weight` is the number of examples of a row.
+    names : tuple of str or None
+        Names of the variables, all different.
+
     """
 
     rows: NDArray[np.uint8]
     weight: NDArray[np.float64]
     row_of: NDArray[np.int32]
     names: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_arrays(
+        cls,
+        rows: ArrayLike,
+        weight: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> "Dataset":
+        """Return the dataset of a matrix of examples, in which equal rows may occur.
+
+        Parameters
+        ----------
+        rows : array_like, shape (n_given, n_vars)
+            Values 0 and 1 of any integer, boolean or float dtype.
+        weight : array_like, shape (n_given,), optional
+            Positive, finite numbers; one each if not given. An example of weight 0 is refused:
+            leave it out, or `row_of` would have to skip it.
+        names : sequence of str, length n_vars, optional
+            Names of the variables.
+
+        Raises
+        ------
+        InputError
+            The matrix is empty or not binary, a weight is not a positive number, or the names
+            are not different and printable.
+
+        """
+        return merge_rows(rows, weight, names)
 
     @property
     def n_rows(self) -> int:
@@ -42,6 +88,12 @@ class Dataset:
     def n_examples(self) -> float:
         """Total weight; the number of examples unless they carried weights."""
         return float(self.weight.sum())
+
+    @cached_property
+    def is_weighted(self) -> bool:
+        """Whether the weight of some row is not its number of examples."""
+        counts = np.bincount(self.row_of, minlength=self.n_rows)
+        return not np.array_equal(counts, self.weight)
 
     @cached_property
     def columns(self) -> NDArray[np.uint64]:
@@ -67,9 +119,89 @@ class Dataset:
         """Share of ones in the whole matrix."""
         return float(self.frequency.mean())
 
+    def subset(self, rows: NDArray[np.integer]) -> "Dataset":
+        """Return the dataset of all examples of some distinct rows, with their weights.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Positions in `self.rows`. Their order, and that a position occurs twice, is without
+            meaning.
+
+        Raises
+        ------
+        InputError
+            There is no position, or one is not that of a row.
+
+        """
+        kept = np.unique(rows)
+        if not len(kept):
+            raise InputError("data: expected at least one row to keep, got none.")
+        if kept.dtype.kind not in "iu" or kept[0] < 0 or kept[-1] >= self.n_rows:
+            raise InputError(f"data: expected rows from 0 to {self.n_rows - 1}, got {kept}.")
+        place = np.full(self.n_rows, -1, np.int32)
+        place[kept] = np.arange(len(kept))
+        row_of = place[self.row_of]
+        return Dataset(
+            read_only(self.rows[kept]),
+            read_only(self.weight[kept]),
+            read_only(row_of[row_of >= 0]),
+            self.names,
+        )
+
+    def resample(self, rng: np.random.Generator) -> "Dataset":
+        """Return a bootstrap sample: as many examples, drawn with replacement by their weights.
+
+        Rows that are not drawn are left out. The sample of weighted data has one example for
+        each of its rows, with the number of draws as weight.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            One multinomial draw is taken from it.
+
+        Raises
+        ------
+        InputError
+            The weights sum to less than one example (rounded), or to more than can be counted.
+
+        """
+        if not 0.5 < self.n_examples <= _MOST_EXAMPLES:
+            raise InputError(
+                f"data: cannot be resampled: expected weights that sum to 1 to {_MOST_EXAMPLES} "
+                f"examples, got {self.n_examples:g}."
+            )
+        drawn = rng.multinomial(round(self.n_examples), self.weight / self.n_examples)
+        kept = np.flatnonzero(drawn)
+        row_of = np.arange(len(kept), dtype=np.int32)
+        return Dataset(
+            read_only(self.rows[kept]),
+            read_only(drawn[kept].astype(np.float64)),
+            read_only(row_of if self.is_weighted else np.repeat(row_of, drawn[kept])),
+            self.names,
+        )
+
     def take(self, examples: NDArray[np.intp]) -> "Dataset":
-        """Return the dataset of the given examples (positions in the source, unit weights)."""
+        """Return the dataset of some examples, each with weight 1.
+
+        Parameters
+        ----------
+        examples : ndarray of int
+            Positions in `row_of`; one that occurs twice is taken twice.
+
+        """
         return merge_rows(self.rows[self.row_of[examples]], names=self.names)
+
+    def rename(self, names: Sequence[str] | None) -> "Dataset":
+        """Return the same examples with other names of the variables, or with none.
+
+        Raises
+        ------
+        InputError
+            There are too few or too many names, or they are not different and printable.
+
+        """
+        return replace(self, names=_check_all_names(names, self.n_vars))
 
     def save(self, path: Path | str) -> None:
         """Write the native form (`.npz`, no pickle)."""
@@ -87,84 +219,164 @@ class Dataset:
 
 
 def merge_rows(
-    rows: NDArray, weight: NDArray | None = None, names: tuple[str, ...] | None = None
+    rows: ArrayLike, weight: ArrayLike | None = None, names: Sequence[str] | None = None
 ) -> Dataset:
-    """Return the dataset of a 0/1 matrix, equal rows merged.
-
-    rows : shape (n_given, n_vars), values 0 and 1 of any integer or boolean dtype.
-    weight : shape (n_given,), positive and finite; one each if not given.
-
-    Raises
-    ------
-    InputError
-        The matrix is empty or not binary, or a weight is not a positive number.
-
-    """
-    rows = np.asarray(rows)
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise InputError(f"data: expected a matrix with rows and columns, got shape {rows.shape}.")
-    wrong = np.argwhere((rows != 0) & (rows != 1))
-    if len(wrong):
-        i, v = wrong[0]
-        raise InputError(f"data, row {i + 1}, column {v + 1}: expected 0 or 1, got {rows[i, v]}.")
-    rows = np.ascontiguousarray(rows, np.uint8)
-    given = np.ones(len(rows)) if weight is None else np.asarray(weight, np.float64)
-    if given.shape != (len(rows),):
-        raise InputError(f"data: expected {len(rows)} weights, got shape {given.shape}.")
-    if names is not None and len(names) != rows.shape[1]:
-        raise InputError(f"data: expected {rows.shape[1]} names, got {len(names)}.")
-    if not (np.isfinite(given).all() and (given > 0).all()):
-        bad = int(np.flatnonzero(~(np.isfinite(given) & (given > 0)))[0])
-        raise InputError(f"data, row {bad + 1}: expected a positive weight, got {given[bad]}.")
-    packed = np.packbits(rows, axis=1)
-    keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
-    _, first, row_of = np.unique(keys, return_index=True, return_inverse=True)
+    """Return the dataset of a 0/1 matrix, equal rows merged; see `Dataset.from_arrays`."""
+    matrix = _check_matrix(np.asarray(rows))
+    given = np.ones(len(matrix)) if weight is None else check_weights(np.asarray(weight))
+    if given.shape != (len(matrix),):
+        raise InputError(f"data: expected {len(matrix)} weights, got shape {given.shape}.")
+    names = _check_all_names(names, matrix.shape[1])
+    _, first, row_of = np.unique(_row_keys(matrix), return_index=True, return_inverse=True)
     return Dataset(
-        rows=read_only(rows[first]),
+        rows=read_only(matrix[first]),
         weight=read_only(np.bincount(row_of, weights=given, minlength=len(first))),
         row_of=read_only(row_of.astype(np.int32)),
         names=names,
     )
 
 
-def load_npz(path: Path | str) -> Dataset:
-    """Read the native form, or any `.npz` with a 0/1 matrix named `data` or alone in the file."""
-    arrays = read_arrays(path)
+def _row_keys(rows: NDArray[np.uint8]) -> NDArray[np.void]:
+    """Return one value for each row, shape (n_rows,), in the same order as the rows."""
+    packed = np.packbits(rows, axis=1)
+    return packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+
+
+def _check_matrix(rows: NDArray) -> NDArray[np.uint8]:
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise InputError(f"data: expected a matrix with rows and columns, got shape {rows.shape}.")
+    if rows.dtype.kind not in "buif":
+        raise InputError(f"data: expected a matrix of 0 and 1, got entries of {rows.dtype}.")
+    wrong = np.argwhere((rows != 0) & (rows != 1))
+    if len(wrong):
+        i, v = wrong[0]
+        raise InputError(f"data, row {i + 1}, column {v + 1}: expected 0 or 1, got {rows[i, v]}.")
+    return np.ascontiguousarray(rows, np.uint8)
+
+
+def check_weights(weight: NDArray, where: str = "data") -> NDArray[np.float64]:
+    """Return `weight` as float64 if it holds positive numbers with a finite sum.
+
+    Raises
+    ------
+    InputError
+        It does not; the sentence begins with `where` and gives the row.
+
+    """
+    if weight.dtype.kind not in "buif":
+        raise InputError(f"{where}: expected numbers as weights, got {weight.dtype}.")
+    given = np.atleast_1d(weight).astype(np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(given) & (given > 0)))
+    if len(wrong):
+        raise InputError(
+            f"{where}, row {wrong[0] + 1}: expected a positive weight, got {given[wrong[0]]}."
+        )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(given.sum()):
+            raise InputError(f"{where}: expected weights with a finite sum.")
+    return given
+
+
+def _check_all_names(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    if len(names) != n_vars:
+        raise InputError(f"data: expected {n_vars} names, got {len(names)}.")
+    return check_names(names)
+
+
+def check_names(names: Sequence[str], where: str = "data") -> tuple[str, ...]:
+    """Return the names of variables as a tuple if they are different, not empty and printable.
+
+    Raises
+    ------
+    InputError
+        They are not; the sentence begins with `where` and gives the column.
+
+    """
+    column_of: dict[str, int] = {}
+    for column, name in enumerate(names, start=1):
+        if not name:
+            raise InputError(f"{where}, column {column}: has no name.")
+        if _UNPRINTABLE.search(name):
+            raise InputError(f"{where}, column {column}: {name!r} has a control character.")
+        if name in column_of:
+            raise InputError(
+                f"{where}: two columns are called {name!r} ({column_of[name]} and {column})."
+            )
+        column_of[name] = column
+    return tuple(column_of)
+
+
+def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:
+    """Read the native form, or any `.npz` with a 0/1 matrix named `data` or alone in the file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    limit : ExpansionLimit
+        How far the file may expand.
+
+    Raises
+    ------
+    InputError
+        The file is missing, damaged or too large, or holds something else. Pickled objects are
+        never loaded.
+
+    """
+    arrays = read_arrays(path, limit)
     if str(arrays.get("kind")) == "dataset":
-        return _native(path, arrays)
+        return _load_native(path, arrays)
     if "kind" in arrays:
         raise InputError(f"{path}: expected a dataset, this file holds a {arrays['kind']}.")
     if "data" not in arrays and len(arrays) != 1:
         raise InputError(f"{path}: expected one matrix or one named `data`, got {sorted(arrays)}.")
     matrix = arrays["data"] if "data" in arrays else next(iter(arrays.values()))
-    if matrix.dtype.kind not in "buif":
-        raise InputError(f"{path}: expected a matrix of 0 and 1, got entries of {matrix.dtype}.")
     try:
         return merge_rows(matrix)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
-    """Return the dataset in the arrays of a native file, refusing what does not fit together."""
+def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
+    """Return the dataset in the arrays of a native file, refusing what breaks its promises."""
     missing = {"version", "n_vars", "packed_rows", "weight", "row_of"} - set(arrays)
     if missing:
         raise InputError(f"{path}: is not a complete dataset, lacks {', '.join(sorted(missing))}.")
-    if int(arrays["version"]) > VERSION:
+    version, n_vars = (_read_count(path, arrays, key) for key in ("version", "n_vars"))
+    if version > VERSION:
         raise InputError(
-            f"{path}: was written by a newer mnlearn (format {arrays['version']}, this reads "
-            f"up to {VERSION})."
+            f"{path}: was written by a newer mnlearn (format {version}, this reads up to "
+            f"{VERSION})."
         )
-    n_vars, packed = int(arrays["n_vars"]), arrays["packed_rows"]
-    weight, row_of = arrays["weight"], arrays["row_of"]
-    names = tuple(str(name) for name in arrays["names"]) if "names" in arrays else None
-    if (
-        packed.ndim != 2
-        or packed.dtype != np.uint8
-        or packed.shape != (len(weight), -(-n_vars // 8))
-        or not (len(row_of) and row_of.min() >= 0 and row_of.max() < len(weight))
-        or (names is not None and len(names) != n_vars)
-    ):
-        raise InputError(f"{path}: is damaged: its arrays do not fit together.")
+    packed, row_of = arrays["packed_rows"], arrays["row_of"]
+    weight = check_weights(arrays["weight"], f"{path}, weight")
+    if row_of.dtype.kind not in "iu" or row_of.ndim != 1:
+        raise InputError(f"{path}, row_of: expected whole numbers, got {row_of.dtype}.")
+    if packed.dtype != np.uint8 or packed.shape != (*weight.shape, -(-n_vars // 8)):
+        raise InputError(f"{path}: is damaged: its rows, variables and weights do not agree.")
     rows = np.unpackbits(packed, axis=1, count=n_vars)
-    return Dataset(read_only(rows), read_only(weight), read_only(row_of), names)
+    keys = _row_keys(rows)
+    if not np.array_equal(np.unique(keys), keys):
+        raise InputError(f"{path}: is damaged: its rows are not different and in order.")
+    if not np.array_equal(np.unique(row_of), np.arange(len(rows))):
+        raise InputError(f"{path}, row_of: is damaged: expected every row 0 to {len(rows) - 1}.")
+    names = _read_names(path, arrays, n_vars) if "names" in arrays else None
+    return Dataset(read_only(rows), read_only(weight), read_only(row_of.astype(np.int32)), names)
+
+
+def _read_count(path: Path | str, arrays: dict[str, NDArray], key: str) -> int:
+    value = arrays[key]
+    if value.shape != () or value.dtype.kind not in "iu" or value < 1:
+        raise InputError(f"{path}, {key}: expected a positive whole number.")
+    return int(value)
+
+
+def _read_names(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> tuple[str, ...]:
+    names = arrays["names"]
+    if names.dtype.kind != "U" or names.shape != (n_vars,):
+        raise InputError(
+            f"{path}, names: expected {n_vars} texts, got {names.shape} {names.dtype}."
+        )
+    return check_names(names.tolist(), f"{path}, names")

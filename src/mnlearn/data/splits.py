@@ -17,8 +17,14 @@ def split_examples(
 ) -> tuple[Dataset, Dataset, Dataset]:
     """Return disjoint training, validation and test data that together are `data`.
 
-    fractions : shares of the examples for the three parts; they sum to 1.
-    rng : decides which example goes where; the examples of a part keep the order of the source.
+    Parameters
+    ----------
+    data : Dataset
+        Examples without weights.
+    fractions : sequence of float, length 3
+        Shares of the examples for the three parts; they sum to 1.
+    rng : numpy.random.Generator
+        Decides which example goes where. The examples of a part keep their order.
 
     Raises
     ------
@@ -38,7 +44,7 @@ def split_examples(
             f"= {math.fsum(fractions):g}."
         )
     # A merged row no longer knows which of its examples carried which weight.
-    if not np.array_equal(np.bincount(data.row_of, minlength=data.n_rows), data.weight):
+    if data.is_weighted:
         raise InputError(
             "data: weighted examples cannot be split at random; give three files instead."
         )

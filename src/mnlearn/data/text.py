@@ -2,34 +2,46 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.dataset import Dataset, check_names, load_npz, merge_rows
+from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_bytes, write_text
+from mnlearn.runtime.files import write_text
 
 _ZERO, _ONE, _COMMA, _NEWLINE = (ord(c) for c in "01,\n")
+# str.splitlines also splits at vertical tabs, form feeds and more, which are faults in a line.
+_LINE_END = re.compile("\r\n|\n|\r")
 
 
-def load_dataset(path: Path | str) -> Dataset:
+def load_dataset(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:
     """Read a dataset by suffix: `.npz`, `.csv` (header row), else Libra's text form.
 
     `.gz` and `.xz` of the text forms are read as well. A first line without any number in it is
     a header.
 
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    limit : ExpansionLimit
+        How far a compressed file may expand.
+
     Raises
     ------
     InputError
-        The file is missing, truncated, ragged, empty or not binary; the sentence names the line.
+        The file is missing, truncated, ragged, empty or not binary, or expands beyond the limit;
+        the sentence names the line.
 
     """
     path = Path(path)
     if path.suffix == ".npz":
-        return load_npz(path)
-    content = read_bytes(path)
+        return load_npz(path, limit)
+    content = read_limited(path, limit)
     matrix = _parse_plain(content)
     if matrix is not None:
         return merge_rows(matrix)
@@ -37,7 +49,7 @@ def load_dataset(path: Path | str) -> Dataset:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
-    return _parse_lines(path, text)
+    return _parse_lines(path, _LINE_END.split(text))
 
 
 def _parse_plain(content: bytes) -> NDArray[np.uint8] | None:
@@ -54,55 +66,64 @@ def _parse_plain(content: bytes) -> NDArray[np.uint8] | None:
     return values - _ZERO
 
 
-def _parse_lines(path: Path, text: str) -> Dataset:
+def _parse_lines(path: Path, lines: list[str]) -> Dataset:
     """Parse with weights, headers, quotes, blanks and CRLF; name the line of the first fault."""
-    lines = text.splitlines()
-    names = _parse_header(path, lines[0]) if lines else None
+    while lines and not lines[-1].strip():
+        lines.pop()
+    names = _parse_header(lines[0], f"{path}, line 1") if lines else None
     first = 0 if names is None else 1
-    rows: list[list[str]] = []
+    values = bytearray()
     weights: list[float] = []
     n_vars = len(names) if names else 0
     for number, line in enumerate(lines[first:], start=first + 1):
+        where = f"{path}, line {number}"
         if not line.strip():
-            if any(rest.strip() for rest in lines[number:]):
-                raise InputError(f"{path}, line {number}: is empty; expected one example a line.")
-            break
-        weight, bar, values = line.rpartition("|")
-        weights.append(_parse_weight(path, number, weight) if bar else 1.0)
-        cells = _cells(values)
+            raise InputError(f"{where}: is empty; expected one example a line.")
+        weight, bar, example = line.rpartition("|")
+        weights.append(_parse_weight(weight, where) if bar else 1.0)
+        cells = _split_cells(example, where)
         n_vars = n_vars or len(cells)
         if len(cells) != n_vars:
-            raise InputError(
-                f"{path}, line {number}: expected {n_vars} values as before, got {len(cells)}."
-            )
-        for position, cell in enumerate(cells, start=1):
+            raise InputError(f"{where}: expected {n_vars} values as before, got {len(cells)}.")
+        for column, cell in enumerate(cells, start=1):
             if cell not in ("0", "1"):
                 raise InputError(
-                    f"{path}, line {number}, column {position}: expected 0 or 1, got {cell!r}."
+                    f"{where}, column {column}: expected 0 or 1, got {_shorten(cell)}."
                 )
-        rows.append(cells)
-    if not rows:
+        values += "".join(cells).encode()
+    if not weights:
         raise InputError(f"{path}: holds no examples.")
-    return merge_rows(np.array(rows) == "1", np.array(weights), names)
+    matrix = np.frombuffer(values, np.uint8).reshape(len(weights), n_vars) - _ZERO
+    try:
+        return merge_rows(matrix, np.array(weights), names)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
+def _split_cells(line: str, where: str) -> list[str]:
+    try:
+        return [
+            cell.strip() for cell in next(csv.reader([line], skipinitialspace=True, strict=True))
+        ]
+    except csv.Error as error:
+        raise InputError(f"{where}: is not CSV: {error}.") from error
 
 
-def _parse_header(path: Path, line: str) -> tuple[str, ...] | None:
+def _shorten(cell: str) -> str:
+    return repr(cell) if len(cell) <= 40 else f"{cell[:40]!r} and {len(cell) - 40} more characters"
+
+
+def _parse_header(line: str, where: str) -> tuple[str, ...] | None:
     """Return the names in a first line, or None if it is an example.
 
     A line with a cell that is a value, or with a weight, is an example, perhaps a damaged one.
     """
-    cells = _cells(line) if line.strip() else []
-    if not cells or "|" in line or any(cell in ("0", "1") for cell in cells):
+    if "|" in line or not line.strip():
         return None
-    if any(_is_number(cell) for cell in cells):
+    cells = _split_cells(line, where)
+    if any(cell in ("0", "1") or _is_number(cell) for cell in cells):
         return None
-    if len(set(cells)) < len(cells):
-        raise InputError(f"{path}, line 1: two columns have the same name.")
-    return tuple(cells)
+    return check_names(cells, where)
 
 
 def _is_number(text: str) -> bool:
@@ -113,33 +134,38 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _parse_weight(path: Path, number: int, text: str) -> float:
+def _parse_weight(text: str, where: str) -> float:
     try:
         weight = float(text)
     except ValueError:
         weight = -1.0
     if not 0 < weight < float("inf"):
-        raise InputError(
-            f"{path}, line {number}: expected a positive weight before |, got {text!r}."
-        )
+        raise InputError(f"{where}: expected a positive weight before |, got {_shorten(text)}.")
     return weight
 
 
 def save_text(data: Dataset, path: Path | str) -> None:
-    """Write Libra's text form, one line per example in the order of the source.
+    """Write Libra's text form, one line per example in the order in which they were given.
 
     Rows whose weight is not their number of examples are written once with a `weight|` prefix.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written, or its header would be read as something else.
+
     """
     lines = [",".join("01"[value] for value in row) for row in data.rows.tolist()]
-    counts = np.bincount(data.row_of, minlength=data.n_rows)
-    if np.array_equal(counts, data.weight):
-        text = "".join(f"{lines[i]}\n" for i in data.row_of)
-    else:
+    if data.is_weighted:
         text = "".join(f"{w:.17g}|{line}\n" for w, line in zip(data.weight, lines, strict=True))
+    else:
+        text = "".join(f"{lines[i]}\n" for i in data.row_of)
     header = io.StringIO()
     if data.names:
         # Quoted names survive commas; a name that looks like a value cannot be told from one.
-        csv.writer(header, lineterminator="\n").writerow(data.names)
-        if _parse_header(Path(path), header.getvalue()) != data.names:
+        csv.writer(header, lineterminator="").writerow(data.names)
+        first_line = header.getvalue()
+        if _LINE_END.search(first_line) or _parse_header(first_line, str(path)) != data.names:
             raise InputError(f"{path}: the names of the variables cannot be written as a header.")
+        header.write("\n")
     write_text(path, header.getvalue() + text)

@@ -20,7 +20,15 @@ _PILOT_SWEEPS = 50
 
 @dataclass(frozen=True)
 class Annealing:
-    """How much work goes into the estimate: chains, and steps of each from start to model."""
+    """How much work goes into an estimate of the partition function.
+
+    Attributes
+    ----------
+    n_chains : int
+        Number of independent chains, at least 2.
+    n_steps : int
+        Number of steps of each chain from the starting distribution to the model, at least 1.
+    """
 
     n_chains: int = 100
     n_steps: int = 1000
@@ -30,16 +38,36 @@ class Annealing:
             raise InputError("annealing: expected at least 2 chains and 1 step.")
 
 
-def estimated_log_partition(
+def estimate_log_partition(
     network: MarkovNetwork, annealing: Annealing, seed: int, threads: int = 1
 ) -> tuple[float, float]:
-    """Return an estimate of log Z and its standard error.
+    """Return an estimate of log Z and its standard error, both in nats.
 
-    The error is that of the mean weight of the chains, to first order; it says nothing of states
-    that no chain has found, and the estimate tends to be too low rather than too high. Chains
-    start at independent variables, with the marginals of a short pilot run.
+    The chains start at independent variables with the marginals of a short pilot run.
+
+    Parameters
+    ----------
+    network : MarkovNetwork
+        Infinite weights count as `inference.terms.HARD_WEIGHT`.
+    annealing : Annealing
+        Numbers of chains and steps.
+    seed : int
+        The estimate depends on it and not on the number of threads.
+    threads : int
+        Number of threads that run chains.
+
+    Notes
+    -----
+    The error is that of the mean weight of the chains, to first order. It cannot account for states
+    that no chain has visited, so the estimate tends to be too low rather than too high.
+
+    References
+    ----------
+    Neal, "Annealed importance sampling", Statistics and Computing 11 (2001).
     """
-    pilot = sample_rows(network, _PILOT_CHAINS, _PILOT_SWEEPS, stream_seed(seed, "pilot"), threads)
+    pilot = sample_rows(
+        network, _PILOT_CHAINS, _PILOT_SWEEPS, stream_seed(seed, "pilot"), threads=threads
+    )
     p_one = (pilot.sum(axis=0) + 0.5) / (len(pilot) + 1.0)
     rng = np.random.default_rng(stream_seed(seed, "start"))
     state = (rng.random((annealing.n_chains, network.n_vars)) < p_one).astype(np.uint8)
@@ -64,4 +92,5 @@ def estimated_log_partition(
 
 
 def _log_potential(network: MarkovNetwork, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Return the unnormalised log-probability of each row."""
     return network.features.satisfied(rows) @ finite(network.weight)

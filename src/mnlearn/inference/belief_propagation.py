@@ -1,4 +1,4 @@
-"""Conditional marginals by loopy belief propagation."""
+"""Approximate conditional marginals by loopy belief propagation."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from mnlearn.kernels.sampling.belief_propagation import propagate_beliefs
 from mnlearn.runtime.errors import InputError
 
 MAX_ITERATIONS = 100
-# The share of the old message that stays, against oscillation in loops.
+# Share of the old message that an update keeps, against oscillation in loops.
 DAMPING = 0.5
-# Largest change of a marginal in the last iteration.
+# Propagation has converged when no marginal changes by more than this.
 TOLERANCE = 1e-5
 
 
@@ -20,8 +20,14 @@ TOLERANCE = 1e-5
 class Beliefs:
     """Approximate marginals of query variables given evidence.
 
-    query : int64, (n_query,), variables. log_odds : float64, (n_query,), of the value 1.
-    converged : whether the beliefs stopped changing.
+    Attributes
+    ----------
+    query : ndarray of int64, shape (n_query,)
+        Variables, ascending.
+    log_odds : ndarray of float64, shape (n_query,)
+        Log-odds of the value 1, in nats.
+    converged : bool
+        Whether the marginals changed by at most TOLERANCE in the last iteration.
     """
 
     query: NDArray[np.int64]
@@ -29,16 +35,16 @@ class Beliefs:
     converged: bool
 
 
-def beliefs(terms: Terms, row: NDArray[np.uint8], query: NDArray[np.int64]) -> Beliefs:
+def infer_beliefs(terms: Terms, row: NDArray[np.uint8], query: NDArray[np.int64]) -> Beliefs:
     """Return the beliefs of `query` given the values of all other variables in a row.
 
     Parameters
     ----------
     terms : Terms
-        Those of a Markov network.
-    row : uint8, shape (n_vars,)
-        Columns of query variables are not read.
-    query : int64, shape (n_query,)
+        The terms of a Markov network.
+    row : ndarray of uint8, shape (n_vars,)
+        Values; those of query variables are not read.
+    query : ndarray of int64, shape (n_query,)
         Variables.
 
     Raises
@@ -48,8 +54,8 @@ def beliefs(terms: Terms, row: NDArray[np.uint8], query: NDArray[np.int64]) -> B
 
     Notes
     -----
-    Sequential sum-product updates with damping 0.5, at most 100 iterations. The marginals are exact
-    where the features, restricted to query variables, form a tree.
+    The algorithm makes sequential sum-product updates with damping 0.5, at most 100 iterations. The
+    marginals are exact where the features, restricted to query variables, form a tree.
     """
     asked = query_of(terms, query)
     if asked.owned:

@@ -1,4 +1,4 @@
-"""Log-odds of every variable given all others: what the pseudo-likelihood is made of."""
+"""Log-odds of every variable given all others; the pseudo-likelihood consists of them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,26 @@ from mnlearn.runtime.threads import map_ranges
 
 
 def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArray[np.float64]:
-    """Return log P(x_v = 1 | rest) - log P(x_v = 0 | rest), float64 of (n_rows, n_vars)."""
+    """Return log P(x_v = 1 | rest) - log P(x_v = 0 | rest) for every row and variable.
+
+    Parameters
+    ----------
+    model : Model
+        Infinite weights count as `inference.terms.HARD_WEIGHT`.
+    data : Dataset
+        Its distinct rows are evaluated.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_vars)
+        In nats.
+    """
     if isinstance(model, DependencyNetwork):
         return _dependency_log_odds(model, data, threads)
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
-        model = model.network()
+        model = model.to_markov_network()
     out = np.zeros(data.rows.shape)
     f, weight = model.features, finite(model.weight)
     columns, end_bits = data.columns, data.last_word
@@ -36,6 +51,7 @@ def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArr
 def _dependency_log_odds(
     model: DependencyNetwork, data: Dataset, threads: int
 ) -> NDArray[np.float64]:
+    """Return the log-odds of trees, plus those of the features of the CPDs."""
     trees = model.trees
     out = np.empty(data.rows.shape)
     odds = leaf_log_odds(trees.log_prob)
@@ -62,7 +78,8 @@ def _effects(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray, ...]]:
     """Return what CPD features add to log-odds: constants, effects of single variables, the rest.
 
-    rest, weight : the features without their target's literal, and what they add to its log-odds.
+    rest, weight : the features without the literal of their target, and what they add to its
+    log-odds.
     """
     n_vars, length = model.n_vars, rest.length
     constant, effect = np.zeros(n_vars), np.zeros((n_vars, n_vars))
@@ -70,7 +87,7 @@ def _effects(
     single = length == 1
     var, value = rest.var[rest.start[:-1][single]], rest.value[rest.start[:-1][single]]
     target, w = model.target[single], weight[single]
-    # A feature that asks for 0 is a constant less the effect of a 1.
+    # A feature that asks for 0 is a constant minus the effect of the value 1.
     np.add.at(constant, target, np.where(value == 0, w, 0.0))
     np.add.at(effect, (var, target), np.where(value == 1, w, -w))
     longer = rest.select(length > 1)

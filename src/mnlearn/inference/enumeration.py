@@ -1,4 +1,4 @@
-"""Exact conditional likelihoods by enumeration of the query states."""
+"""Exact conditional likelihoods by enumeration of the states of the query variables."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,23 @@ from mnlearn.runtime.threads import map_ranges
 def conditional_log_likelihood(
     terms: Terms, rows: NDArray[np.uint8], query: NDArray[np.int64], threads: int = 1
 ) -> NDArray[np.float64]:
-    """Return log P(x_query | other values) of each row, float64 of shape (n_rows,).
+    """Return log P(x_query | other values) of each row.
 
-    terms : all symmetric. Rows with equal evidence share one enumeration.
+    Parameters
+    ----------
+    terms : Terms
+        The terms of a Markov network.
+    rows : ndarray of uint8, shape (n_rows, n_vars)
+        Rows with equal evidence share one enumeration.
+    query : ndarray of int64, shape (n_query,)
+        Variables, at most 20.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        In nats.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from mnlearn.runtime.threads import map_ranges
 
 N_BATCHES = 20
 MAX_ENUMERATED = 20
-# Which way of sampling is quickest; see `kernels.sampling.gibbs.sample_marginals`.
+# They choose the fastest way of sampling; see `kernels.sampling.gibbs.sample_marginals`.
 TABLE_SHARE = 0.5
 SCAN_LIMIT = 64
 _STATIONARY_TOLERANCE = 1e-13
@@ -22,12 +22,18 @@ _STATIONARY_TOLERANCE = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """P(query variable = 1 | evidence).
+    """P(query variable = 1 | evidence) for each distinct evidence.
 
-    query : int64, (n_query,). probability : float64, (n_distinct, n_query).
-    row_of : int64, (n_rows,). Which distinct evidence each given row has.
-    batches : float32, (n_distinct, n_batches, n_query). Estimates from parts of a chain; one
-        batch equal to `probability` where that is exact.
+    Attributes
+    ----------
+    query : ndarray of int64, shape (n_query,)
+        Variables, ascending.
+    probability : ndarray of float64, shape (n_distinct, n_query)
+        The marginals.
+    row_of : ndarray of int64, shape (n_rows,)
+        Which distinct evidence each row has.
+    batches : ndarray of float32, shape (n_distinct, n_batches, n_query), or None
+        Estimates from consecutive parts of the chain; None where the marginals are exact.
     """
 
     query: NDArray[np.int64]
@@ -41,17 +47,41 @@ def conditional_marginals(
     rows: NDArray[np.uint8],
     query: NDArray[np.int64],
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Marginals:
     """Return the marginals of `query` given the values of all other variables in each row.
 
-    rows : uint8, (n_rows, n_vars); query columns are not read. Equal evidence is computed once.
-    seed : 64-bit seed; the chain of a row depends on it and on the row's evidence only.
+    Parameters
+    ----------
+    terms : Terms
+        The terms of a model.
+    rows : ndarray of uint8, shape (n_rows, n_vars)
+        Values; those of query variables are not read. Equal evidence is computed once.
+    query : ndarray of int64, shape (n_query,)
+        Variables.
+    inference : Inference
+        Gibbs sampling or enumeration.
+    seed : int
+        The chain of a row depends on this 64-bit seed and on the evidence of the row only.
+    threads : int
+        Number of threads; the result does not depend on it.
 
-    Gibbs estimates are Rao-Blackwellised (Lowd 2012, Section 6.2). Half a count is added per
-    value, so that no estimate is 0 or 1; the paper has no such count. For CPDs "exact" means the
-    distribution to which ordered Gibbs sampling converges.
+    Raises
+    ------
+    InputError
+        `inference` is exact, and there are more than 20 query variables.
+
+    Notes
+    -----
+    Gibbs estimates are Rao-Blackwellised. Half a count is added for each value, so that no estimate
+    is 0 or 1; the paper has no such count. For CPDs, "exact" gives the distribution to which
+    ordered Gibbs sampling converges.
+
+    References
+    ----------
+    Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section 6.2.
     """
     asked = query_of(terms, query)
     keys = np.packbits(rows[:, asked.evidence], axis=1)
@@ -63,7 +93,7 @@ def conditional_marginals(
     evidence = np.ascontiguousarray(rows[np.ix_(first, asked.evidence)])
     if inference.method == "exact":
         return Marginals(asked.query, _enumerate(asked, evidence, threads), row_of, None)
-    batches = _sample(asked, evidence, inference, seed, threads)
+    batches = _sample(asked, evidence, inference, seed, threads=threads)
     n_batches = batches.shape[1]
     sweeps = np.full(n_batches, inference.samples // n_batches)
     sweeps[: inference.samples % n_batches] += 1
@@ -73,7 +103,7 @@ def conditional_marginals(
 
 
 def _sample(
-    asked: Query, evidence: NDArray[np.uint8], inference: Inference, seed: int, threads: int
+    asked: Query, evidence: NDArray[np.uint8], inference: Inference, seed: int, *, threads: int
 ) -> NDArray[np.float32]:
     n_batches = min(N_BATCHES, inference.samples)
     out = np.empty((len(evidence), n_batches, len(asked.query)), np.float32)

@@ -1,4 +1,4 @@
-"""Questions of a person: rows of 0, 1 and *, answered by conditional marginals."""
+"""Queries of a person: rows of 0, 1 and *, answered by conditional marginals."""
 
 import csv
 import io
@@ -21,44 +21,61 @@ from mnlearn.runtime.files import read_text
 def read_evidence(
     path: Path, n_vars: int, names: tuple[str, ...] | None = None
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Return the rows, and which of their values are asked for, both (n_rows, n_vars).
+    """Read rows of evidence from a CSV file.
+
+    Parameters
+    ----------
+    path : Path
+        Each line has a value for every variable: 0, 1, or * for a query variable. The first line
+        may have names.
+    n_vars : int
+        Number of variables of the model.
+    names : tuple of str, optional
+        Names of the variables of the model.
+
+    Returns
+    -------
+    rows : ndarray of uint8, shape (n_rows, n_vars)
+        The values; 0 where one is asked for.
+    asked : ndarray of bool, shape (n_rows, n_vars)
+        Which values are asked for.
 
     Raises
     ------
     InputError
-        A line has another number of values than the model has variables, or another value
-        than 0, 1 or *; or a first line of names differs from `names`, those of the model.
+        A line has another number of values than the model has variables, or another value than 0, 1
+        or *; or the names in the first line differ from `names`.
     """
     rows, asked = [], []
     lines = read_text(path).removeprefix("\ufeff").rstrip().splitlines()
     for number, line in enumerate(lines, start=1):
-        cells = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True), [])]
-        if number == 1 and _is_header(cells):
-            if names is not None and tuple(cells) != names:
+        fields = [f.strip() for f in next(csv.reader([line], skipinitialspace=True), [])]
+        if number == 1 and _is_header(fields):
+            if names is not None and tuple(fields) != names:
                 raise InputError(
                     f"{path}, line 1: the columns have other names, or another order, than the "
                     "model's."
                 )
             continue
-        if len(cells) != n_vars:
-            raise InputError(f"{path}, line {number}: expected {n_vars} values, got {len(cells)}.")
-        wrong = [cell for cell in cells if cell not in ("0", "1", "*")]
+        if len(fields) != n_vars:
+            raise InputError(f"{path}, line {number}: expected {n_vars} values, got {len(fields)}.")
+        wrong = [field for field in fields if field not in ("0", "1", "*")]
         if wrong:
             raise InputError(f"{path}, line {number}: expected 0, 1 or *, got {wrong[0]!r}.")
-        asked.append([cell == "*" for cell in cells])
-        rows.append([cell == "1" for cell in cells])
+        asked.append([field == "*" for field in fields])
+        rows.append([field == "1" for field in fields])
     if not rows:
         raise InputError(f"{path}: holds no evidence.")
     return np.array(rows, np.uint8), np.array(asked)
 
 
-def _is_header(cells: list[str]) -> bool:
-    """Tell whether no cell is a value or a number: then it is a line of names."""
-    for cell in cells:
-        if cell == "*":
+def _is_header(fields: list[str]) -> bool:
+    """Tell whether a line has names: no field is a value or a number."""
+    for field in fields:
+        if field == "*":
             return False
         try:
-            float(cell)
+            float(field)
         except ValueError:
             continue
         return False
@@ -70,13 +87,31 @@ def answer(
     rows: NDArray[np.uint8],
     asked: NDArray[np.bool_],
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | values not asked for), float64 of the shape of `rows`.
+    """Return P(X_v = 1 | evidence) for the values that are asked for.
 
-    Values that are given keep their 0 or 1. Rows that ask for the same variables are answered
-    together. In a circuit the answers are exact.
+    Rows that ask for the same variables are answered together. The answers of a circuit are exact.
+
+    Parameters
+    ----------
+    model : Model
+        Any kind of model.
+    rows, asked : ndarray, shape (n_rows, n_vars)
+        See `read_evidence`.
+    inference : Inference
+        Used for models that are no circuits.
+    seed : int
+        See `inference.marginals.conditional_marginals`.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_vars)
+        Values of the evidence keep their 0 or 1.
 
     Raises
     ------
@@ -99,7 +134,9 @@ def answer(
             continue
         members = np.flatnonzero(pattern_of.ravel() == k)
         query = np.flatnonzero(pattern)
-        found = conditional_marginals(terms, rows[members], query, inference, seed, threads)
+        found = conditional_marginals(
+            terms, rows[members], query, inference, seed=seed, threads=threads
+        )
         out[np.ix_(members, query)] = found.probability[found.row_of]
     return out
 
@@ -110,12 +147,12 @@ def format_answers(
     asked: NDArray[np.bool_],
     names: tuple[str, ...] | None,
 ) -> str:
-    """Return CSV text: probabilities where asked, else the given value."""
+    """Return the answers as CSV text: probabilities where asked, else the value of the evidence."""
     header = io.StringIO()
     if names:
         csv.writer(header, lineterminator="\n").writerow(names)
     lines = []
     for p, row, wanted in zip(probability, rows, asked, strict=True):
-        cells = [f"{pv:.6f}" if w else str(x) for pv, x, w in zip(p, row, wanted, strict=True)]
-        lines.append(",".join(cells))
+        fields = [f"{pv:.6f}" if w else str(x) for pv, x, w in zip(p, row, wanted, strict=True)]
+        lines.append(",".join(fields))
     return header.getvalue() + "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Partitions of the variables into query groups, made once from the seed and kept as a file."""
+"""Random partitions of the variables into query groups."""
 
 import numpy as np
 
@@ -7,11 +7,20 @@ from mnlearn.runtime.random_streams import stream
 Groups = list[list[int]]
 
 
-def partitions(seed: int, dataset: str, n_vars: int, n_groups: int, n: int) -> list[Groups]:
-    """Return `n` random partitions of the variables into `n_groups` query groups.
+def partitions(seed: int, dataset: str, n_vars: int, n_groups: int, *, n: int) -> list[Groups]:
+    """Return random partitions of the variables into query groups.
 
-    Each depends on the seed, the dataset and its own number, so that asking for more
-    partitions leaves the first ones as they were.
+    Each partition depends on the seed, the dataset and its own number. A larger `n` therefore keeps
+    the first partitions.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the study.
+    dataset : str
+        Name of the dataset.
+    n_vars, n_groups, n : int
+        Numbers of variables, of groups in a partition, and of partitions.
     """
     return [
         random_partition(n_vars, n_groups, stream(seed, dataset, "query groups", str(k)))

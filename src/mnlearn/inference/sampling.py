@@ -1,4 +1,4 @@
-"""Drawing examples from a model."""
+"""Draw examples from a model."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,30 @@ from mnlearn.runtime.threads import map_ranges
 
 
 def sample_rows(
-    model: Model, n_rows: int, burn_in: int, seed: int, threads: int = 1
+    model: Model, n_rows: int, burn_in: int, seed: int, *, threads: int = 1
 ) -> NDArray[np.uint8]:
-    """Return independent examples, uint8 of shape (n_rows, n_vars).
+    """Return independent examples.
 
-    A circuit and a Bayesian network are sampled exactly, and so is a Markov network of up to 20
-    variables. Else each example is the end of a Gibbs chain of its own, `burn_in` sweeps from a
-    random state; of a dependency network that chain is all that defines a distribution.
+    Circuits, Bayesian networks and Markov networks of up to 20 variables are sampled exactly. For
+    any other model each example is the end of its own Gibbs chain, which starts at a random state.
+    A dependency network has no other distribution than that of its chain.
+
+    Parameters
+    ----------
+    model : Model
+        Any kind of model.
+    n_rows : int
+        Number of examples.
+    burn_in : int
+        Number of sweeps of a Gibbs chain.
+    seed : int
+        The result depends on it and not on the number of threads.
+    threads : int
+        Number of threads.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_rows, n_vars)
     """
     if isinstance(model, ArithmeticCircuit):
         return draw(model, n_rows, seed, threads)
@@ -49,6 +66,7 @@ def sample_rows(
 
 
 def _ancestral(model: BayesianNetwork, n_rows: int, seed: int, threads: int) -> NDArray[np.uint8]:
+    """Draw each variable given its parents, parents first."""
     trees = model.trees
     p_one = np.exp(trees.log_prob[:, 1])
     out = np.empty((n_rows, model.n_vars), np.uint8)

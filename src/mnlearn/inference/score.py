@@ -1,4 +1,4 @@
-"""What a score is, and what scoring models of one kind consists of."""
+"""What a score is, and the functions that score models of one kind."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +20,16 @@ Groups = Sequence[Sequence[int]]
 class Score:
     """A score of every distinct row, with the errors of its mean.
 
-    per_row : float64, shape (n_rows,), of the rows of the dataset.
-    mean : mean over examples. standard_error : of that mean over the draw of examples.
-    monte_carlo_error : standard error due to sampling in inference; 0 if exact.
+    Attributes
+    ----------
+    per_row : ndarray of float64, shape (n_rows,)
+        In nats, for the distinct rows of the dataset.
+    mean : float
+        Mean over examples, in nats.
+    standard_error : float
+        Of the mean, over the draw of examples.
+    monte_carlo_error : float
+        Standard error of the mean due to sampling in inference; 0 if inference is exact.
     """
 
     per_row: NDArray[np.float64]
@@ -32,10 +39,10 @@ class Score:
 
 
 class Scorer(Protocol):
-    """Scores models of one kind; a module with these functions, which a method names.
+    """Scores models of one kind: a module with these functions, which a learner names.
 
-    So what a learned model is scored with is imported by the file of its method, and a result
-    depends on no code for other kinds of models. See `scoring.any_model` for what the scores are.
+    The file of a learner imports the scorer of its models only. A result therefore depends on no
+    code for other kinds of models. `scoring.any_model` says what the scores are.
     """
 
     def pll(self, model: Any, data: Dataset, threads: int = 1) -> Score:
@@ -47,6 +54,7 @@ class Scorer(Protocol):
         data: Dataset,
         groups: Groups,
         inference: Inference,
+        *,
         seed: int,
         threads: int = 1,
     ) -> Score:
@@ -60,8 +68,18 @@ class Scorer(Protocol):
 
 
 def score_of(per_row: NDArray[np.float64], data: Dataset, monte_carlo_error: float = 0.0) -> Score:
-    """Return the score of a dataset whose distinct rows have the given scores."""
-    # A sum over a forbidden state is about minus HARD_WEIGHT; say what it stands for.
+    """Return the score of a dataset.
+
+    Parameters
+    ----------
+    per_row : ndarray of float64, shape (n_rows,)
+        Scores of the distinct rows, in nats.
+    data : Dataset
+        Gives how many examples have each row.
+    monte_carlo_error : float
+        Standard error of the mean due to sampling in inference.
+    """
+    # HARD_WEIGHT stands in for infinity: a score near its negative is that of a forbidden state.
     per_row = np.where(per_row < -HARD_WEIGHT / 2, -np.inf, per_row)
     mean = float(data.weight @ per_row / data.n_examples)
     if not np.isfinite(mean) or data.n_examples <= 1:
@@ -71,7 +89,7 @@ def score_of(per_row: NDArray[np.float64], data: Dataset, monte_carlo_error: flo
 
 
 def check_variables(model: Model, data: Dataset) -> None:
-    """Refuse data with other variables than the model's."""
+    """Raise InputError unless the data have the variables of the model."""
     if model.n_vars != data.n_vars:
         raise InputError(
             f"data: expected {model.n_vars} variables as in the model, got {data.n_vars}."
@@ -81,7 +99,7 @@ def check_variables(model: Model, data: Dataset) -> None:
 
 
 def check_groups(groups: Groups, n_vars: int) -> None:
-    """Refuse query groups that overlap or name variables that do not exist."""
+    """Raise InputError if query groups overlap or name variables that do not exist."""
     seen: set[int] = set()
     for group in groups:
         for v in group:

@@ -1,4 +1,4 @@
-"""How marginals are computed where they are not exact by themselves."""
+"""Settings of approximate inference."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,14 @@ from mnlearn.runtime.errors import InputError
 class Inference:
     """How marginals are computed.
 
-    method : "gibbs", or "exact" for enumeration of up to 2^20 query states.
-    burn_in, samples : sweeps of one Gibbs chain per evidence, not counted and counted.
+    Attributes
+    ----------
+    method : {"gibbs", "exact"}
+        Gibbs sampling, or enumeration of up to 2^20 states of the query variables.
+    burn_in : int
+        Sweeps at the start of each Gibbs chain that are not counted.
+    samples : int
+        Sweeps that are counted.
     """
 
     method: str = "gibbs"

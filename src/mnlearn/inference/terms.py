@@ -38,7 +38,7 @@ class Terms:
 def terms_of(model: Model) -> Terms:
     """Return a model as terms: features as they are, CPDs as log-odds given their conditions."""
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
-        model = model.network()
+        model = model.to_markov_network()
     if isinstance(model, MarkovNetwork):
         n = len(model.features)
         return Terms(

@@ -1,52 +1,38 @@
-"""The `kernel` decorator: Numba compilation with an on-disk cache that cannot go stale.
+"""The decorators of kernels: Numba compilation for threads, with a cache on disk."""
 
-Numba's own cache notices an edited function but not an edited function that it calls. The
-cache folder is therefore named after the source of all kernels, and an edit starts a new one.
-"""
+from typing import Any
 
-import hashlib
-import os
-from pathlib import Path
-
-import numba
-import platformdirs
 from numba import njit
+from numba.core.dispatcher import Dispatcher
+
+from mnlearn.kernels.cache import KernelCache
 
 
-def kernel_sources_digest() -> str:
-    """Digest (16 hex digits) of the source text of every kernel and of this file."""
-    folder = Path(__file__).parent
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder).as_posix()
-        digest.update(name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
+def _decorator(**options: Any) -> Any:
+    """Return a decorator that compiles a function at its first call and keeps it on disk.
+
+    `nogil` lets threads run kernels side by side. `error_model="numpy"` removes the test for a zero
+    divisor from inner loops, which would otherwise keep them from being vectorised.
+    """
+    compiled = njit(nogil=True, error_model="numpy", **options)
+
+    def decorate(function: Any) -> Any:
+        kernel = compiled(function)
+        # With NUMBA_DISABLE_JIT the decorator of Numba returns the function itself.
+        if isinstance(kernel, Dispatcher):
+            # Numba's own option `cache` takes its folder from a setting of the whole process.
+            kernel._cache = KernelCache(function)  # type: ignore[attr-defined]
+        return kernel
+
+    return decorate
 
 
-def _use_cache() -> bool:
-    """Point Numba at the folder of these sources; without a writable folder, do not cache."""
-    if "NUMBA_CACHE_DIR" in os.environ:
-        root = Path(os.environ["NUMBA_CACHE_DIR"])
-    else:
-        root = Path(platformdirs.user_cache_dir("mnlearn"))
-    folder = root / kernel_sources_digest()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    if not os.access(folder, os.W_OK):
-        return False
-    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
-    return True
-
-
-# `nogil` lets threads run kernels side by side. `error_model="numpy"` removes the test for a
-# zero divisor from inner loops, which would otherwise keep them from being vectorised.
-_CACHE = _use_cache()
-kernel = njit(nogil=True, error_model="numpy", cache=_CACHE)
+kernel = _decorator()
+# The last bits of these kernels depend on the code around them. Without inlining there would be
+# several compiled copies of one kernel, and which copy runs would depend on what else the process
+# has compiled or loaded: a first run would differ from a second one.
+_ROUNDED_BY_CONTEXT = {"forceinline": True}
 # Lets a product and a sum become one instruction; halves the time of polynomials.
-fused_kernel = njit(nogil=True, error_model="numpy", cache=_CACHE, fastmath={"contract"})
+fused_kernel = _decorator(**_ROUNDED_BY_CONTEXT, fastmath={"contract"})
 # Sums in whatever order the vector unit likes: the same on one machine, at any thread count.
-sum_kernel = njit(
-    nogil=True, error_model="numpy", cache=_CACHE, fastmath={"contract", "reassoc", "nsz"}
-)
+sum_kernel = _decorator(**_ROUNDED_BY_CONTEXT, fastmath={"contract", "reassoc", "nsz"})

@@ -1,19 +1,100 @@
-"""Probability trees: growing one, and scoring examples with many."""
+"""Probability trees: kernels that grow one tree and score examples with many.
+
+A split counts the ones of the smaller child from its rows and subtracts them from the parent's, so
+that it costs the ones of the smaller side (Lowd & Davis 2010, Section III).
+"""
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mnlearn.kernels.inlining import inlined
 from mnlearn.kernels.jit import kernel
 
 LEAF = -1
+
+
+class TreeData(NamedTuple):
+    """The data that a tree is grown on.
+
+    columns : uint8, (n_vars, n_rows).
+    indptr : int64, (n_rows + 1,), and indices : int32: the rows as ascending lists of their ones.
+    weight : float64, (n_rows,), weight of each row.
+    pair_weight : float64, (n_vars, n_vars), from `cooccurrence`.
+    """
+
+    columns: NDArray[np.uint8]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    pair_weight: NDArray[np.float64]
+
+
+class Smoothing(NamedTuple):
+    """How the counts at a leaf become probabilities.
+
+    pseudocount : float64, added to the count of each value of the target.
+    value_log, total_log : float64, the logarithms of 0, 1, 2, … plus the pseudocount, and plus
+        twice the pseudocount, if all weights are whole numbers; else of length 0.
+    """
+
+    pseudocount: float
+    value_log: NDArray[np.float64]
+    total_log: NDArray[np.float64]
+
+
+class SplitRule(NamedTuple):
+    """When a node is split.
+
+    min_gain : float64, nats. A split must gain more than this in log-likelihood.
+    min_examples : float64, least weight of the rows on each side.
+    smoothing : Smoothing.
+    """
+
+    min_gain: float
+    min_examples: float
+    smoothing: Smoothing
+
+
+class TreeRoom(NamedTuple):
+    """Scratch of `grow_tree`; n_levels must exceed 2 + log2(n_rows).
+
+    counts : float64, (n_levels, 2, n_vars). Weight of the ones of each variable, by value of the
+        target.
+    active : int32, (n_levels, n_vars). The variables that a node can still be split on.
+    order, spare : int32, (n_rows,). Rows, those of one node together.
+    stack : int64, (n_levels, 4). Nodes still to be split: node, first and last place in `order`,
+        and number of active variables. A node's place is the level of its counts.
+    """
+
+    counts: NDArray[np.float64]
+    active: NDArray[np.int32]
+    order: NDArray[np.int32]
+    spare: NDArray[np.int32]
+    stack: NDArray[np.int64]
+
+
+class TreeNodes(NamedTuple):
+    """The nodes of a tree, the root first, with room for 2 n_rows of them.
+
+    split_var : int32, LEAF for a leaf. child : int32, (·, 2).
+    gain : float64, of the best split, also of a leaf; -inf if no split was evaluated.
+    value_weight : float64, (·, 2), weight of the rows with either value of the target.
+    """
+
+    split_var: NDArray[np.int32]
+    child: NDArray[np.int32]
+    gain: NDArray[np.float64]
+    value_weight: NDArray[np.float64]
 
 
 @kernel
 def cooccurrence(indptr, indices, weight, out):
     """Add the weight of the rows in which two variables are both 1 to `out`.
 
-    indptr, indices : int64 and int32, rows of the data as ascending lists of their ones.
-    weight : float64, shape (n_rows,).
-    out : float64, shape (n_vars, n_vars), zero on entry; symmetric on return.
+    indptr, indices, weight : as in `TreeData`.
+    out : float64, (n_vars, n_vars), zero on entry; symmetric on return.
     """
     for i in range(len(indptr) - 1):
         w = weight[i]
@@ -28,13 +109,13 @@ def cooccurrence(indptr, indices, weight, out):
 
 @kernel
 def _log_sum(count, added, log_table):
-    """Return log(count + added), from the table of it if there is one."""
+    """Return log(count + added), looked up in `log_table` unless that is empty."""
     return log_table[np.int64(count)] if len(log_table) else np.log(count + added)
 
 
 @kernel
 def _leaf_score(c0, c1, smoothing):
-    """Log-likelihood of a leaf's own examples under its smoothed distribution."""
+    """Return the log-likelihood of a leaf's own examples under its smoothed distribution."""
     pseudocount, value_log, total_log = smoothing
     return (
         c0 * _log_sum(c0, pseudocount, value_log)
@@ -45,18 +126,21 @@ def _leaf_score(c0, c1, smoothing):
 
 @kernel
 def _largest_gain(c0, c1, smoothing):
-    """Bound the gain of any split: each value of the target alone in a pure leaf.
+    """Return an upper bound on the gain of any split: each value of the target in a pure leaf.
 
-    With g(c) the score of a pure leaf of c examples, a leaf's score is at most g(c0) + g(c1),
-    and g is convex with g(0) = 0, so that dividing a value over two leaves never beats one.
+    Let g(c) be the score of a pure leaf of c examples. A leaf's score is at most g(c0) + g(c1),
+    and g is convex with g(0) = 0, so two pure leaves of one value never beat a single one.
     """
     pure = _leaf_score(c0, 0.0, smoothing) + _leaf_score(0.0, c1, smoothing)
     return pure - _leaf_score(c0, c1, smoothing)
 
 
 @kernel
-def _best_split(active, n_active, ones0, ones1, c0, c1, smoothing):
-    """Return the active variable of the largest gain (the first of equals) and its gain."""
+def _best_split(ones0, ones1, active, n_active, c0, c1, smoothing):
+    """Return the active variable of the largest gain (the first of equals) and its gain.
+
+    ones0, ones1 : float64, (n_vars,). c0, c1 : float64, of the whole node.
+    """
     here = _leaf_score(c0, c1, smoothing)
     best_gain = -np.inf
     best = -1
@@ -71,8 +155,8 @@ def _best_split(active, n_active, ones0, ones1, c0, c1, smoothing):
 
 
 @kernel
-def _keep_splittable(active, n_active, ones0, ones1, total, min_examples):
-    """Drop from `active` the variables that no longer leave enough on both sides."""
+def _keep_splittable(ones0, ones1, active, n_active, total, min_examples):
+    """Drop the variables that no longer leave enough on both sides; return how many are left."""
     n_kept = 0
     for k in range(n_active):
         u = active[k]
@@ -85,7 +169,7 @@ def _keep_splittable(active, n_active, ones0, ones1, total, min_examples):
 
 @kernel
 def _partition(order, begin, end, column, spare):
-    """Stably move the rows of order[begin:end] with a one to the back; return their begin."""
+    """Stably move the rows of order[begin:end] with a one to the back; return their first place."""
     n_ones = 0
     middle = begin
     for k in range(begin, end):
@@ -101,176 +185,145 @@ def _partition(order, begin, end, column, spare):
 
 
 @kernel
-def grow_tree(
-    target,
-    columns,
-    indptr,
-    indices,
-    weight,
-    pair_weight,
-    min_gain,
-    min_examples,
-    smoothing,
-    counts,
-    active,
-    order,
-    spare,
-    split_var,
-    child,
-    gain,
-    node_count,
-):
+def grow_tree(target, data, rule, room, nodes):
     """Grow the probability tree of `target` depth first and return its number of nodes.
 
-    A split must gain more than `min_gain` in log-likelihood and leave at least `min_examples`
-    on each side; among equal gains the variable of lowest index wins. Counts of the smaller
-    child are taken from its rows, those of the larger are the difference to the parent, so each
-    split costs the ones of the smaller side (Lowd & Davis 2010, Section III).
-
-    columns : uint8, shape (n_vars, n_rows). indptr, indices : the same data as lists of ones.
-    weight : float64, shape (n_rows,). pair_weight : float64, (n_vars, n_vars), `cooccurrence`.
-    smoothing : (pseudocount, value_log, total_log). The count added to each value of the target,
-        and the logarithms of 0, 1, 2, … plus it and plus twice it if all weights are whole
-        numbers, else empty.
-    Scratch: counts float64 (n_levels, 2, n_vars) and active int32 (n_levels, n_vars), with
-        n_levels > 2 + log2(n_rows); order, spare int32 (n_rows,).
-    Written, 2 n_rows entries each: split_var int32 (LEAF for a leaf), child int32 (·, 2), gain
-        float64 (of the best split; of a leaf as well, -inf if none was possible), node_count
-        float64 (·, 2) weight of either value of the target.
+    target : int. data : TreeData. rule : SplitRule. room : TreeRoom. nodes : TreeNodes, written.
     """
-    n_vars, n_rows = columns.shape
-    for i in range(n_rows):
-        order[i] = i
-    counts[0, 1] = pair_weight[target]
-    total = weight.sum()
-    n_active = 0
-    for u in range(n_vars):
-        counts[0, 0, u] = pair_weight[u, u] - pair_weight[target, u]
-        if u != target:
-            active[0, n_active] = u
-            n_active += 1
-    node_count[0, 1] = pair_weight[target, target]
-    node_count[0, 0] = total - pair_weight[target, target]
-    n_active = _keep_splittable(
-        active[0], n_active, counts[0, 0], counts[0, 1], total, min_examples
-    )
-
-    # The stack holds nodes still to be split, each with the level of its counts. The smaller
-    # child is handled first, so levels in use never exceed log2(n_rows) + 1.
-    n_levels = len(counts)
-    stack = np.empty((n_levels, 4), np.int64)
-    stack[0] = np.array([0, 0, n_rows, n_active])
-    height = 1
-    n_nodes = 1
+    min_gain, least, smoothing = rule
+    counts, active, order, spare, stack = room
+    split_var, child, gain, count = nodes
+    height, n_nodes = _start_root(target, data, rule, room, nodes), 1
+    # The smaller child is handled first, so levels in use never exceed log2(n_rows) + 1.
     while height > 0:
         height -= 1
-        level = height
         node, begin, end, n_active = stack[height]
-        c0, c1 = node_count[node]
-        split_var[node] = LEAF
-        gain[node] = -np.inf
-        if n_active == 0 or _largest_gain(c0, c1, smoothing) <= min_gain:
+        ones0, ones1 = counts[height]
+        c0, c1 = count[node, 0], count[node, 1]
+        u, gain[node] = _best_split(ones0, ones1, active[height], n_active, c0, c1, smoothing)
+        if not gain[node] > min_gain:
             continue
-        ones0, ones1 = counts[level]
-        u, best_gain = _best_split(active[level], n_active, ones0, ones1, c0, c1, smoothing)
-        gain[node] = best_gain
-        if not best_gain > min_gain:
-            continue
-        split_var[node] = u
-        child[node, 0] = n_nodes
-        child[node, 1] = n_nodes + 1
-        node_count[n_nodes + 1] = (ones0[u], ones1[u])
-        node_count[n_nodes] = (c0 - ones0[u], c1 - ones1[u])
-        middle = _partition(order, begin, end, columns[u], spare)
-        if middle - begin < end - middle:
-            small, small_begin, small_end = n_nodes, begin, middle
-            large, large_begin, large_end = n_nodes + 1, middle, end
-        else:
-            small, small_begin, small_end = n_nodes + 1, middle, end
-            large, large_begin, large_end = n_nodes, begin, middle
+        _add_children(node, u, n_nodes, ones0[u], ones1[u], split_var, child, gain, count)
+        middle = _partition(order, begin, end, data.columns[u], spare)
+        small, large = (n_nodes, begin, middle), (n_nodes + 1, middle, end)
+        if middle - begin >= end - middle:
+            small, large = large, small
         n_nodes += 2
-        for side in (small, large):
-            split_var[side] = LEAF
-            gain[side] = -np.inf
-        small_grows = (
-            _largest_gain(node_count[small, 0], node_count[small, 1], smoothing) > min_gain
-        )
-        large_grows = (
-            _largest_gain(node_count[large, 0], node_count[large, 1], smoothing) > min_gain
-        )
-        if not (small_grows or large_grows):
-            continue
-        _count_ones(
-            indptr,
-            indices,
-            weight,
-            columns[target],
-            order,
-            small_begin,
-            small_end,
-            active[level],
-            n_active,
-            counts[level + 1],
-        )
-        for k in range(n_active):
-            v = active[level, k]
-            active[level + 1, k] = v
-            ones0[v] -= counts[level + 1, 0, v]
-            ones1[v] -= counts[level + 1, 1, v]
-        if not large_grows:
-            # The smaller child alone goes on; it takes the parent's level.
-            for k in range(n_active):
-                v = active[level, k]
-                ones0[v] = counts[level + 1, 0, v]
-                ones1[v] = counts[level + 1, 1, v]
-            n_kept = _keep_splittable(
-                active[level], n_active, ones0, ones1, node_count[small].sum(), min_examples
-            )
-            stack[level] = np.array([small, small_begin, small_end, n_kept])
-            height = level + 1
-            continue
-        n_kept = _keep_splittable(
-            active[level], n_active, ones0, ones1, node_count[large].sum(), min_examples
-        )
-        stack[level] = np.array([large, large_begin, large_end, n_kept])
-        height = level + 1
+        small_grows = _may_grow(count, small[0], smoothing, min_gain)
+        large_grows = _may_grow(count, large[0], smoothing, min_gain)
+        if small_grows or large_grows:
+            _count_ones(target, data, order, small, active[height], n_active, counts[height + 1])
+            _hand_down(counts, active, height, n_active, large_grows)
+        if large_grows:
+            n_kept = _keep_active(ones0, ones1, active[height], n_active, count, large[0], least)
+            _push(stack, height, large, n_kept)
+            height += 1
         if small_grows:
-            n_kept = _keep_splittable(
-                active[level + 1],
-                n_active,
-                counts[level + 1, 0],
-                counts[level + 1, 1],
-                node_count[small].sum(),
-                min_examples,
-            )
-            stack[level + 1] = np.array([small, small_begin, small_end, n_kept])
-            height = level + 2
+            ones0, ones1 = counts[height]
+            n_kept = _keep_active(ones0, ones1, active[height], n_active, count, small[0], least)
+            _push(stack, height, small, n_kept)
+            height += 1
     return n_nodes
 
 
 @kernel
-def _count_ones(indptr, indices, weight, target_column, order, begin, end, active, n_active, out):
-    """Count the ones of the active variables by value of the target over order[begin:end].
+def _start_root(target, data, rule, room, nodes):
+    """Write the root, and put it on the stack if it may grow; return the height of the stack."""
+    n_vars, n_rows = data.columns.shape
+    counts, active, pair_weight = room.counts[0], room.active[0], data.pair_weight
+    for i in range(n_rows):
+        room.order[i] = i
+    counts[1] = pair_weight[target]
+    total = data.weight.sum()
+    n_active = 0
+    for u in range(n_vars):
+        counts[0, u] = pair_weight[u, u] - pair_weight[target, u]
+        if u != target:
+            active[n_active] = u
+            n_active += 1
+    nodes.value_weight[0, 1] = pair_weight[target, target]
+    nodes.value_weight[0, 0] = total - pair_weight[target, target]
+    nodes.split_var[0], nodes.gain[0] = LEAF, -np.inf
+    least = rule.min_examples
+    n_active = _keep_splittable(counts[0], counts[1], active, n_active, total, least)
+    _push(room.stack, 0, (0, 0, n_rows), n_active)
+    return 1 if _may_grow(nodes.value_weight, 0, rule.smoothing, rule.min_gain) else 0
 
-    Entries of other variables are left with arbitrary values.
+
+@kernel
+def _keep_active(ones0, ones1, active, n_active, count, node, min_examples):
+    """Drop the variables that a node cannot be split on; return how many are left."""
+    total = count[node, 0] + count[node, 1]
+    return _keep_splittable(ones0, ones1, active, n_active, total, min_examples)
+
+
+@kernel
+def _push(stack, level, part, n_active):
+    """Put a node, and its first and last place in the order, at a level of the stack."""
+    stack[level, 0], stack[level, 1], stack[level, 2] = part
+    stack[level, 3] = n_active
+
+
+@kernel
+def _add_children(node, u, first, a0, a1, split_var, child, gain, count):
+    """Write the split of a node on `u` and its two children, leaves so far, from `first` on."""
+    split_var[node] = u
+    child[node, 0], child[node, 1] = first, first + 1
+    count[first + 1, 0], count[first + 1, 1] = a0, a1
+    count[first, 0], count[first, 1] = count[node, 0] - a0, count[node, 1] - a1
+    split_var[first], split_var[first + 1] = LEAF, LEAF
+    gain[first], gain[first + 1] = -np.inf, -np.inf
+
+
+@kernel
+def _may_grow(count, node, smoothing, min_gain):
+    """Tell whether some split of a node may gain enough."""
+    return _largest_gain(count[node, 0], count[node, 1], smoothing) > min_gain
+
+
+@kernel
+def _count_ones(target, data, order, part, active, n_active, out):
+    """Count the ones of the active variables in some rows, by value of the target.
+
+    The counts of other variables are left with arbitrary values.
     """
+    indptr, indices, target_column = data.indptr, data.indices, data.columns[target]
     for k in range(n_active):
         out[0, active[k]] = 0.0
         out[1, active[k]] = 0.0
-    for k in range(begin, end):
+    for k in range(part[1], part[2]):
         i = order[k]
-        w = weight[i]
+        w = data.weight[i]
         ones = out[target_column[i]]
         for a in range(indptr[i], indptr[i + 1]):
             ones[indices[a]] += w
+
+
+@inlined
+def _hand_down(counts, active, level, n_active, large_grows):
+    """Give the larger child the parent's level and the smaller child the next one.
+
+    Where the larger child does not grow, the smaller child gets the parent's level instead.
+    """
+    if large_grows:
+        for k in range(n_active):
+            v = active[level, k]
+            active[level + 1, k] = v
+            counts[level, 0, v] -= counts[level + 1, 0, v]
+            counts[level, 1, v] -= counts[level + 1, 1, v]
+    else:
+        for k in range(n_active):
+            v = active[level, k]
+            counts[level, 0, v] = counts[level + 1, 0, v]
+            counts[level, 1, v] = counts[level + 1, 1, v]
 
 
 @kernel
 def tree_log_odds(rows, start, split_var, child, leaf_log_odds, out):
     """Write the log-odds of every variable under its tree to `out`.
 
-    rows : uint8, shape (n_rows, n_vars). start, split_var, child : as in `Trees`.
-    leaf_log_odds : float64, shape (n_nodes,). out : float64, shape (n_rows, n_vars).
+    rows : uint8, (n_rows, n_vars). start, split_var, child : as in `Trees`.
+    leaf_log_odds : float64, (n_nodes,). out : float64, (n_rows, n_vars).
     """
     for i in range(len(rows)):
         row = rows[i]

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from mnlearn.learning.method import Fitted
+from mnlearn.learning.learner import Fitted
 from mnlearn.models.io.native import read_npz, write_npz
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError

@@ -1,8 +1,8 @@
 """Ising networks as they are estimated in psychometrics: penalties by EBIC, bootstrapped edges."""
 
-from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +13,42 @@ from mnlearn.learning.neighbourhoods import MERGES, pair_features
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import track
 from mnlearn.runtime.random_streams import stream
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 GAMMA = 0.25
-# The path: so many penalties, evenly on a log scale, down to this share of the largest.
+# The path has this many penalties, evenly on a log scale, down to this share of the largest.
 N_PENALTIES = 100
 SMALLEST = 0.01
 # The interval of the bootstrapped weights, as quantiles.
 INTERVAL = (0.025, 0.975)
+# Values of the variables that weights and thresholds can be for.
+CODINGS = ("0/1", "-1/1")
 
 
 @dataclass(frozen=True, eq=False)
 class IsingNetwork:
     """Pairwise network over {0, 1} variables: P(x) ∝ exp(Σ threshold_v x_v + Σ weight_uv x_u x_v).
 
-    weight : float64, (n_vars, n_vars), symmetric, 0 on the diagonal and where there is no edge.
-    threshold : float64, (n_vars,), the intercepts of the regressions.
-    regression : float64, (n_vars, n_vars), row v the weights of the others in the regression of v.
-    penalty, ebic : float64, (n_vars,), chosen penalty of each regression and its EBIC.
-    at_end : bool, (n_vars,), whether the smallest penalty of the path was chosen.
-    names : names of the variables, or None.
+    Attributes
+    ----------
+    weight : float64 array of shape (n_vars, n_vars)
+        Symmetric; 0 on the diagonal and where there is no edge.
+    threshold : float64 array of shape (n_vars,)
+        Intercepts of the regressions.
+    regression : float64 array of shape (n_vars, n_vars)
+        Row v has the weights of the other variables in the regression of v.
+    penalty, ebic : float64 array of shape (n_vars,)
+        Chosen penalty of each regression, and its EBIC.
+    at_end : bool array of shape (n_vars,)
+        Whether the smallest penalty of the path was chosen.
+    frequency : float64 array of shape (n_vars,)
+        Share of the examples in which each variable is 1.
+    names : tuple of str, or None
+        Names of the variables.
     """
 
     weight: NDArray[np.float64]
@@ -41,10 +57,22 @@ class IsingNetwork:
     penalty: NDArray[np.float64]
     ebic: NDArray[np.float64]
     at_end: NDArray[np.bool_]
+    frequency: NDArray[np.float64]
     names: tuple[str, ...] | None = None
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the variables; V0, V1, ... if they have none."""
+        return self.names or tuple(f"V{v}" for v in range(len(self.threshold)))
+
     def edges(self) -> NDArray[np.int64]:
-        """Return the pairs (u, v), u < v, with a weight, strongest first; int64, (n_edges, 2)."""
+        """Return the edges as pairs of variables, strongest first.
+
+        Returns
+        -------
+        int64 array of shape (n_edges, 2)
+            Pairs (u, v) with u < v.
+        """
         u, v = np.nonzero(np.triu(self.weight, 1))
         order = np.lexsort((v, u, -np.abs(self.weight[u, v])))
         return np.column_stack([u, v])[order]
@@ -59,14 +87,103 @@ class IsingNetwork:
         weight = np.concatenate([self.threshold, self.weight[tuple(edges.T)]])
         return markov_network(n_vars, pair_features(n_vars, edges), weight, self.names)
 
+    def edges_frame(
+        self, stability: "EdgeStability | None" = None, coding: str = "0/1"
+    ) -> "pd.DataFrame":
+        """Return the edges as a table, strongest first.
+
+        Parameters
+        ----------
+        stability
+            Result of `bootstrap`; its columns are added, and then the pairs that are edges in
+            resamples only, most frequent first, with weight 0.
+        coding
+            Values of the variables that the weights are for: "0/1" or "-1/1".
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `source`, `target`, `weight`, `in_regression_of_source` and
+            `in_regression_of_target`; with `stability` also `bootstrap_share`, `bootstrap_mean`,
+            `bootstrap_low` and `bootstrap_high`.
+        """
+        import pandas as pd
+
+        scale, _ = self._in_coding(coding)
+        pairs = self.edges()
+        if stability is not None:
+            pairs = np.concatenate([pairs, stability.pairs_beside(self.weight)])
+        labels, (u, v) = np.array(self.labels, dtype=object), pairs.T
+        columns = {
+            "source": labels[u],
+            "target": labels[v],
+            "weight": scale * self.weight[u, v],
+            "in_regression_of_source": scale * self.regression[u, v],
+            "in_regression_of_target": scale * self.regression[v, u],
+        }
+        if stability is not None:
+            columns["bootstrap_share"] = stability.share[u, v]
+            columns["bootstrap_mean"] = scale * stability.mean[u, v]
+            columns["bootstrap_low"] = scale * stability.low[u, v]
+            columns["bootstrap_high"] = scale * stability.high[u, v]
+        return pd.DataFrame(columns)
+
+    def variables_frame(self, coding: str = "0/1") -> "pd.DataFrame":
+        """Return the variables as a table, in their order.
+
+        Parameters
+        ----------
+        coding
+            Values of the variables that thresholds and strengths are for: "0/1" or "-1/1".
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `variable`, `frequency` (of the value 1), `threshold`, `degree` (number of
+            edges), `strength` (sum of their absolute weights), `penalty` and `ebic`.
+        """
+        import pandas as pd
+
+        scale, threshold = self._in_coding(coding)
+        return pd.DataFrame(
+            {
+                "variable": self.labels,
+                "frequency": self.frequency,
+                "threshold": threshold,
+                "degree": (self.weight != 0).sum(axis=1),
+                "strength": scale * np.abs(self.weight).sum(axis=1),
+                "penalty": self.penalty,
+                "ebic": self.ebic,
+            }
+        )
+
+    def weights_frame(self, coding: str = "0/1") -> "pd.DataFrame":
+        """Return the matrix of weights as a table whose rows and columns are the variables."""
+        import pandas as pd
+
+        scale, _ = self._in_coding(coding)
+        index = pd.Index(self.labels, name="variable")
+        return pd.DataFrame(scale * self.weight, index=index, columns=self.labels)
+
+    def _in_coding(self, coding: str) -> tuple[float, NDArray[np.float64]]:
+        """Return the factor of all weights, and the thresholds, for other values of variables."""
+        if coding not in CODINGS:
+            raise InputError(f"coding: expected one of {', '.join(CODINGS)}, got {coding!r}.")
+        return (1.0, self.threshold) if coding == "0/1" else (0.25, self.plus_minus()[1])
+
 
 @dataclass(frozen=True, eq=False)
 class EdgeStability:
-    """What became of the edges in networks of resampled examples.
+    """How often, and with what weights, pairs are edges in networks of resampled examples.
 
-    share : float64, (n_vars, n_vars), share of the resamples in which the pair is an edge.
-    mean : mean of its weights, those of absent edges being 0.
-    low, high : the quantiles `INTERVAL` of its weights.
+    Attributes
+    ----------
+    share : float64 array of shape (n_vars, n_vars)
+        Share of the resamples in which the pair is an edge.
+    mean : float64 array of shape (n_vars, n_vars)
+        Mean of the weights; where there is no edge, the weight is 0.
+    low, high : float64 array of shape (n_vars, n_vars)
+        Quantiles `INTERVAL` of the weights.
     """
 
     share: NDArray[np.float64]
@@ -74,26 +191,48 @@ class EdgeStability:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
+    def pairs_beside(self, weight: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the pairs that are edges in resamples but have no weight, most frequent first."""
+        pairs = np.argwhere(np.triu((self.share > 0) & (weight == 0), 1))
+        return pairs[np.argsort(-self.share[tuple(pairs.T)], kind="stable")]
+
 
 def learn_ising(
     data: Dataset, gamma: float = GAMMA, merge: str = "and", threads: int = 1
 ) -> IsingNetwork:
-    """Estimate an Ising network by L1-penalised logistic regressions (van Borkulo et al. 2014).
+    """Estimate an Ising network by L1-penalised logistic regressions.
 
-    Every variable is regressed on all others along a path of penalties; the penalty of least
-    EBIC = -2 log-likelihood + k log(n) + 2 gamma k log(n_vars - 1), k the number of neighbours
-    (Foygel & Drton 2010), is chosen for each. The weight of an edge is the mean of the two
-    regressions' weights. The penalty is on inputs scaled to unit variance, as in the R package
-    IsingFit; weights and thresholds are those of the values 0 and 1.
-
-    gamma : at least 0; larger values find fewer edges.
-    merge : "and", both regressions must have the edge; "or", one of them.
+    Parameters
+    ----------
+    data
+        Training data, with at least two variables and no constant one.
+    gamma
+        Gamma of the EBIC, at least 0; larger values find fewer edges.
+    merge
+        "and": an edge needs both regressions; "or": it needs one of them.
+    threads
+        Number of threads; the result does not depend on it.
 
     Raises
     ------
     InputError
         gamma is negative, the rule is unknown, there are fewer than two variables, or one is
         constant and so has neither threshold nor edges.
+
+    Notes
+    -----
+    Every variable is regressed on all others along a path of penalties. Each regression gets the
+    penalty with the least EBIC = -2 log-likelihood + k log(n) + 2 gamma k log(n_vars - 1) [2]_,
+    where k is its number of neighbours and n the number of examples. The weight of an edge is the
+    mean of its weights in the two regressions. The penalty is on inputs scaled to unit variance,
+    as in the R package IsingFit. Weights and thresholds are for the values 0 and 1.
+
+    References
+    ----------
+    .. [1] van Borkulo et al., "A new method for constructing networks from binary data",
+       Scientific Reports, 2014.
+    .. [2] Foygel and Drton, "Extended Bayesian information criteria for Gaussian graphical
+       models", NIPS 2010.
     """
     if not (np.isfinite(gamma) and gamma >= 0):
         raise InputError(f"gamma: expected a number of at least 0, got {gamma}.")
@@ -112,21 +251,38 @@ def learn_ising(
 def bootstrap(
     data: Dataset,
     n_resamples: int,
+    *,
     gamma: float = GAMMA,
     merge: str = "and",
     seed: int = 20,
     threads: int = 1,
-    show: Callable[[Iterable[range]], Iterable[range]] = lambda blocks: blocks,
 ) -> EdgeStability:
-    """Estimate the network again from resampled examples (Epskamp, Borsboom & Fried 2018).
+    """Estimate the network again from resampled examples.
 
-    A resample in which a variable is constant gives it no edges. The result does not depend on
-    the number of threads. show : wraps the blocks of resamples, to show progress.
+    A variable that is constant in a resample has no edges there.
+
+    Parameters
+    ----------
+    data
+        Training data.
+    n_resamples
+        Number of resamples, at least 1; each has as many examples as the data.
+    gamma, merge
+        As in `learn_ising`.
+    seed
+        Seed of the resamples.
+    threads
+        Number of threads; the result does not depend on it.
 
     Raises
     ------
     InputError
         There is no resample to draw.
+
+    References
+    ----------
+    .. [1] Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy",
+       Behavior Research Methods, 2018.
     """
     if n_resamples < 1:
         raise InputError(f"bootstraps: expected at least 1, got {n_resamples}.")
@@ -134,13 +290,13 @@ def bootstrap(
     weight = np.empty((n_resamples, len(upper[0])))
 
     def learn(b: int) -> None:
-        resample = _resample(data, stream(seed, "ising", "bootstrap", str(b)))
+        resample = data.resample(stream(seed, "ising", "bootstrap", str(b)))
         weight[b] = _learn(resample, gamma, merge, 1).weight[upper]
 
     size = -(-n_resamples // 20)
     blocks = [range(a, min(a + size, n_resamples)) for a in range(0, n_resamples, size)]
     with ThreadPoolExecutor(threads) as pool:
-        for block in show(blocks):
+        for block in track(blocks, "bootstrap"):
             list(pool.map(learn, block))
     low, high = np.quantile(weight, INTERVAL, axis=0)
     symmetric = []
@@ -149,17 +305,6 @@ def bootstrap(
         matrix[upper] = values
         symmetric.append(matrix + matrix.T)
     return EdgeStability(*symmetric)
-
-
-def _resample(data: Dataset, generator: np.random.Generator) -> Dataset:
-    count = generator.multinomial(round(data.n_examples), data.weight / data.n_examples)
-    kept = np.flatnonzero(count)
-    return Dataset(
-        read_only(data.rows[kept]),
-        read_only(count[kept].astype(np.float64)),
-        read_only(np.repeat(np.arange(len(kept), dtype=np.int32), count[kept])),
-        data.names,
-    )
 
 
 def _learn(data: Dataset, gamma: float, merge: str, threads: int) -> IsingNetwork:
@@ -180,6 +325,7 @@ def _learn(data: Dataset, gamma: float, merge: str, threads: int) -> IsingNetwor
         read_only(path.penalties[best]),
         read_only(ebic[best, every]),
         read_only(best == len(path.penalties) - 1),
+        read_only(data.frequency),
         data.names,
     )
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.l1_logistic import l1_path
+from mnlearn.kernels.l1_logistic.loss import LogisticData
+from mnlearn.kernels.l1_logistic.path import PathGoal, PathResult, l1_path
 from mnlearn.kernels.trees import cooccurrence
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.features import concatenate, feature_set
@@ -113,6 +114,7 @@ def learn_logistic_path(
     zeros = data.n_examples - ones
     intercept = np.empty((n_penalties, n_vars))
     gap = np.zeros((n_penalties, n_vars))
+    goal = PathGoal(ordered, factor, float(tolerance))
 
     def learn(begin: int, end: int) -> list[list[sparse.csr_array]]:
         rows = []
@@ -123,11 +125,8 @@ def learn_logistic_path(
             else:
                 of_v, gap_v = np.empty(n_penalties), np.empty(n_penalties)
                 y = np.ascontiguousarray(data.rows[:, v])
-                work = np.zeros(4, np.int64)
-                l1_path(
-                    v, design, y, counts, ordered, factor, tolerance,
-                    beta, of_v, gap_v, work,
-                )  # fmt: skip
+                result = PathResult(beta, of_v, gap_v, np.zeros(4, np.int64))
+                l1_path(v, design, y, counts, goal, result)
                 intercept[:, v], gap[:, v] = of_v, gap_v
             rows.append([sparse.csr_array(b[None]) for b in beta])
         return rows
@@ -146,8 +145,8 @@ def learn_logistic_path(
     )
 
 
-def _design(data: Dataset, free_intercept: bool) -> tuple[tuple[NDArray, ...], NDArray]:
-    """Return the design and the counts as `l1_path` takes them."""
+def _design(data: Dataset, free_intercept: bool) -> tuple[LogisticData, NDArray]:
+    """Return the data and the counts as `l1_path` takes them."""
     flipped = data.frequency > 0.5
     rows = data.rows ^ flipped.astype(np.uint8)
     indptr = np.concatenate([[0], np.cumsum(rows.sum(axis=1, dtype=np.int64))])
@@ -167,4 +166,4 @@ def _design(data: Dataset, free_intercept: bool) -> tuple[tuple[NDArray, ...], N
     counts[:n, :n] = both
     counts[:n, n] = counts[n, :n] = one
     counts[n, n] = total
-    return (indptr, indices, data.weight, flipped), counts
+    return LogisticData(indptr, indices, data.weight, flipped, free_intercept), counts

@@ -76,42 +76,52 @@ def learn_tree_path(
     kernels.cooccurrence(indptr, indices, data.weight, pair_weight)
     whole = bool((data.weight == np.round(data.weight)).all()) and data.n_examples < 2**24
     counts_seen = np.arange(data.n_examples + 1) if whole else np.zeros(0)
-    smoothing = (
+    smoothing = kernels.Smoothing(
         float(pseudocount),
         np.log(counts_seen + pseudocount),
         np.log(counts_seen + 2.0 * pseudocount),
     )
     min_gain = -np.log(kappa)
+    tree_data = kernels.TreeData(columns, indptr, indices, data.weight, pair_weight)
+    rule = kernels.SplitRule(float(min_gain), float(min_examples), smoothing)
 
-    def grow(begin: int, end: int) -> list[tuple[NDArray, ...]]:
+    def grow(begin: int, end: int) -> list[kernels.TreeNodes]:
         n_levels = int(np.log2(data.n_rows)) + 4
-        counts = np.empty((n_levels, 2, data.n_vars))
-        active = np.empty((n_levels, data.n_vars), np.int32)
-        order = np.empty(data.n_rows, np.int32)
-        spare = np.empty(data.n_rows, np.int32)
-        split_var = np.empty(2 * data.n_rows, np.int32)
-        child = np.empty((2 * data.n_rows, 2), np.int32)
-        gain = np.empty(2 * data.n_rows)
-        node_count = np.empty((2 * data.n_rows, 2))
+        room = kernels.TreeRoom(
+            counts=np.empty((n_levels, 2, data.n_vars)),
+            active=np.empty((n_levels, data.n_vars), np.int32),
+            order=np.empty(data.n_rows, np.int32),
+            spare=np.empty(data.n_rows, np.int32),
+            stack=np.empty((n_levels, 4), np.int64),
+        )
+        nodes = kernels.TreeNodes(
+            split_var=np.empty(2 * data.n_rows, np.int32),
+            child=np.empty((2 * data.n_rows, 2), np.int32),
+            gain=np.empty(2 * data.n_rows),
+            value_weight=np.empty((2 * data.n_rows, 2)),
+        )
         grown = []
         for target in range(begin, end):
-            n_nodes = kernels.grow_tree(
-                target, columns, indptr, indices, data.weight, pair_weight, min_gain,
-                min_examples, smoothing, counts, active, order, spare,
-                split_var, child, gain, node_count,
-            )  # fmt: skip
-            grown.append(tuple(a[:n_nodes].copy() for a in (split_var, child, gain, node_count)))
+            n_nodes = kernels.grow_tree(target, tree_data, rule, room, nodes)
+            grown.append(
+                kernels.TreeNodes(
+                    split_var=nodes.split_var[:n_nodes].copy(),
+                    child=nodes.child[:n_nodes].copy(),
+                    gain=nodes.gain[:n_nodes].copy(),
+                    value_weight=nodes.value_weight[:n_nodes].copy(),
+                )
+            )
         return grown
 
     grown = [t for block in map_ranges(grow, data.n_vars, threads) for t in block]
-    start = np.concatenate([[0], np.cumsum([len(t[0]) for t in grown])])
-    split_var = np.concatenate([t[0] for t in grown])
-    child = np.concatenate([t[1] + s for t, s in zip(grown, start[:-1], strict=True)])
+    start = np.concatenate([[0], np.cumsum([len(t.gain) for t in grown])])
+    split_var = np.concatenate([t.split_var for t in grown])
+    child = np.concatenate([t.child + s for t, s in zip(grown, start[:-1], strict=True)])
     inner = split_var != LEAF
     child[~inner] = LEAF
     swapped = inner & negated[split_var]
     child[swapped] = child[swapped][:, ::-1]
-    count = np.concatenate([t[3] for t in grown])
+    count = np.concatenate([t.value_weight for t in grown])
     tree_of = np.repeat(np.arange(data.n_vars), np.diff(start))
     count[negated[tree_of]] = count[negated[tree_of]][:, ::-1]
     trees = Trees(
@@ -122,4 +132,4 @@ def learn_tree_path(
             np.log((count + pseudocount) / (count.sum(axis=1, keepdims=True) + 2 * pseudocount))
         ),
     )
-    return TreePath(trees, read_only(np.concatenate([t[2] for t in grown])), float(min_gain))
+    return TreePath(trees, read_only(np.concatenate([t.gain for t in grown])), float(min_gain))

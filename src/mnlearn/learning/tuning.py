@@ -1,10 +1,9 @@
 """Choosing hyperparameters on validation data, stage by stage."""
 
-import itertools
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Groups, Scorer
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
-from mnlearn.learning.method import Fitted, Method, Stage, Task
+from mnlearn.learning.grid_order import order_points
+from mnlearn.learning.learner import Fitted, Learner, Start, Task
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -23,7 +23,7 @@ from mnlearn.runtime.progress import say
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One grid point: its parameters, model, what learning it took, and the validation score.
+    """One grid point: its hyperparameters, model, what learning it took, and validation score.
 
     score : higher is better; NaN without a criterion.
     """
@@ -37,9 +37,10 @@ class Candidate:
 class Tuned:
     """The outcome of a grid search.
 
-    best : the candidate chosen. variants : the best candidate of each combination of values of
-    the method's variant parameters, the values joined by hyphens. trace : one row per grid point
-    visited, in order.
+    best : the candidate chosen.
+    variants : the best candidate of each combination of values of the learner's variant
+        hyperparameters, by the values joined with hyphens.
+    trace : one row per grid point, in the order of the grid.
     tuning_seconds : time spent on all grid points, those restored from checkpoints included.
     """
 
@@ -52,9 +53,9 @@ class Tuned:
 Criterion = Callable[[Model], float]
 
 
-def validation_score(method: Method, valid: Dataset, threads: int = 1) -> Criterion:
-    """Return the method's own criterion, a mean over validation data."""
-    score = {"pll": method.scorer.pll, "ll": method.scorer.ll}[method.criterion]
+def validation_score(learner: type[Learner], valid: Dataset, threads: int = 1) -> Criterion:
+    """Return the learner's own criterion, a mean over validation data."""
+    score = {"pll": learner.scorer.pll, "ll": learner.scorer.ll}[learner.criterion]
     return lambda model: score(model, valid, threads).mean
 
 
@@ -67,14 +68,17 @@ def validation_cmll(
     threads: int = 1,
 ) -> Criterion:
     """Return the conditional marginal log-likelihood on validation data as a criterion."""
-    return lambda model: scorer.cmll(model, valid, groups, inference, seed, threads).mean
+    return lambda model: (
+        scorer.cmll(model, valid, groups, inference, seed=seed, threads=threads).mean
+    )
 
 
 def tune(
-    method: Method,
+    learner: type[Learner],
     train: Dataset,
     grid: Mapping[str, list[Any]],
     criterion: Criterion | None,
+    *,
     threads: int = 1,
     checkpoints: Checkpoints | None = None,
     last_criterion: Criterion | None = None,
@@ -82,84 +86,127 @@ def tune(
 ) -> Tuned:
     """Learn at every point of the grid and choose by the criterion; the first of equals wins.
 
-    grid : values of every parameter, as from `Method.grid`. Stages are searched in order, with
+    Parameters
+    ----------
+    learner : type of Learner
+        Its stages are searched.
+    train : Dataset
+        The training data.
+    grid : mapping
+        Values of every hyperparameter, as from `Learner.grid`. Stages are searched in order, with
         the values chosen in one stage fixed in the next.
-    criterion : higher is better. May be None if the grid has a single point.
-    last_criterion : used instead in the last stage, the one that yields the model.
-    network : what a method that builds on a dependency network is given.
+    criterion : callable or None
+        Scores a model, higher is better. May be None if the grid has a single point.
+    threads : int
+        Threads that learning may use.
+    checkpoints : Checkpoints, optional
+        Where finished grid points are kept.
+    last_criterion : callable, optional
+        Used instead of `criterion` in the last stage, the one that yields the model.
+    network : DependencyNetwork, optional
+        Given to a learner that builds on one.
 
     Raises
     ------
     InputError
-        The method needs a network that is not given, or has no use for the one that is.
+        The learner needs a network that is not given, or has no use for the one that is.
     """
     kept = checkpoints or Checkpoints(None)
-    method.check_network(network, train.n_vars)
+    learner.check_network(network, train.n_vars)
     judge = None if last_criterion else criterion
-    workspace = method.prepare(Task(train, grid, threads, network, judge, kept))
+    workspace = learner.prepare(Task(train, grid, threads, network, judge, kept))
     chosen = {name: values[0] for name, values in grid.items()}
     trace: list[dict[str, Any]] = []
     candidates: list[Candidate] = []
     seconds = 0.0
-    for number, stage in enumerate(method.stages):
-        last = number == len(method.stages) - 1
+    for number, stage in enumerate(learner.stages):
+        last = number == len(learner.stages) - 1
         if not last and all(len(grid[name]) == 1 for name in stage.parameters):
             continue
-        candidates = []
         measure = (last_criterion or criterion) if last else criterion
-        previous: Fitted | None = None
-        for values, warm in _points(stage, grid):
-            parameters = {**chosen, **dict(zip(stage.parameters, values, strict=True))}
-            key = {"stage": number, **parameters}
-            previous, spent = kept.fitted(
-                key, _work(method, stage, workspace, parameters, previous if warm else None)
-            )
-            began = time.perf_counter()
-            score = measure(previous.model) if measure else math.nan
-            seconds += spent + time.perf_counter() - began
-            candidates.append(Candidate(parameters, previous, score))
-            trace.append(_trace_row(number, parameters, previous, score))
-            outcome = f"validation {score:.4f}" if measure else "learned"
-            say(f"{_text(parameters, stage)}: {outcome}")
+        search = _StageSearch(learner, number, workspace, kept, measure, chosen)
+        candidates = search.run(grid)
+        seconds += search.seconds
+        trace += [_trace_row(number, each) for each in candidates]
         chosen = max(candidates, key=lambda c: c.score).parameters
     best = max(candidates, key=lambda c: c.score)
+    return Tuned(best, _best_variants(learner, candidates), trace, seconds)
+
+
+@dataclass(eq=False)
+class _StageSearch:
+    """The search of one stage.
+
+    chosen : values of the hyperparameters of other stages. seconds : of all points so far.
+    """
+
+    learner: type[Learner]
+    number: int
+    workspace: Any
+    checkpoints: Checkpoints
+    measure: Criterion | None
+    chosen: Mapping[str, Any]
+    seconds: float = 0.0
+
+    def run(self, grid: Mapping[str, list[Any]]) -> list[Candidate]:
+        """Learn at every point; return the candidates in the order of the grid."""
+        stage = self.learner.stages[self.number]
+        done: dict[int, Candidate] = {}
+        best: dict[tuple[Any, ...], float] = {}
+        for point in order_points(stage.parameters, grid, stage.path):
+            values = dict(zip(stage.parameters, point.values, strict=True))
+            start = Start(best_score=best.get(point.family, -math.inf))
+            if point.start is not None:
+                before = done[point.start]
+                start = replace(
+                    start,
+                    learner=self.learner.choose(before.parameters),
+                    fitted=before.fitted,
+                    score=before.score,
+                    same_features=point.same_features,
+                )
+            candidate = self._learn({**self.chosen, **values}, start)
+            done[point.place] = candidate
+            if candidate.score > best.get(point.family, -math.inf):
+                best[point.family] = candidate.score
+            outcome = f"validation {candidate.score:.4f}" if self.measure else "learned"
+            say(f"{', '.join(f'{name} {value}' for name, value in values.items())}: {outcome}")
+        return [done[place] for place in sorted(done)]
+
+    def _learn(self, parameters: dict[str, Any], start: Start) -> Candidate:
+        stage = self.learner.stages[self.number]
+        one = self.learner.choose(parameters)
+        given = () if stage.path is None else (start,)
+        fitted, spent = self.checkpoints.fitted(
+            {"stage": self.number, **parameters}, lambda: stage.learn(one, self.workspace, *given)
+        )
+        began = time.perf_counter()
+        score = self.measure(fitted.model) if self.measure else math.nan
+        self.seconds += spent + time.perf_counter() - began
+        return Candidate(parameters, fitted, score)
+
+
+def _best_variants(learner: type[Learner], candidates: list[Candidate]) -> dict[str, Candidate]:
+    """Return the best candidate of each variant; the first of equals."""
     variants: dict[str, Candidate] = {}
-    if method.variant:
-        for candidate in candidates:
-            name = "-".join(str(candidate.parameters[key]) for key in method.variant)
-            if name not in variants or candidate.score > variants[name].score:
-                variants[name] = candidate
-    return Tuned(best, variants, trace, seconds)
+    for candidate in candidates if learner.variant else ():
+        name = "-".join(str(candidate.parameters[key]) for key in learner.variant)
+        if name not in variants or candidate.score > variants[name].score:
+            variants[name] = candidate
+    return variants
 
 
-def _points(stage: Stage, grid: Mapping[str, list[Any]]) -> list[tuple[tuple[Any, ...], bool]]:
-    """Return the grid points of a stage, and whether each differs only in the last parameter."""
-    points = list(itertools.product(*(grid[name] for name in stage.parameters)))
-    return [(point, i > 0 and point[:-1] == points[i - 1][:-1]) for i, point in enumerate(points)]
-
-
-def _work(
-    method: Method, stage: Stage, workspace: Any, parameters: dict[str, Any], warm: Fitted | None
-) -> Callable[[], Fitted]:
-    return lambda: stage.learn(workspace, method.choose(parameters), warm)
-
-
-def _text(parameters: dict[str, Any], stage: Stage) -> str:
-    return ", ".join(f"{name} {parameters[name]}" for name in stage.parameters)
-
-
-def _trace_row(
-    stage: int, parameters: dict[str, Any], fitted: Fitted, score: float
-) -> dict[str, Any]:
+def _trace_row(stage: int, candidate: Candidate) -> dict[str, Any]:
+    fitted = candidate.fitted
     # In the order of their names, in which a checkpoint returns them too.
     details = dict(sorted(fitted.details.items()))
     return {
         "stage": stage,
-        **parameters,
+        **candidate.parameters,
         **size(fitted.model),
         **details,
         "seconds_weights": round(fitted.seconds.get("weights", 0.0), 4),
-        "validation": score,
+        "validation": candidate.score,
     }
 
 

@@ -1,26 +1,51 @@
 """Learners, one file each; the registry is the list of files."""
 
+import ast
 import importlib
 import pkgutil
+from pathlib import Path
 
-from mnlearn.learning.method import Method
+from mnlearn.learning.learner import Learner
 from mnlearn.runtime.errors import InputError
 
 
-def method_names() -> list[str]:
-    """Return the names of all methods, in alphabetical order."""
+def learner_names() -> list[str]:
+    """Return the names of all learners, in alphabetical order."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
-def load_method(name: str) -> Method:
-    """Return the method `name`, the `METHOD` of the file of that name.
+def load_learner(name: str) -> type[Learner]:
+    """Return the learner `name`: the class in the file of that name.
+
+    The name of the class is that of the file without underscores, in any capitals.
 
     Raises
     ------
     InputError
         There is no such file.
     """
-    if name not in method_names():
-        raise InputError(f"method {name}: expected one of {', '.join(method_names())}.")
-    method: Method = importlib.import_module(f"{__name__}.{name}").METHOD
-    return method
+    module = importlib.import_module(f"{__name__}.{_known(name)}")
+    learner: type[Learner] = getattr(module, _class_name(name))
+    return learner
+
+
+def learner_root(name: str) -> str:
+    """Return the place of a learner's class below this package, as `code_digest` takes it.
+
+    The file is read and not imported: planning a study must not load every learner.
+    """
+    return f"methods.{name}.{_class_name(_known(name))}"
+
+
+def _known(name: str) -> str:
+    if name not in learner_names():
+        raise InputError(f"method {name}: expected one of {', '.join(learner_names())}.")
+    return name
+
+
+def _class_name(name: str) -> str:
+    path = Path(__path__[0]) / f"{name}.py"
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and node.name.lower() == name.replace("_", ""):
+            return node.name
+    raise InputError(f"{path}: expected a class named {name.replace('_', '').upper()}.")

@@ -1,22 +1,14 @@
 """ACBN: a Bayesian network with tree CPDs and the circuit that computes it (LearnAC)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from mnlearn.inference.score import Scorer
 from mnlearn.learning.circuits.bayes import BayesGrowth
-from mnlearn.learning.circuits.growth import EdgeBudgets, Prices
-from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.circuits.growth import CircuitLearner, EdgeBudgets
+from mnlearn.learning.learner import Fitted, Stage, Task
+from mnlearn.learning.parameters import parameter
 from mnlearn.scoring import circuits
-
-
-@dataclass(frozen=True)
-class Parameters(Prices):
-    """Parameters of `acbn`."""
-
-    pseudocount: float = parameter(0.5, "added to the count of each value at a leaf")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range("pseudocount", self.pseudocount, 1e-9, 1e9)
 
 
 class Workspace:
@@ -27,18 +19,24 @@ class Workspace:
         self.budgets: EdgeBudgets[BayesGrowth] = EdgeBudgets(task)
 
 
-def learn(work: Workspace, p: Parameters, _warm: Fitted | None) -> Fitted:
-    """Return the circuit of a budget of edges."""
-    return work.budgets.fitted(lambda: BayesGrowth(work.train, p.pseudocount), p, p.pseudocount)
+@dataclass(eq=False)
+class ACBN(CircuitLearner):
+    """Bayesian network with tree CPDs, and the circuit that computes it."""
 
+    pseudocount: float = parameter(
+        0.5, "added to the count of each value at a leaf", low=1e-9, high=1e9
+    )
 
-METHOD = Method(
-    title="ACBN",
-    source="Lowd & Domingos 2008, Section 4",
-    parameters=Parameters,
-    prepare=Workspace,
-    stages=(Stage(("pseudocount", "search", "split_cost", "edge_cost", "max_edges"), learn),),
-    scorer=circuits,
-    variant=("max_edges",),
-    criterion="ll",
-)
+    def learn(self, workspace: Workspace) -> Fitted:
+        """Return the circuit of a budget of edges."""
+        return workspace.budgets.fitted(
+            lambda: BayesGrowth(workspace.train, self.pseudocount), self, self.pseudocount
+        )
+
+    prepare = staticmethod(Workspace)
+    title = "ACBN"
+    citation = "Lowd & Domingos 2008, Section 4"
+    stages = (Stage(("pseudocount", "search", "split_cost", "edge_cost", "max_edges"), learn),)
+    scorer: ClassVar[Scorer] = circuits
+    variant = ("max_edges",)
+    criterion = "ll"

@@ -1,24 +1,15 @@
 """ACMN: a Markov network with arbitrary conjunctive features and the circuit that computes it."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from mnlearn.learning.circuits.growth import EdgeBudgets, Prices
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.circuits.growth import CircuitLearner, EdgeBudgets
 from mnlearn.learning.circuits.markov import MarkovGrowth
-from mnlearn.learning.method import Fitted, Method, Stage, Task, parameter
+from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.prior import l1_penalty, standard_deviation
 from mnlearn.scoring import circuits
-
-
-@dataclass(frozen=True)
-class Parameters(Prices):
-    """Parameters of `acmn`."""
-
-    sd: float | None = parameter(1.0, "standard deviation of the Gaussian weight prior, or none")
-    l1: float = parameter(1.0, "L1 penalty on the weights")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        Penalty(self.sd, self.l1)
 
 
 class Workspace:
@@ -29,18 +20,24 @@ class Workspace:
         self.budgets: EdgeBudgets[MarkovGrowth] = EdgeBudgets(task)
 
 
-def learn(work: Workspace, p: Parameters, _warm: Fitted | None) -> Fitted:
-    """Return the circuit of a budget of edges, its weights learned to the end."""
-    return work.budgets.fitted(lambda: MarkovGrowth(work.train, Penalty(p.sd, p.l1)), p, p.sd, p.l1)
+@dataclass(eq=False)
+class ACMN(CircuitLearner):
+    """Markov network with conjunctive features, and the circuit that computes it."""
 
+    sd: float | None = standard_deviation(1.0)
+    l1: float = l1_penalty(1.0)
 
-METHOD = Method(
-    title="ACMN",
-    source="Lowd & Rooshenas 2013, Section 3",
-    parameters=Parameters,
-    prepare=Workspace,
-    stages=(Stage(("sd", "l1", "search", "split_cost", "edge_cost", "max_edges"), learn),),
-    scorer=circuits,
-    variant=("max_edges",),
-    criterion="ll",
-)
+    def learn(self, workspace: Workspace) -> Fitted:
+        """Return the circuit of a budget of edges, its weights learned to the end."""
+        penalty = Penalty(self.sd, self.l1)
+        return workspace.budgets.fitted(
+            lambda: MarkovGrowth(workspace.train, penalty), self, self.sd, self.l1
+        )
+
+    prepare = staticmethod(Workspace)
+    title = "ACMN"
+    citation = "Lowd & Rooshenas 2013, Section 3"
+    stages = (Stage(("sd", "l1", "search", "split_cost", "edge_cost", "max_edges"), learn),)
+    scorer: ClassVar[Scorer] = circuits
+    variant = ("max_edges",)
+    criterion = "ll"

@@ -2,51 +2,36 @@
 
 import time
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.data.dataset import Dataset
-from mnlearn.learning.method import Fitted, Method, Stage, Task, parameter
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task
+from mnlearn.learning.parameters import parameter
 from mnlearn.models.features import atomic_features
 from mnlearn.models.markov_network import markov_network
-from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import networks
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Parameters of `atomic`."""
+@dataclass(eq=False)
+class Atomic(Learner):
+    """The product of smoothed marginals as a network of atomic features."""
 
-    pseudocount: float = parameter(0.5, "count added to each value of a variable; above 0")
+    pseudocount: float = parameter(0.5, "count added to each value of a variable; above 0", above=0)
 
-    def __post_init__(self) -> None:
-        if not 0 < self.pseudocount < float("inf"):
-            raise InputError(
-                f"parameter pseudocount: expected a number above 0, got {self.pseudocount:g}."
-            )
+    def learn(self, task: Task) -> Fitted:
+        """Return the network."""
+        began = time.perf_counter()
+        train = task.train
+        ones = train.frequency * train.n_examples + self.pseudocount
+        zeros = (1 - train.frequency) * train.n_examples + self.pseudocount
+        network = markov_network(
+            train.n_vars, atomic_features(train.n_vars), np.log(ones / zeros), train.names
+        )
+        return Fitted(network, {"weights": time.perf_counter() - began}, {})
 
-
-def prepare(task: Task) -> Dataset:
-    """Return the training data: nothing is shared."""
-    return task.train
-
-
-def learn(train: Dataset, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the product of smoothed marginals as a network of atomic features."""
-    began = time.perf_counter()
-    ones = train.frequency * train.n_examples + parameters.pseudocount
-    zeros = (1 - train.frequency) * train.n_examples + parameters.pseudocount
-    network = markov_network(
-        train.n_vars, atomic_features(train.n_vars), np.log(ones / zeros), train.names
-    )
-    return Fitted(network, {"weights": time.perf_counter() - began}, {})
-
-
-METHOD = Method(
-    title="Independent variables",
-    source="baseline",
-    parameters=Parameters,
-    prepare=prepare,
-    stages=(Stage(("pseudocount",), learn),),
-    scorer=networks,
-)
+    title = "Independent variables"
+    citation = "baseline"
+    stages = (Stage(("pseudocount",), learn),)
+    scorer: ClassVar[Scorer] = networks

@@ -2,54 +2,50 @@
 
 import time
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from mnlearn.inference.score import Scorer
 from mnlearn.learning.latent_trees.chow_liu import (
     maximum_spanning_tree,
     mutual_information,
     pair_probabilities,
 )
-from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task
+from mnlearn.learning.parameters import parameter
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.scoring import circuits
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Parameters of `chow_liu`."""
+@dataclass(eq=False)
+class ChowLiu(Learner):
+    """The tree of most mutual information, as a circuit."""
 
-    pseudocount: float = parameter(1.0, "added to each cell of the table of each pair")
+    pseudocount: float = parameter(
+        1.0, "added to each cell of the table of each pair", low=0, high=1e9
+    )
 
-    def __post_init__(self) -> None:
-        check_range("pseudocount", self.pseudocount, 0, 1e9)
+    def learn(self, task: Task) -> Fitted:
+        """Return the tree of one pseudocount (Chow & Liu 1968)."""
+        began = time.monotonic()
+        pairs = pair_probabilities(task.train, self.pseudocount)
+        parent = maximum_spanning_tree(mutual_information(pairs))
+        n_vars = task.train.n_vars
+        log_prob = np.zeros((n_vars, 2, 2))
+        with np.errstate(divide="ignore"):
+            for v in range(n_vars):
+                if parent[v] == NO_PARENT:
+                    log_prob[v, 0] = np.log(pairs[:, :, v, 0].sum(axis=1))
+                else:
+                    table = pairs[:, :, parent[v], v]
+                    log_prob[v] = np.log(table / table.sum(axis=1, keepdims=True))
+        model = tree_circuit(parent, log_prob, n_vars, task.train.names)
+        details = {"n_edges": model.n_edges}
+        return Fitted(model, {"structure": time.monotonic() - began, "weights": 0.0}, details)
 
-
-def learn(task: Task, p: Parameters, _warm: Fitted | None) -> Fitted:
-    """Return the tree of most mutual information as a circuit (Chow & Liu 1968)."""
-    began = time.monotonic()
-    pairs = pair_probabilities(task.train, p.pseudocount)
-    parent = maximum_spanning_tree(mutual_information(pairs))
-    n_vars = task.train.n_vars
-    log_prob = np.zeros((n_vars, 2, 2))
-    with np.errstate(divide="ignore"):
-        for v in range(n_vars):
-            if parent[v] == NO_PARENT:
-                log_prob[v, 0] = np.log(pairs[:, :, v, 0].sum(axis=1))
-            else:
-                table = pairs[:, :, parent[v], v]
-                log_prob[v] = np.log(table / table.sum(axis=1, keepdims=True))
-    model = tree_circuit(parent, log_prob, n_vars, task.train.names)
-    details = {"n_edges": model.n_edges}
-    return Fitted(model, {"structure": time.monotonic() - began, "weights": 0.0}, details)
-
-
-METHOD = Method(
-    title="Chow-Liu tree",
-    source="Chow & Liu 1968",
-    parameters=Parameters,
-    prepare=lambda task: task,
-    stages=(Stage(("pseudocount",), learn),),
-    scorer=circuits,
-    criterion="ll",
-)
+    title = "Chow-Liu tree"
+    citation = "Chow & Liu 1968"
+    stages = (Stage(("pseudocount",), learn),)
+    scorer: ClassVar[Scorer] = circuits
+    criterion = "ll"

@@ -2,31 +2,17 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-import numpy as np
-
-from mnlearn.data.dataset import Dataset
-from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.mixtures import mixture
+from mnlearn.learning.parameters import parameter
 from mnlearn.learning.trees import TreePath, learn_tree_path
-from mnlearn.methods.dn_tree import Parameters as TreeParameters
+from mnlearn.methods.dn_tree import TreeLearner
 from mnlearn.models.dependency_network import tree_network
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.random_streams import stream
 from mnlearn.scoring import networks
-
-
-@dataclass(frozen=True)
-class Parameters(TreeParameters):
-    """Parameters of `dn_bag`."""
-
-    n_bags: int = parameter(10, "bootstrap samples that trees are grown on")
-    bag_seed: int = parameter(20, "seed of the bootstrap samples")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range("n_bags", self.n_bags, 1, 1e6)
-        check_range("bag_seed", self.bag_seed, 0, 2**63)
 
 
 @dataclass
@@ -36,50 +22,36 @@ class Workspace:
     task: Task
     kept: dict[tuple[float, ...], tuple[list[TreePath], float]] = field(default_factory=dict)
 
-    def paths(self, parameters: Parameters) -> tuple[list[TreePath], float]:
+    def paths(self, learner: "DNBag") -> tuple[list[TreePath], float]:
         """Return the trees of all samples and the seconds they took."""
-        least, added = parameters.min_leaf_examples, parameters.pseudocount
-        key = (least, added, parameters.n_bags, parameters.bag_seed)
+        least, added = learner.min_leaf_examples, learner.pseudocount
+        key = (least, added, learner.n_bags, learner.bag_seed)
         if key not in self.kept:
             began = time.perf_counter()
             kappa, threads = max(self.task.grid["kappa"]), self.task.threads
-            rng = stream(parameters.bag_seed, "bagging")
-            samples = [_resampled(self.task.train, rng) for _ in range(parameters.n_bags)]
+            rng = stream(learner.bag_seed, "bagging")
+            samples = [self.task.train.resample(rng) for _ in range(learner.n_bags)]
             found = [learn_tree_path(s, kappa, least, threads, added) for s in samples]
             self.kept[key] = found, time.perf_counter() - began
         return self.kept[key]
 
 
-def _resampled(data: Dataset, rng: np.random.Generator) -> Dataset:
-    """Return a bootstrap sample of as many examples; rows that were not drawn are left out."""
-    drawn = rng.multinomial(round(data.n_examples), data.weight / data.n_examples)
-    kept = np.flatnonzero(drawn)
-    return Dataset(
-        read_only(data.rows[kept]),
-        read_only(drawn[kept].astype(np.float64)),
-        read_only(np.arange(len(kept), dtype=np.int32)),
-        data.names,
-    )
+@dataclass(eq=False)
+class DNBag(TreeLearner):
+    """Dependency network whose log-odds are the mean over trees of bootstrap samples."""
 
+    n_bags: int = parameter(10, "bootstrap samples that trees are grown on", low=1, high=1e6)
+    bag_seed: int = parameter(20, "seed of the bootstrap samples", low=0, high=2**63)
 
-def prepare(task: Task) -> Workspace:
-    """Return a workspace without trees yet."""
-    return Workspace(task)
+    def learn(self, workspace: Workspace) -> Fitted:
+        """Return the network of one kappa."""
+        paths, seconds = workspace.paths(self)
+        trees = [tree_network(path.cut(self.kappa), workspace.task.train.names) for path in paths]
+        network = mixture([(1.0 / len(trees), one) for one in trees])
+        return Fitted(network, {"structure": seconds}, {"n_leaves": len(network.features) // 2})
 
-
-def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the network whose log-odds are the mean over the trees of all samples."""
-    paths, seconds = workspace.paths(parameters)
-    trees = [tree_network(path.cut(parameters.kappa), workspace.task.train.names) for path in paths]
-    network = mixture([(1.0 / len(trees), one) for one in trees])
-    return Fitted(network, {"structure": seconds}, {"n_leaves": len(network.features) // 2})
-
-
-METHOD = Method(
-    title="Dependency network, bagged probability trees",
-    source="for comparison; Breiman 1996",
-    parameters=Parameters,
-    prepare=prepare,
-    stages=(Stage(("kappa",), learn),),
-    scorer=networks,
-)
+    prepare = staticmethod(Workspace)
+    title = "Dependency network, bagged probability trees"
+    citation = "for comparison; Breiman 1996"
+    stages = (Stage(("kappa",), learn),)
+    scorer: ClassVar[Scorer] = networks

@@ -2,36 +2,20 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
-from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
-from mnlearn.runtime.errors import InputError
+from mnlearn.learning.parameters import parameter
 from mnlearn.scoring import networks
 
 INTERCEPTS = ("free", "penalised")
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Parameters of `dn_lr`."""
-
-    lambda_: float = parameter(10.0, "L1 penalty on the weights, against the loss of all examples")
-    intercept: str = parameter("free", f"whether it is penalised, too: {', '.join(INTERCEPTS)}")
-    gap: float = parameter(TOLERANCE, "duality gap to stop at, share of the best constant's loss")
-
-    def __post_init__(self) -> None:
-        check_range("lambda", self.lambda_, 1e-6, 1e15)
-        check_range("gap", self.gap, 1e-9, 1.0)
-        if self.intercept not in INTERCEPTS:
-            raise InputError(
-                f"parameter intercept: expected one of {', '.join(INTERCEPTS)}, "
-                f"got {self.intercept!r}."
-            )
-
-
 @dataclass
-class LogisticWorkspace:
+class Regressions:
     """Logistic regressions for every penalty of a grid, learned once."""
 
     train: Dataset
@@ -50,31 +34,44 @@ class LogisticWorkspace:
         return self.paths[key]
 
 
-def prepare(task: Task) -> LogisticWorkspace:
+def regress(task: Task) -> Regressions:
     """Return a workspace for all penalties of the grid."""
-    return LogisticWorkspace(task.train, task.grid["lambda"], task.threads)
+    return Regressions(task.train, task.grid["lambda"], task.threads)
 
 
-def learn(workspace: LogisticWorkspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the dependency network of one penalty (Lowd 2012, Section 6.2)."""
-    path, seconds = workspace.path(parameters.intercept, parameters.gap)
-    k = path.place(parameters.lambda_)
-    loss = path.constant_loss.sum()
-    return Fitted(
-        path.network(parameters.lambda_),
-        {"structure": seconds},
-        {
-            "n_coefficients": int(path.coefficient[k].nnz),
-            "gap": float(path.gap[k].sum() / loss) if loss else 0.0,
-        },
+@dataclass(eq=False)
+class LogisticLearner(Learner):
+    """The hyperparameters of every learner that learns logistic regressions."""
+
+    lambda_: float = parameter(
+        10.0, "L1 penalty on the weights, against the loss of all examples", low=1e-6, high=1e15
+    )
+    intercept: str = parameter("free", "whether it is penalised, too", choices=INTERCEPTS)
+    gap: float = parameter(
+        TOLERANCE, "duality gap to stop at, share of the best constant's loss", low=1e-9, high=1.0
     )
 
 
-METHOD = Method(
-    title="Dependency network, logistic regressions",
-    source="Lowd 2012, Section 6.2; Ravikumar et al. 2010",
-    parameters=Parameters,
-    prepare=prepare,
-    stages=(Stage(("lambda",), learn),),
-    scorer=networks,
-)
+@dataclass(eq=False)
+class DNLR(LogisticLearner):
+    """Dependency network whose CPDs are logistic regressions."""
+
+    def learn(self, regressions: Regressions) -> Fitted:
+        """Return the dependency network of one penalty (Lowd 2012, Section 6.2)."""
+        path, seconds = regressions.path(self.intercept, self.gap)
+        k = path.place(self.lambda_)
+        loss = path.constant_loss.sum()
+        return Fitted(
+            path.network(self.lambda_),
+            {"structure": seconds},
+            {
+                "n_coefficients": int(path.coefficient[k].nnz),
+                "gap": float(path.gap[k].sum() / loss) if loss else 0.0,
+            },
+        )
+
+    prepare = staticmethod(regress)
+    title = "Dependency network, logistic regressions"
+    citation = "Lowd 2012, Section 6.2; Ravikumar et al. 2010"
+    stages = (Stage(("lambda",), learn),)
+    scorer: ClassVar[Scorer] = networks

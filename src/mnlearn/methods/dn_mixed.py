@@ -1,56 +1,44 @@
 """Dependency networks whose CPDs average those of a given network and probability trees."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.mixtures import mixture
-from mnlearn.methods.dn_tree import Parameters as TreeParameters
-from mnlearn.methods.dn_tree import TreeWorkspace
-from mnlearn.methods.dn_tree import learn as learn_trees
-from mnlearn.methods.dn_tree import prepare as prepare_trees
+from mnlearn.learning.parameters import parameter
+from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.scoring import networks
 
 
-@dataclass(frozen=True)
-class Parameters(TreeParameters):
-    """Parameters of `dn_mixed`."""
-
-    share: float = parameter(0.5, "share of the trees in the mean of the log-odds")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range("share", self.share, 0.0, 1.0)
-
-
-@dataclass
 class Workspace:
     """The trees and the given network."""
 
-    trees: TreeWorkspace
-    network: DependencyNetwork
+    def __init__(self, task: Task) -> None:
+        assert task.network is not None
+        self.trees: GrownTrees = grow_trees(task)
+        self.network: DependencyNetwork = task.network
 
 
-def prepare(task: Task) -> Workspace:
-    """Return a workspace whose trees serve the largest kappa of the grid."""
-    assert task.network is not None
-    return Workspace(prepare_trees(task), task.network)
+@dataclass(eq=False)
+class DNMixed(TreeLearner):
+    """Dependency network whose log-odds are the weighted mean of trees and a given network."""
 
+    share: float = parameter(
+        0.5, "share of the trees in the mean of the log-odds", low=0.0, high=1.0
+    )
 
-def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the network whose log-odds are the weighted mean of both."""
-    trees = learn_trees(workspace.trees, parameters, None)
-    assert isinstance(trees.model, DependencyNetwork)
-    parts = [(parameters.share, trees.model), (1.0 - parameters.share, workspace.network)]
-    return Fitted(mixture(parts), trees.seconds, trees.details)
+    def learn(self, workspace: Workspace) -> Fitted:
+        """Return the network of one share and kappa."""
+        trees = self.learn_trees(workspace.trees)
+        assert isinstance(trees.model, DependencyNetwork)
+        parts = [(self.share, trees.model), (1.0 - self.share, workspace.network)]
+        return Fitted(mixture(parts), trees.seconds, trees.details)
 
-
-METHOD = Method(
-    title="Dependency network, trees averaged with another",
-    source="for comparison; geometric means of CPDs",
-    parameters=Parameters,
-    prepare=prepare,
-    stages=(Stage(("share", "kappa"), learn),),
-    scorer=networks,
-    network="required",
-)
+    prepare = staticmethod(Workspace)
+    title = "Dependency network, trees averaged with another"
+    citation = "for comparison; geometric means of CPDs"
+    stages = (Stage(("share", "kappa"), learn),)
+    scorer: ClassVar[Scorer] = networks
+    network = "required"

@@ -1,88 +1,68 @@
 """DTSL: features read off probability trees, weighted by pseudo-likelihood."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.grid_order import Path
+from mnlearn.learning.learner import Fitted, Stage, Start, Task
+from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import MAX_ITERATIONS
-from mnlearn.learning.weights.paths import WeightPaths, weight_paths
-from mnlearn.methods.dn_tree import Parameters as TreeParameters
-from mnlearn.methods.dn_tree import TreeWorkspace
-from mnlearn.methods.dn_tree import learn as learn_trees
-from mnlearn.methods.dn_tree import prepare as prepare_trees
+from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
+from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.tree_features import FEATURE_MODES, tree_features
-from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import networks
 
 
-@dataclass(frozen=True)
-class Parameters(TreeParameters):
-    """Parameters of `dtsl`."""
-
-    feature_mode: str = parameter("prune", f"features of a tree: {', '.join(FEATURE_MODES)}")
-    sd: float | None = parameter(1.0, "standard deviation of the Gaussian weight prior, or none")
-    l1: float = parameter(0.0, "L1 penalty on the weights")
-    max_iterations: int = parameter(MAX_ITERATIONS, "iterations of weight learning")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.feature_mode not in FEATURE_MODES:
-            raise InputError(
-                f"parameter feature_mode: expected one of {', '.join(FEATURE_MODES)}, "
-                f"got {self.feature_mode!r}."
-            )
-        Penalty(self.sd, self.l1)
-        check_range("max_iterations", self.max_iterations, 1, 1e9)
-
-
-@dataclass
 class Workspace:
-    """The trees, and the weights of the features that were used last."""
+    """The trees, and the features that were arranged last."""
 
-    task: Task
-    trees: TreeWorkspace
-    paths: tuple[Parameters, WeightPaths] | None = None
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.trees: GrownTrees = grow_trees(task)
+        self._key: tuple[Any, ...] = ()
+        self._arranged: ArrangedFeatures | None = None
 
-    def weight_paths(self, p: Parameters) -> WeightPaths:
-        """Return the weights of the features of the trees at `p`."""
-        key = replace(p, sd=None, l1=0.0)
-        if self.paths is None or self.paths[0] != key:
-            self.paths = None  # Two arrangements could be more than memory holds.
-            trees, _ = self.trees.trees(p)
+    def arranged(self, learner: "DTSL") -> ArrangedFeatures:
+        """Return the features of the trees."""
+        key = learner.values_but("sd", "l1")
+        if self._arranged is None or self._key != key:
+            self._arranged = None  # Two arrangements could be more than memory holds.
+            trees, _ = self.trees.trees(learner)
             began = time.perf_counter()
-            features = tree_features(trees, p.feature_mode)
-            self.paths = key, weight_paths(self.task, features, p.max_iterations, began)
-        return self.paths[1]
+            features = tree_features(trees, learner.feature_mode)
+            self._key, self._arranged = key, arrange_features(self.task, features, began)
+        return self._arranged
 
 
-def prepare(task: Task) -> Workspace:
-    """Return a workspace whose trees serve the largest kappa of the grid."""
-    return Workspace(task, prepare_trees(task))
+@dataclass(eq=False)
+class DTSL(TreeLearner):
+    """Markov network of the features of probability trees (Lowd & Davis 2010)."""
 
+    feature_mode: str = parameter("prune", "features of a tree", choices=FEATURE_MODES)
+    sd: float | None = standard_deviation(1.0)
+    l1: float = l1_penalty(0.0)
+    max_iterations: int = iterations()
 
-def learn_structure(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the trees alone, as a dependency network: kappa is chosen by their log-loss."""
-    return learn_trees(workspace.trees, parameters, warm)
+    def learn_structure(self, workspace: Workspace) -> Fitted:
+        """Return the trees alone, as a dependency network: kappa is chosen by their log-loss."""
+        return self.learn_trees(workspace.trees)
 
+    def learn(self, workspace: Workspace, start: Start) -> Fitted:
+        """Return the Markov network of one feature mode and weight prior."""
+        _, seconds = workspace.trees.trees(self)
+        penalty = Penalty(self.sd, self.l1)
+        arranged = workspace.arranged(self)
+        return arranged.fit(penalty, self.max_iterations, start, seconds_structure=seconds)
 
-def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the Markov network of one feature mode and weight prior.
-
-    `warm` is not used: see `WeightPaths`.
-    """
-    _, structure_seconds = workspace.trees.trees(parameters)
-    return workspace.weight_paths(parameters).fitted(
-        Penalty(parameters.sd, parameters.l1), structure_seconds
+    prepare = staticmethod(Workspace)
+    title = "DTSL"
+    citation = "Lowd & Davis 2010"
+    stages = (
+        Stage(("kappa",), learn_structure),
+        Stage(("feature_mode", "l1", "sd"), learn, Path()),
     )
-
-
-METHOD = Method(
-    title="DTSL",
-    source="Lowd & Davis 2010",
-    parameters=Parameters,
-    prepare=prepare,
-    stages=(Stage(("kappa",), learn_structure), Stage(("feature_mode", "l1", "sd"), learn)),
-    scorer=networks,
-    variant=("feature_mode",),
-)
+    scorer: ClassVar[Scorer] = networks
+    variant = ("feature_mode",)

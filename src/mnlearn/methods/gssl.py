@@ -1,156 +1,130 @@
 """GSSL: features by random generalisation of examples, selected by how often they are generated."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.inference.score import Scorer
 from mnlearn.learning.features.generation import INITIAL, NestedFeatures, generate_features
-from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.grid_order import Path, falling, rising
+from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
+from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import MAX_ITERATIONS
-from mnlearn.learning.weights.paths import WeightPaths
-from mnlearn.learning.weights.rewritten_likelihood import Likelihood, likelihood_of
-from mnlearn.learning.weights.screening import ScreenedWeights
-from mnlearn.runtime.errors import InputError
+from mnlearn.learning.weights.arranged_features import ArrangedFeatures
+from mnlearn.learning.weights.arrangement import arrange
+from mnlearn.learning.weights.likelihood import Restrictable
+from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring import networks
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """Parameters of `gssl`."""
-
-    initial: str = parameter("positive", f"what examples become at first: {', '.join(INITIAL)}")
-    n_generated: int = parameter(500_000, "features to generate")
-    threshold: int = parameter(1, "features generated at most this often are dropped")
-    sd: float | None = parameter(0.5, "standard deviation of the Gaussian weight prior, or none")
-    l1: float = parameter(5.0, "L1 penalty on the weights")
-    max_iterations: int = parameter(MAX_ITERATIONS, "iterations of weight learning")
-    generation_seed: int = parameter(20, "seed of the generation")
-
-    def __post_init__(self) -> None:
-        if self.initial not in INITIAL:
-            raise InputError(
-                f"parameter initial: expected one of {', '.join(INITIAL)}, got {self.initial!r}."
-            )
-        check_range("n_generated", self.n_generated, 1, 1e8)
-        check_range("threshold", self.threshold, 0, 1e9)
-        Penalty(self.sd, self.l1)
-        check_range("max_iterations", self.max_iterations, 1, 1e9)
-        check_range("generation_seed", self.generation_seed, 0, 2**63)
 
 
 @dataclass(frozen=True, eq=False)
 class Generated:
     """The features of one initial set for the whole grid, arranged once.
 
-    nested : features of the longest run and lowest threshold. seconds : of generating them.
-    n_unique : how many distinct ones are generated, by the length of the run.
-    roots : what was learned first of each run and threshold.
+    nested : features of the longest run and lowest threshold.
+    seconds : of generating them.
+    n_unique : number of distinct features generated, by the length of the run.
     """
 
     nested: NestedFeatures
-    likelihood: Likelihood
+    likelihood: Restrictable
     seconds: float
     n_unique: dict[int, int]
-    roots: dict[tuple[int, int], ScreenedWeights] = field(default_factory=dict)
 
 
 class Workspace:
-    """The features that were generated last, and the weights of those of one run and threshold.
-
-    The first weights of a run and threshold begin at those of fewer features: of the next higher
-    threshold, under the highest of the next shorter run.
-    """
+    """The features that were generated last, and those of them that were selected last."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.generated: tuple[tuple[str, int], Generated] | None = None
-        self.paths: tuple[Parameters, WeightPaths] | None = None
+        self._generated: tuple[tuple[str, int], Generated] | None = None
+        self._selected: tuple[tuple[str | int, ...], ArrangedFeatures] | None = None
 
-    def run(self, p: Parameters) -> Generated:
+    def generated(self, learner: "GSSL") -> Generated:
         """Return the features of one initial set for the whole grid."""
-        key = p.initial, p.generation_seed
-        if self.generated is None or self.generated[0] != key:
-            self.generated = self.paths = None  # Two of them could be more than memory holds.
-            began = time.perf_counter()
-            grid, train = self.task.grid, self.task.train
-            n_generated = max(grid["n_generated"])
-            run = generate_features(train, n_generated, *key)
-            seconds = time.perf_counter() - began
-            nested = run.nested(n_generated, min(grid["threshold"]))
-            likelihood = likelihood_of(nested.features, train, self.task.threads)
-            n_unique = {n: len(run.distinct(n)[0]) for n in grid["n_generated"]}
-            self.generated = key, Generated(nested, likelihood, seconds, n_unique)
-        return self.generated[1]
+        key = learner.initial, learner.generation_seed
+        if self._generated is None or self._generated[0] != key:
+            self._generated = self._selected = None  # Two could be more than memory holds.
+            self._generated = key, self._generate(*key)
+        return self._generated[1]
 
-    def weight_paths(self, p: Parameters) -> WeightPaths:
-        """Return the weights of the features of one run and threshold."""
-        key = replace(p, sd=None, l1=0.0)
-        if self.paths is None or self.paths[0] != key:
-            fewer = self._fewer(p)
-            initial = None if fewer is None else self._root(fewer)
-            generated = self.run(p)
+    def _generate(self, initial: str, seed: int) -> Generated:
+        began = time.perf_counter()
+        grid, train = self.task.grid, self.task.train
+        n_generated = max(grid["n_generated"])
+        run = generate_features(train, n_generated, initial, seed)
+        seconds = time.perf_counter() - began
+        nested = run.nested(n_generated, min(grid["threshold"]))
+        likelihood = arrange(nested.features, train, self.task.threads)
+        n_unique = {n: len(run.distinct(n)[0]) for n in grid["n_generated"]}
+        return Generated(nested, likelihood, seconds, n_unique)
+
+    def selected(self, learner: "GSSL") -> ArrangedFeatures:
+        """Return the features of one run and threshold."""
+        generated = self.generated(learner)
+        key = (learner.initial, learner.generation_seed, learner.n_generated, learner.threshold)
+        if self._selected is None or self._selected[0] != key:
             began = time.perf_counter()
-            member = generated.nested.members(p.n_generated, p.threshold)
+            member = generated.nested.members(learner.n_generated, learner.threshold)
             features = generated.nested.features.select(member)
             likelihood = generated.likelihood.restricted(member)
-            arranged = time.perf_counter() - began
-            self.paths = (
-                key,
-                WeightPaths(
-                    self.task,
-                    features,
-                    likelihood,
-                    p.max_iterations,
-                    None if initial is None else initial[member],
-                    arranged,
-                ),
-            )
-            root = generated.roots.get((p.n_generated, p.threshold))
-            if root is not None:
-                self.paths[1].learned[self.paths[1].strongest()] = root
-        return self.paths[1]
+            seconds = time.perf_counter() - began
+            self._selected = key, ArrangedFeatures(self.task, features, likelihood, seconds)
+        return self._selected[1]
 
-    def _root(self, p: Parameters) -> NDArray[np.float64]:
-        """Return the weights that are learned first, of all features of the longest run."""
-        generated, key = self.run(p), (p.n_generated, p.threshold)
-        if key not in generated.roots:
-            paths = self.weight_paths(p)
-            generated.roots[key] = paths.weights(paths.strongest())
-        weight = np.zeros(len(generated.nested.features))
-        weight[generated.nested.members(*key)] = generated.roots[key].weight
-        return weight
-
-    def _fewer(self, p: Parameters) -> Parameters | None:
-        grid = self.task.grid
-        thresholds, runs = sorted(grid["threshold"], reverse=True), sorted(grid["n_generated"])
-        place = thresholds.index(p.threshold)
-        if place > 0:
-            return replace(p, threshold=thresholds[place - 1])
-        place = runs.index(p.n_generated)
-        return replace(p, n_generated=runs[place - 1]) if place > 0 else None
+    def initial_weights(self, learner: "GSSL", start: Start) -> NDArray[np.float64] | None:
+        """Return the weights of another run or threshold, 0 for features that it does not have."""
+        if start.fitted is None:
+            return None
+        assert isinstance(start.learner, GSSL)
+        assert isinstance(start.fitted.model, MarkovNetwork)
+        nested, before = self.generated(learner).nested, start.learner
+        weight = np.zeros(len(nested.features))
+        weight[nested.members(before.n_generated, before.threshold)] = start.fitted.model.weight
+        return weight[nested.members(learner.n_generated, learner.threshold)]
 
 
-def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the network of one feature set and weight prior (Van Haaren & Davis 2012).
+@dataclass(eq=False)
+class GSSL(Learner):
+    """Markov network of features generated at random (Van Haaren & Davis 2012)."""
 
-    `warm` is not used: see `Workspace`.
-    """
-    generated = workspace.run(parameters)
-    paths = workspace.weight_paths(parameters)
-    fitted = paths.fitted(Penalty(parameters.sd, parameters.l1), generated.seconds)
-    details = {"n_unique": generated.n_unique[parameters.n_generated], **fitted.details}
-    return replace(fitted, details=details)
+    initial: str = parameter("positive", "what examples become at first", choices=INITIAL)
+    n_generated: int = parameter(500_000, "features to generate", low=1, high=1e8)
+    threshold: int = parameter(
+        1, "features generated at most this often are dropped", low=0, high=1e9
+    )
+    sd: float | None = standard_deviation(0.5)
+    l1: float = l1_penalty(5.0)
+    max_iterations: int = iterations()
+    generation_seed: int = parameter(20, "seed of the generation", low=0, high=2**63)
 
+    def learn(self, workspace: Workspace, start: Start) -> Fitted:
+        """Return the network of one feature set and weight prior."""
+        generated = workspace.generated(self)
+        initial = None if start.same_features else workspace.initial_weights(self, start)
+        fitted = workspace.selected(self).fit(
+            Penalty(self.sd, self.l1),
+            self.max_iterations,
+            start,
+            seconds_structure=generated.seconds,
+            initial=initial,
+        )
+        details = {"n_unique": generated.n_unique[self.n_generated], **fitted.details}
+        return replace(fitted, details=details)
 
-METHOD = Method(
-    title="GSSL",
-    source="Van Haaren & Davis 2012",
-    parameters=Parameters,
-    prepare=Workspace,
-    stages=(Stage(("initial", "n_generated", "threshold", "l1", "sd"), learn),),
-    scorer=networks,
-    variant=("initial", "n_generated", "threshold"),
-)
+    prepare = staticmethod(Workspace)
+    title = "GSSL"
+    citation = "Van Haaren & Davis 2012"
+    stages = (
+        Stage(
+            ("initial", "n_generated", "threshold", "l1", "sd"),
+            learn,
+            Path(features=(falling("threshold"), rising("n_generated"))),
+        ),
+    )
+    scorer: ClassVar[Scorer] = networks
+    variant = ("initial", "n_generated", "threshold")

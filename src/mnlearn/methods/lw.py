@@ -2,18 +2,23 @@
 
 import time
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.inference.score import Scorer
 from mnlearn.learning.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
-from mnlearn.learning.method import Fitted, Method, Stage, Task, check_range, parameter
+from mnlearn.learning.grid_order import Path, rising
+from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
+from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import MAX_ITERATIONS, REFERENCE, STANDARD, learn_weights
-from mnlearn.learning.weights.stored_likelihood import PseudoLikelihood, pseudo_likelihood
-from mnlearn.models.features import FeatureSet, canonical, concatenate
+from mnlearn.learning.weights.descent import REFERENCE, STANDARD
+from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.learning.weights.stored_likelihood import StoredLikelihood, arrange_stored
+from mnlearn.models.features import FeatureSet, canonicalise, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import networks
 
 FEATURES = ("cpds", "converted")
@@ -21,39 +26,12 @@ STARTS = ("previous", "zero", "conversion")
 STOPPING = {"gap": STANDARD, "reference": REFERENCE}
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Parameters of `lw`."""
-
-    features: str = parameter("cpds", f"features whose weights are learned: {', '.join(FEATURES)}")
-    start: str = parameter(
-        "previous", f"weights to start from, those of the previous prior first: {', '.join(STARTS)}"
-    )
-    stopping: str = parameter(
-        "gap", "rule that ends weight learning: gap (ours), reference (Libra's)"
-    )
-    sd: float | None = parameter(1.0, "standard deviation of the Gaussian weight prior, or none")
-    l1: float = parameter(0.0, "L1 penalty on the weights")
-    max_iterations: int = parameter(MAX_ITERATIONS, "iterations of weight learning")
-
-    def __post_init__(self) -> None:
-        choices = (("features", FEATURES), ("start", STARTS), ("stopping", STOPPING))
-        for name, known in choices:
-            if getattr(self, name) not in known:
-                raise InputError(
-                    f"parameter {name}: expected one of {', '.join(known)}, "
-                    f"got {getattr(self, name)!r}."
-                )
-        Penalty(self.sd, self.l1)
-        check_range("max_iterations", self.max_iterations, 1, 1e9)
-
-
 @dataclass(frozen=True, eq=False)
 class Arranged:
     """Features arranged for weight learning, where it starts, and the seconds that took."""
 
     features: FeatureSet
-    likelihood: PseudoLikelihood
+    likelihood: StoredLikelihood
     initial: NDArray[np.float64] | None
     seconds: float
 
@@ -83,51 +61,57 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
         orders = Orders(np.arange(train.n_vars))
         converted = to_markov_network(task.network, smoothed_marginals(train), orders)
         wanted = converted.features if kind == "converted" else wanted
-    features, _ = canonical(wanted)
+    features, _ = canonicalise(wanted)
     initial = None
     if converted is not None and start == "conversion":
-        _, place = canonical(concatenate([features, converted.features]))
+        _, place = canonicalise(concatenate([features, converted.features]))
         # Features that the converted network does not have start at 0.
         weight = np.zeros(place.max() + 1)
         weight[place[len(features) :]] = converted.weight
         initial = weight[place[: len(features)]]
-    likelihood = pseudo_likelihood(features, train, task.threads)
+    likelihood = arrange_stored(features, train, task.threads)
     return Arranged(features, likelihood, initial, time.perf_counter() - began)
 
 
-def prepare(task: Task) -> Workspace:
-    """Return a workspace with nothing arranged yet."""
-    return Workspace(task)
+@dataclass(eq=False)
+class LW(Learner):
+    """Markov network of the features of a dependency network, its weights learned."""
 
-
-def learn(workspace: Workspace, parameters: Parameters, warm: Fitted | None) -> Fitted:
-    """Return the network of the features at one weight prior (Lowd 2012, Section 6.2)."""
-    arranged = workspace.arranged(parameters.features, parameters.start)
-    train = workspace.task.train
-    initial = arranged.initial
-    previous = parameters.start == "previous"
-    if previous and warm is not None and isinstance(warm.model, MarkovNetwork):
-        initial = warm.model.weight
-    learned = learn_weights(
-        arranged.likelihood,
-        Penalty(parameters.sd, parameters.l1),
-        initial,
-        parameters.max_iterations,
-        STOPPING[parameters.stopping],
+    features: str = parameter("cpds", "features whose weights are learned", choices=FEATURES)
+    start: str = parameter(
+        "previous", "weights to start from, those of the previous prior first", choices=STARTS
     )
-    return Fitted(
-        MarkovNetwork(train.n_vars, arranged.features, learned.weight, train.names),
-        {"features": arranged.seconds, "weights": learned.seconds},
-        {"n_pairs": arranged.likelihood.n_pairs, **learned.summary()},
+    stopping: str = parameter(
+        "gap", "rule that ends weight learning, ours or Libra's", choices=STOPPING
     )
+    sd: float | None = standard_deviation(1.0)
+    l1: float = l1_penalty(0.0)
+    max_iterations: int = iterations()
 
+    def learn(self, workspace: Workspace, start: Start) -> Fitted:
+        """Return the network of the features at one weight prior (Lowd 2012, Section 6.2)."""
+        arranged = workspace.arranged(self.features, self.start)
+        train = workspace.task.train
+        initial = arranged.initial
+        if self.start == "previous" and start.fitted is not None:
+            assert isinstance(start.fitted.model, MarkovNetwork)
+            initial = start.fitted.model.weight
+        learned = fit_weights(
+            arranged.likelihood,
+            Penalty(self.sd, self.l1),
+            start=initial,
+            max_iterations=self.max_iterations,
+            stopping=STOPPING[self.stopping],
+        )
+        return Fitted(
+            MarkovNetwork(train.n_vars, arranged.features, learned.weight, train.names),
+            {"features": arranged.seconds, "weights": learned.seconds},
+            {"n_pairs": arranged.likelihood.n_pairs, **learned.summary()},
+        )
 
-METHOD = Method(
-    title="LW",
-    source="Lowd 2012, Section 6.2",
-    parameters=Parameters,
-    prepare=prepare,
-    stages=(Stage(("features", "start", "l1", "sd"), learn),),
-    scorer=networks,
-    network="required",
-)
+    prepare = staticmethod(Workspace)
+    title = "LW"
+    citation = "Lowd 2012, Section 6.2"
+    stages = (Stage(("features", "start", "l1", "sd"), learn, Path(penalty=(rising("sd"),))),)
+    scorer: ClassVar[Scorer] = networks
+    network = "required"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.dependency_network import Trees
 from mnlearn.models.features import concatenate, with_literal
+from mnlearn.models.fields import check_names, set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
@@ -17,24 +18,37 @@ from mnlearn.runtime.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class BayesianNetwork:
-    """P(x) = product over variables of P(x_v | parents of v), each a tree over the parents.
+    """P(x) = product over variables v of P(x_v | parents of v), each a tree over the parents.
 
-    trees : a tree per variable, whose leaves hold log P(x_v | path).
-    order : int64, shape (n_vars,). The variables, parents before children.
-    names : names of the variables, or None.
+    `bayesian_network` finds the order. Construction checks that it is a permutation.
+
+    Attributes
+    ----------
+    trees : Trees
+        A tree per variable, whose leaves hold log P(x_v | path) in nats.
+    order : ndarray of int64, shape (n_vars,)
+        The variables, parents before children.
+    names : tuple of str, optional
+        Names of the variables.
     """
 
     trees: Trees
     order: NDArray[np.int64]
     names: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        order = set_array(self, "order", np.int64, (self.n_vars,))
+        if not np.array_equal(np.sort(order), np.arange(self.n_vars)):
+            raise InputError("BayesianNetwork, order: expected each variable once.")
+        check_names(self, self.names, self.n_vars)
+
     @property
     def n_vars(self) -> int:
         """Number of binary variables."""
         return self.trees.n_vars
 
-    def network(self) -> MarkovNetwork:
-        """Return the same distribution as a Markov network, a feature for each parameter."""
+    def to_markov_network(self) -> MarkovNetwork:
+        """Return the same distribution as a Markov network with one feature for each parameter."""
         leaves = np.flatnonzero(self.trees.is_leaf)
         paths, target = self.trees.paths().select(leaves), self.trees.target[leaves]
         both = concatenate([with_literal(paths, target, value) for value in (0, 1)])
@@ -43,7 +57,7 @@ class BayesianNetwork:
 
     @cached_property
     def rank(self) -> NDArray[np.int64]:
-        """Place of each variable in `order`, shape (n_vars,)."""
+        """Position of each variable in `order`, int64 of shape (n_vars,)."""
         rank = np.empty(self.n_vars, np.int64)
         rank[self.order] = np.arange(self.n_vars)
         return read_only(rank)
@@ -53,7 +67,7 @@ class BayesianNetwork:
         return self.trees.tests()
 
     def describe(self) -> dict[str, Any]:
-        """Return what the model is: variables, leaves, edges."""
+        """Return the numbers of variables, leaves and edges, and the depth of the deepest leaf."""
         return {
             "n_vars": self.n_vars,
             "n_leaves": int(self.trees.is_leaf.sum()),
@@ -65,10 +79,17 @@ class BayesianNetwork:
 def bayesian_network(trees: Trees, names: tuple[str, ...] | None = None) -> BayesianNetwork:
     """Return the Bayesian network of the trees.
 
+    Parameters
+    ----------
+    trees : Trees
+        A tree per variable over its parents.
+    names : tuple of str, optional
+        Names of the variables.
+
     Raises
     ------
     InputError
-        Names the variables of a directed cycle.
+        The trees have a directed cycle; the sentence names its variables.
     """
     parents: dict[int, set[int]] = {v: set() for v in range(trees.n_vars)}
     for parent, child in trees.tests():

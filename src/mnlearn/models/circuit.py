@@ -11,6 +11,7 @@ from mnlearn.kernels.circuits.validity import find_fault, scopes
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import trees_of_leaves
 from mnlearn.models.features import FeatureSet
+from mnlearn.models.fields import check_names, check_spans, set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
@@ -20,22 +21,36 @@ _FAULTS = ("", "a sum over children of different variables", "a product whose fa
 
 @dataclass(frozen=True, eq=False)
 class ArithmeticCircuit:
-    """A circuit in topological order, children before parents (Darwiche 2003).
+    """A circuit of sums and products in topological order, children before parents.
 
-    Nodes 0 to 2 * n_vars - 1 are the literals, X_v = x at 2 * v + x; then one node for each
-    parameter; then the sums and products. The last node is the root.
+    Nodes 0 to 2 * n_vars - 1 are the literals; node 2 * v + x is X_v = x. One node for each
+    parameter follows, then the sums and products. The last node is the root. Construction converts
+    the arrays to these dtypes, makes them read-only and checks their shapes; `check` checks the
+    structure.
 
-    n_vars : number of binary variables.
-    is_sum : uint8, shape (n_inner,). 1 for a sum, 0 for a product.
-    start : int64, shape (n_inner + 1,). Children of inner node i are child[start[i]:start[i + 1]].
-    child : int32, shape (n_edges,).
-    weight : float64, shape (n_parameters,). Logarithms of the parameters.
-    features : the conjunctions whose weights the parameters are, so that the circuit is that
-        of a Markov network; None where there are none, as with hidden variables.
-    target : int32, shape (n_parameters,). The variable whose CPD each parameter belongs to, its
-        conjunction being the path to a leaf and a value of that variable, so that the circuit is
-        that of a Bayesian network; None where it is of none.
-    names : names of the variables, or None.
+    Attributes
+    ----------
+    n_vars : int
+        Number of binary variables.
+    is_sum : ndarray of uint8, shape (n_inner,)
+        1 for a sum, 0 for a product.
+    start : ndarray of int64, shape (n_inner + 1,)
+        The children of inner node i are child[start[i]:start[i + 1]].
+    child : ndarray of int32, shape (n_edges,)
+    weight : ndarray of float64, shape (n_parameters,)
+        Logarithms of the parameters.
+    features : FeatureSet, optional
+        The conjunction of each parameter, if the circuit represents a Markov network with these
+        features.
+    target : ndarray of int32, shape (n_parameters,), optional
+        Variable whose CPD each parameter belongs to, if the circuit represents a Bayesian network.
+        The conjunction of a parameter is then the path to a leaf and a value of this variable.
+    names : tuple of str, optional
+        Names of the variables.
+
+    References
+    ----------
+    Darwiche, "A differential approach to inference in Bayesian networks", JACM 50 (2003).
     """
 
     n_vars: int
@@ -46,6 +61,21 @@ class ArithmeticCircuit:
     features: FeatureSet | None = None
     target: NDArray[np.int32] | None = None
     names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        n_inner = len(set_array(self, "is_sum", np.uint8, (None,)))
+        start = set_array(self, "start", np.int64, (n_inner + 1,))
+        n_edges = len(set_array(self, "child", np.int32, (None,)))
+        check_spans(self, start, n_edges)
+        n_parameters = len(set_array(self, "weight", np.float64, (None,)))
+        if self.features is not None and len(self.features) != n_parameters:
+            raise InputError(
+                f"ArithmeticCircuit, features: expected {n_parameters}, one for each parameter, "
+                f"got {len(self.features)}."
+            )
+        if self.target is not None:
+            set_array(self, "target", np.int32, (n_parameters,))
+        check_names(self, self.names, self.n_vars)
 
     @property
     def n_leaves(self) -> int:
@@ -62,7 +92,7 @@ class ArithmeticCircuit:
         """Number of edges."""
         return len(self.child)
 
-    def network(self) -> MarkovNetwork:
+    def to_markov_network(self) -> MarkovNetwork:
         """Return the Markov network of the features.
 
         Raises
@@ -74,7 +104,7 @@ class ArithmeticCircuit:
             raise InputError("circuit: its parameters are not the weights of features.")
         return markov_network(self.n_vars, self.features, self.weight, self.names)
 
-    def bayesian_network(self) -> BayesianNetwork:
+    def to_bayesian_network(self) -> BayesianNetwork:
         """Return the Bayesian network of the parameters.
 
         Raises
@@ -88,7 +118,7 @@ class ArithmeticCircuit:
         return bayesian_network(trees, self.names)
 
     def describe(self) -> dict[str, Any]:
-        """Return what the model is: variables, nodes, edges, parameters."""
+        """Return the numbers of variables, nodes, edges and parameters."""
         return {
             "n_vars": self.n_vars,
             "n_nodes": self.n_nodes,
@@ -97,12 +127,12 @@ class ArithmeticCircuit:
         }
 
     def check(self) -> None:
-        """Check that marginals can be read off: sums smooth, products decomposable.
+        """Check that all sums are smooth and all products decomposable, as marginals need.
 
         Raises
         ------
         InputError
-            Names the first node at fault, or the variable that the circuit does not mention.
+            Names the first node at fault, or a variable that the root does not depend on.
         """
         n_words = -(-self.n_vars // 64)
         scope = np.zeros((self.n_nodes, n_words), np.uint64)
@@ -119,7 +149,10 @@ class ArithmeticCircuit:
 def product_of_marginals(p_one: NDArray[np.float64]) -> ArithmeticCircuit:
     """Return the circuit of independent variables, with one feature for each literal.
 
-    p_one : float64, shape (n_vars,), in the open interval (0, 1).
+    Parameters
+    ----------
+    p_one : ndarray of float64, shape (n_vars,)
+        P(X_v = 1), in the open interval (0, 1).
     """
     n_vars = len(p_one)
     v = np.arange(n_vars, dtype=np.int32)
@@ -143,12 +176,20 @@ def product_of_marginals(p_one: NDArray[np.float64]) -> ArithmeticCircuit:
 
 
 def with_weight(circuit: ArithmeticCircuit, weight: NDArray[np.float64]) -> ArithmeticCircuit:
-    """Return the circuit with other parameters (logarithms), shape (n_parameters,)."""
+    """Return the circuit with other parameters.
+
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        Gives the nodes.
+    weight : ndarray of float64, shape (n_parameters,)
+        Logarithms of the parameters.
+    """
     return replace(circuit, weight=read_only(np.asarray(weight, np.float64)))
 
 
 def circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
-    """Return the arrays of a circuit by name."""
+    """Return the arrays that define the nodes and parameters, by name."""
     return {
         "is_sum": circuit.is_sum,
         "start": circuit.start,
@@ -158,7 +199,7 @@ def circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
 
 
 def circuit_of_arrays(n_vars: int, arrays: Mapping[str, NDArray]) -> ArithmeticCircuit:
-    """Return the circuit of the arrays that `circuit_arrays` names; others are not looked at."""
+    """Return the circuit of the arrays that `circuit_arrays` names; other arrays are ignored."""
     is_sum, start, child, weight = (
         read_only(arrays[name]) for name in ("is_sum", "start", "child", "weight")
     )

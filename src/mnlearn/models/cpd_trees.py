@@ -1,4 +1,4 @@
-"""Conditional distributions as trees over the parents, one by one, and all in flat arrays."""
+"""Conditional distributions as trees over the parents: one tree, or all in flat arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,17 +11,22 @@ from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
-# Log-probabilities that sum to one this closely are taken as they are, so that what is written is
-# read back to the last bit. Libra's own files carry seven digits.
+# Log-probabilities whose sum is 1 up to this error are not normalised again: a model that is
+# written and read keeps its last bits.
 _NORMALISED = 1e-12
 
 
 class CpdTree(NamedTuple):
-    """A tree over the parents of a variable, every parent node before its children.
+    """A tree over the parents of a variable; every parent node stands before its children.
 
-    split_var : shape (n_nodes,), variable tested, or LEAF. child : shape (n_nodes, 2).
-    value : float64, shape (n_nodes, 2). Log value of each leaf for either value of the variable;
-        they need not be normalised.
+    Attributes
+    ----------
+    split_var : ndarray of int, shape (n_nodes,)
+        Variable that the node tests, or LEAF.
+    child : ndarray of int, shape (n_nodes, 2)
+        Nodes for value 0 and value 1; LEAF at leaves.
+    value : ndarray of float64, shape (n_nodes, 2)
+        Log value of each leaf for both values of the variable; need not be normalised.
     """
 
     split_var: NDArray
@@ -30,9 +35,14 @@ class CpdTree(NamedTuple):
 
 
 def table_tree(parents: Sequence[int], table: NDArray[np.float64]) -> CpdTree:
-    """Return the complete tree of a table, level by level.
+    """Return the complete tree of a table; its nodes stand level by level.
 
-    table : log values, shape (2,) * len(parents) + (2,), the variable itself on the last axis.
+    Parameters
+    ----------
+    parents : sequence of int
+        Variables, in the order of the axes of the table.
+    table : ndarray of float64, shape (2,) * len(parents) + (2,)
+        Log values; the last axis is the variable itself.
     """
     n_inner = 2 ** len(parents) - 1
     n_nodes = 2 * n_inner + 1
@@ -46,10 +56,10 @@ def table_tree(parents: Sequence[int], table: NDArray[np.float64]) -> CpdTree:
 
 
 def assemble(n_vars: int, trees: Mapping[int, CpdTree]) -> Trees:
-    """Return the trees of all variables in flat arrays, log-probabilities normalised.
+    """Return the trees of all variables in flat arrays, with normalised log-probabilities.
 
-    A variable without a tree gets a single leaf of log-odds 0; inner nodes get the mean of their
-    children's distributions.
+    A variable without a tree gets a single leaf of log-odds 0. An inner node gets the mean of the
+    distributions of its children.
     """
     single = CpdTree(np.array([LEAF]), np.full((1, 2), LEAF), np.zeros((1, 2)))
     ordered = [trees.get(target, single) for target in range(n_vars)]
@@ -73,7 +83,7 @@ def assemble(n_vars: int, trees: Mapping[int, CpdTree]) -> Trees:
 def _normalised(value: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the log-probabilities proportional to exp(value), shape (n_nodes, 2).
 
-    An infinity outweighs all else: (0, inf) becomes (-inf, 0).
+    One infinity makes its value certain: (0, inf) becomes (-inf, 0).
     """
     certain = np.isposinf(value).any(axis=1, keepdims=True)
     value = np.where(certain, np.where(np.isposinf(value), 0.0, -np.inf), value)
@@ -83,7 +93,7 @@ def _normalised(value: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _fill_inner(split_var: NDArray, child: NDArray, log_prob: NDArray[np.float64]) -> None:
-    """Overwrite the log-probabilities of inner nodes by those of their children's mean."""
+    """Give inner nodes the mean of their children's distributions."""
     inner = np.flatnonzero(split_var != LEAF)
     share = np.exp(log_prob[:, 1]).tolist()
     pairs = child[inner].tolist()
@@ -97,15 +107,23 @@ def _fill_inner(split_var: NDArray, child: NDArray, log_prob: NDArray[np.float64
 def trees_of_leaves(
     n_vars: int, features: FeatureSet, target: NDArray, log_prob: NDArray[np.float64]
 ) -> Trees:
-    """Return the trees whose leaves are given one by one, each as two features.
+    """Return the trees whose leaves are given as features, two for each leaf.
 
-    features : the path to a leaf and one value of its variable, target[f]; in any order.
-    log_prob : float64, shape (n_features,). log P(value | path).
+    Parameters
+    ----------
+    n_vars : int
+        Number of variables.
+    features : FeatureSet
+        The path to a leaf together with one value of its variable, in any order.
+    target : ndarray of int, shape (n_features,)
+        Variable of each leaf.
+    log_prob : ndarray of float64, shape (n_features,)
+        log P(value | path) in nats.
 
     Raises
     ------
     InputError
-        The leaves of a variable are not those of a tree.
+        The leaves of a variable do not form a tree.
     """
     leaves: list[dict[tuple[tuple[int, int], ...], list[float]]] = [{} for _ in range(n_vars)]
     for f, (v, w) in enumerate(zip(target.tolist(), log_prob.tolist(), strict=True)):
@@ -116,9 +134,9 @@ def trees_of_leaves(
 
 
 def _tree_of(target: int, leaves: Mapping[tuple[tuple[int, int], ...], list[float]]) -> CpdTree:
-    """Return the tree of the leaves, which are known by their paths in any order of tests.
+    """Return the tree whose leaves have these paths; a path lists its tests in any order.
 
-    The first test of a tree is in all paths; of several such variables any may come first.
+    The first test of a tree is in all paths. If several variables are, any of them may come first.
     """
     split_var: list[int] = []
     children: list[list[int]] = []

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.features import FeatureSet, feature_set, features_of
+from mnlearn.models.fields import check_names, check_spans, set_array
 from mnlearn.runtime.arrays import read_only
 
 LEAF = -1
@@ -15,14 +16,22 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """One binary decision tree per variable, nodes of all trees in flat arrays.
+    """One binary decision tree per variable; the nodes of all trees are in flat arrays.
 
-    start : int64, shape (n_vars + 1,). Nodes of tree v are start[v]:start[v + 1], root first,
-        every parent before its children.
-    split_var : int32, shape (n_nodes,). Variable tested, or LEAF.
-    child : int32, shape (n_nodes, 2). Node for value 0 and for value 1 of the tested variable.
-    log_prob : float64, shape (n_nodes, 2). Log-probability of either value of the target among
-        the examples that reach the node; inner nodes have theirs too.
+    Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
+
+    Attributes
+    ----------
+    start : ndarray of int64, shape (n_vars + 1,)
+        The nodes of the tree of variable v are at start[v]:start[v + 1]. The root is first, and
+        every parent stands before its children. Begins with 0, ends with n_nodes.
+    split_var : ndarray of int32, shape (n_nodes,)
+        Variable that the node tests, or LEAF.
+    child : ndarray of int32, shape (n_nodes, 2)
+        Nodes for value 0 and for value 1 of the tested variable; LEAF at leaves.
+    log_prob : ndarray of float64, shape (n_nodes, 2)
+        Log-probability, in nats, of the values 0 and 1 of the target at the node. Inner nodes have
+        one too: that of all examples that reach the node.
     """
 
     start: NDArray[np.int64]
@@ -30,31 +39,38 @@ class Trees:
     child: NDArray[np.int32]
     log_prob: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        start = set_array(self, "start", np.int64, (None,))
+        n_nodes = len(set_array(self, "split_var", np.int32, (None,)))
+        set_array(self, "child", np.int32, (n_nodes, 2))
+        set_array(self, "log_prob", np.float64, (n_nodes, 2))
+        check_spans(self, start, n_nodes)
+
     @property
     def n_vars(self) -> int:
-        """Number of trees."""
+        """Number of trees, one per variable."""
         return len(self.start) - 1
 
     @cached_property
     def target(self) -> NDArray[np.int64]:
-        """Variable whose tree each node belongs to, shape (n_nodes,)."""
+        """Variable whose tree each node belongs to, int64 of shape (n_nodes,)."""
         return read_only(np.repeat(np.arange(self.n_vars), np.diff(self.start)))
 
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """Whether each node is a leaf, shape (n_nodes,)."""
+        """Whether each node is a leaf, bool of shape (n_nodes,)."""
         return read_only(self.split_var == LEAF)
 
     @cached_property
     def depth(self) -> NDArray[np.int64]:
-        """Number of tests above each node, shape (n_nodes,)."""
+        """Number of tests above each node, int64 of shape (n_nodes,)."""
         depth = np.zeros(len(self.split_var), np.int64)
         for node in np.flatnonzero(~self.is_leaf).tolist():
             depth[self.child[node]] = depth[node] + 1
         return read_only(depth)
 
     def tests(self) -> dict[tuple[int, int], int]:
-        """Return for each (tested variable, target) how many nodes of the target's tree test it."""
+        """Return how many nodes test each pair (tested variable, target)."""
         inner = ~self.is_leaf
         return count_pairs(self.split_var[inner], self.target[inner])
 
@@ -66,7 +82,7 @@ class Trees:
         return int(self.is_leaf.sum() - flat.sum())
 
     def paths(self) -> FeatureSet:
-        """Return for each node the conjunction of the tests that lead to it, root first."""
+        """Return for each node the conjunction of the tests that lead to it, from the root down."""
         parent = np.full(len(self.split_var), -1, np.int64)
         inner = np.flatnonzero(~self.is_leaf)
         parent[self.child[inner]] = inner[:, None]
@@ -88,13 +104,13 @@ class Trees:
 
 
 def count_pairs(first: NDArray, second: NDArray) -> dict[tuple[int, int], int]:
-    """Return how often each pair of numbers occurs, in ascending order."""
+    """Return how often each pair (first[i], second[i]) occurs, pairs in ascending order."""
     pairs, count = np.unique(np.column_stack([first, second]), axis=0, return_counts=True)
     return {(u, v): n for (u, v), n in zip(pairs.tolist(), count.tolist(), strict=True)}
 
 
 def flat_trees(n_vars: int) -> Trees:
-    """Return trees that say nothing: single leaves of log-odds 0."""
+    """Return trees without information: each is a single leaf of log-odds 0."""
     return Trees(
         read_only(np.arange(n_vars + 1)),
         read_only(np.full(n_vars, LEAF, np.int32)),
@@ -107,11 +123,20 @@ def flat_trees(n_vars: int) -> Trees:
 class DependencyNetwork:
     """One CPD per variable: log-odds = leaf of its tree + weights of its satisfied features.
 
-    trees : a tree per variable; a variable without one has a single leaf of log-odds 0.
-    features : features of the log-linear CPDs; each contains its target.
-    target : int32, shape (n_features,). Variable whose CPD a feature belongs to.
-    weight : float64, shape (n_features,).
-    names : names of the variables, or None.
+    Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
+
+    Attributes
+    ----------
+    trees : Trees
+        A tree per variable; where a CPD has no tree, a single leaf of log-odds 0.
+    features : FeatureSet
+        Features of the log-linear CPDs; each has a literal of its target.
+    target : ndarray of int32, shape (n_features,)
+        Variable whose CPD each feature belongs to.
+    weight : ndarray of float64, shape (n_features,)
+        Weights in nats; may be infinite.
+    names : tuple of str, optional
+        Names of the variables.
     """
 
     trees: Trees
@@ -120,16 +145,21 @@ class DependencyNetwork:
     weight: NDArray[np.float64]
     names: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        set_array(self, "target", np.int32, (len(self.features),))
+        set_array(self, "weight", np.float64, (len(self.features),))
+        check_names(self, self.names, self.n_vars)
+
     @property
     def n_vars(self) -> int:
-        """Number of variables."""
+        """Number of binary variables."""
         return self.trees.n_vars
 
     def edges(self) -> dict[tuple[int, int], int]:
-        """Return for each (parent, child) in how many places the child's CPD looks at the parent.
+        """Return for each (parent, child) how often the child's CPD uses the parent.
 
-        Counted are the tests of the parent in the child's tree and the features of the child's
-        CPD with a literal on the parent.
+        Each test of the parent in the child's tree counts, and each feature of the child's CPD that
+        has a literal of the parent.
         """
         trees, features = self.trees, self.features
         inner = ~trees.is_leaf
@@ -140,7 +170,7 @@ class DependencyNetwork:
         )
 
     def describe(self) -> dict[str, Any]:
-        """Return what the model is: variables, leaves, features, edges."""
+        """Return the numbers of variables, informative leaves, features and edges."""
         return {
             "n_vars": self.n_vars,
             "n_leaves": self.trees.n_informative_leaves,

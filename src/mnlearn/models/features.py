@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.models.fields import check_spans, set_array
 from mnlearn.runtime.arrays import read_only
 
 
@@ -14,46 +15,78 @@ from mnlearn.runtime.arrays import read_only
 class FeatureSet:
     """Conjunctions of literals; a literal asks one binary variable for one value.
 
-    start : int64, shape (n_features + 1,). Literals of feature f are start[f]:start[f + 1].
-    var : int32, shape (n_literals,). Variable of each literal, ascending within a feature.
-    value : uint8, shape (n_literals,). The value it asks for.
+    Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
 
-    Built by `canonical` the features are distinct and stand in order of length, then of their
-    literals, so that equal sets have equal arrays.
+    Attributes
+    ----------
+    start : ndarray of int64, shape (n_features + 1,)
+        The literals of feature f are at start[f]:start[f + 1]. Begins with 0, ends with n_literals.
+    var : ndarray of int32, shape (n_literals,)
+        Variable of each literal.
+    value : ndarray of uint8, shape (n_literals,)
+        The value, 0 or 1, that the literal asks for.
+
+    Notes
+    -----
+    `canonicalise` returns a canonical set: its features are distinct and satisfiable, they stand in
+    order of length and then of their literals, and the variables of a feature ascend. Equal sets in
+    canonical order have equal arrays.
     """
 
     start: NDArray[np.int64]
     var: NDArray[np.int32]
     value: NDArray[np.uint8]
 
+    def __post_init__(self) -> None:
+        start = set_array(self, "start", np.int64, (None,))
+        n_literals = len(set_array(self, "var", np.int32, (None,)))
+        set_array(self, "value", np.uint8, (n_literals,))
+        check_spans(self, start, n_literals)
+
     def __len__(self) -> int:
         return len(self.start) - 1
 
     @cached_property
     def length(self) -> NDArray[np.int64]:
-        """Number of literals of each feature, shape (n_features,)."""
+        """Number of literals of each feature, int64 of shape (n_features,)."""
         return read_only(np.diff(self.start))
 
     @cached_property
     def owner(self) -> NDArray[np.int64]:
-        """Feature of each literal, shape (n_literals,)."""
+        """Feature of each literal, int64 of shape (n_literals,)."""
         return read_only(np.repeat(np.arange(len(self)), self.length))
 
     def literals(self, f: int) -> list[tuple[int, int]]:
-        """Return feature `f` as (variable, value) pairs."""
+        """Return feature `f` as a list of (variable, value) pairs."""
         span = slice(self.start[f], self.start[f + 1])
         return list(zip(self.var[span].tolist(), self.value[span].tolist(), strict=True))
 
     def select(self, index: NDArray) -> "FeatureSet":
-        """Return the features at `index` (positions or a mask), in that order."""
+        """Return some features.
+
+        Parameters
+        ----------
+        index : ndarray of int64 or bool
+            Positions of features, in the order of the result, or a mask of shape (n_features,).
+        """
         index = np.arange(len(self))[index]
         length = self.length[index]
         start = np.concatenate([[0], np.cumsum(length)])
-        source = np.repeat(self.start[index] - start[:-1], length) + np.arange(start[-1])
-        return feature_set(start, self.var[source], self.value[source])
+        literal = np.repeat(self.start[index] - start[:-1], length) + np.arange(start[-1])
+        return feature_set(start, self.var[literal], self.value[literal])
 
     def satisfied(self, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Return which rows satisfy which features, shape (n_rows, n_features)."""
+        """Return which rows satisfy which features.
+
+        Parameters
+        ----------
+        rows : ndarray of uint8, shape (n_rows, n_vars)
+            Values 0 and 1.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows, n_features)
+        """
         out = np.ones((len(rows), len(self)), bool)
         for f in range(len(self)):
             for v, value in self.literals(f):
@@ -62,7 +95,7 @@ class FeatureSet:
 
 
 def feature_set(start: NDArray, var: NDArray, value: NDArray) -> FeatureSet:
-    """Return a FeatureSet of the arrays as they are, with its dtypes and read-only."""
+    """Return a FeatureSet of array-likes, converted to its dtypes; see `FeatureSet`."""
     return FeatureSet(
         read_only(np.asarray(start, np.int64)),
         read_only(np.asarray(var, np.int32)),
@@ -71,7 +104,7 @@ def feature_set(start: NDArray, var: NDArray, value: NDArray) -> FeatureSet:
 
 
 def features_of(conjunctions: Iterable[Sequence[tuple[int, int]]]) -> FeatureSet:
-    """Return a FeatureSet of lists of (variable, value) pairs, as given and in the given order."""
+    """Return a FeatureSet of lists of (variable, value) pairs, in the order of the lists."""
     conjunctions = list(conjunctions)
     start = np.concatenate([[0], np.cumsum([len(c) for c in conjunctions], dtype=np.int64)])
     pairs = np.array([pair for c in conjunctions for pair in c], np.int64).reshape(-1, 2)
@@ -79,7 +112,7 @@ def features_of(conjunctions: Iterable[Sequence[tuple[int, int]]]) -> FeatureSet
 
 
 def atomic_features(n_vars: int) -> FeatureSet:
-    """Return the features X_v = 1, one for each variable."""
+    """Return the features X_v = 1, one for each variable, in order of the variables."""
     return feature_set(np.arange(n_vars + 1), np.arange(n_vars), np.ones(n_vars))
 
 
@@ -94,7 +127,17 @@ def concatenate(sets: Sequence[FeatureSet]) -> FeatureSet:
 
 
 def with_literal(features: FeatureSet, var: NDArray, value: int) -> FeatureSet:
-    """Return each feature with the literal var[f] = value added at its end."""
+    """Return each feature with one literal added at its end.
+
+    Parameters
+    ----------
+    features : FeatureSet
+        The features to extend.
+    var : ndarray of int, shape (n_features,)
+        Variable of the literal that feature f gets.
+    value : {0, 1}
+        The value that all added literals ask for.
+    """
     ends = features.start[1:]
     return feature_set(
         features.start + np.arange(len(features.start)),
@@ -103,17 +146,28 @@ def with_literal(features: FeatureSet, var: NDArray, value: int) -> FeatureSet:
     )
 
 
-def canonical(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
-    """Return the distinct satisfiable features in canonical order, and where each one went.
+def canonicalise(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
+    """Return the distinct satisfiable features in canonical order; see `FeatureSet`.
 
-    Literals are sorted by variable and repeated literals dropped. The second value, int64 of
-    shape (len(features),), holds the new position of each feature, or -1 for one that asks a
-    variable for both values and so can never hold. Empty features stay (they always hold).
+    Repeated literals of a feature are dropped. Empty features, which always hold, are kept.
+
+    Parameters
+    ----------
+    features : FeatureSet
+        In any order; may repeat, and literals may repeat.
+
+    Returns
+    -------
+    features : FeatureSet
+        The canonical set.
+    place : ndarray of int64, shape (n_features,)
+        Position of each given feature in the result; -1 for a feature that asks a variable for
+        both values and so can never hold.
     """
     code = features.var.astype(np.int64) * 2 + features.value
     order = np.lexsort((code, features.owner))
     code, owner = code[order], features.owner[order]
-    # No literal equals the code -2 that is put before the first.
+    # The first literal has no predecessor; no literal has the code -2.
     before = np.concatenate([[-2], code])[:-1]
     same_feature = owner == np.concatenate([[-1], owner])[:-1]
     repeated = same_feature & (code == before)
@@ -124,23 +178,23 @@ def canonical(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
     possible = np.ones(len(features), bool)
     possible[owner[clash]] = False
 
-    target = np.full(len(features), -1, np.int64)
+    place = np.full(len(features), -1, np.int64)
     blocks: list[NDArray] = []
     n_seen = 0
     for n_literals in np.unique(length[possible]).tolist():
         members = np.flatnonzero(possible & (length == n_literals))
         if n_literals == 0:
             blocks.append(np.zeros((1, 0), np.int64))
-            target[members] = n_seen
+            place[members] = n_seen
             n_seen += 1
             continue
         block, inverse = _distinct_rows(code[start[members][:, None] + np.arange(n_literals)])
-        target[members] = n_seen + inverse
+        place[members] = n_seen + inverse
         n_seen += len(block)
         blocks.append(block)
     lengths = np.concatenate([[0], *(np.full(len(b), b.shape[1]) for b in blocks)])
     codes = np.concatenate([np.zeros(0, np.int64), *(b.ravel() for b in blocks)])
-    return feature_set(np.cumsum(lengths), codes // 2, codes % 2), target
+    return feature_set(np.cumsum(lengths), codes // 2, codes % 2), place
 
 
 def _distinct_rows(matrix: NDArray[np.int64]) -> tuple[NDArray, NDArray]:

@@ -7,19 +7,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.models.features import FeatureSet, canonical
+from mnlearn.models.features import FeatureSet, canonicalise
+from mnlearn.models.fields import check_names, set_array
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
 class MarkovNetwork:
-    """P(x) proportional to exp(sum of the weights of the features that x satisfies).
+    """P(x) is proportional to exp(sum of the weights of the features that x satisfies).
 
-    n_vars : number of binary variables.
-    features : distinct features in canonical order.
-    weight : float64, shape (n_features,). May be infinite: minus infinity forbids a feature.
-    names : names of the variables, or None.
+    `markov_network` accepts features in any order. Construction converts the weights, makes them
+    read-only and checks their number.
+
+    Attributes
+    ----------
+    n_vars : int
+        Number of binary variables.
+    features : FeatureSet
+        Distinct non-empty features in canonical order.
+    weight : ndarray of float64, shape (n_features,)
+        Weights in nats; minus infinity forbids a feature.
+    names : tuple of str, optional
+        Names of the variables.
     """
 
     n_vars: int
@@ -27,17 +37,35 @@ class MarkovNetwork:
     weight: NDArray[np.float64]
     names: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        set_array(self, "weight", np.float64, (len(self.features),))
+        check_names(self, self.names, self.n_vars)
+
     def log_potential(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the unnormalised log-probability of each row, shape (n_rows,)."""
+        """Return the unnormalised log-probability of each row.
+
+        Parameters
+        ----------
+        rows : ndarray of uint8, shape (n_rows, n_vars)
+            Values 0 and 1.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows,)
+            In nats.
+        """
         satisfied = self.features.satisfied(rows)
         return np.where(satisfied, self.weight, 0.0).sum(axis=1)
 
     def edges(self) -> dict[tuple[int, int], float]:
         """Return the pairs of variables that share a feature, with their pairwise interaction.
 
-        The interaction of (u, v) is the weight of the monomial x_u x_v when the energy is
-        written in the monomials of {0, 1} variables; for a network of pairwise features it is
-        the log odds ratio of u and v given all others.
+        Returns
+        -------
+        dict of (int, int) to float
+            For u < v the interaction in nats: the weight of the monomial x_u x_v when the
+            log-potential is written in monomials of {0, 1} variables. In a network of pairwise
+            features it is the log odds ratio of u and v given all others.
         """
         out: dict[tuple[int, int], float] = {}
         for f in range(len(self.features)):
@@ -54,7 +82,7 @@ class MarkovNetwork:
         return out
 
     def describe(self) -> dict[str, Any]:
-        """Return what the model is: variables, features by length, edges."""
+        """Return the numbers of variables, features, features by length, and edges."""
         counts = np.bincount(self.features.length)
         return {
             "n_vars": self.n_vars,
@@ -73,26 +101,37 @@ def markov_network(
     weight: NDArray | Sequence[float],
     names: tuple[str, ...] | None = None,
 ) -> MarkovNetwork:
-    """Return the network of the given features; weights of equal features are added up.
+    """Return the network of some features; the weights of equal features are added up.
 
-    Features that cannot hold, and empty ones (constants, also infinite ones), are dropped.
+    Features that cannot hold are dropped, and so are empty features, which are constants.
+
+    Parameters
+    ----------
+    n_vars : int
+        Number of binary variables.
+    features : FeatureSet
+        In any order; may repeat.
+    weight : array-like of float, shape (n_features,)
+        In nats; may be infinite.
+    names : tuple of str, optional
+        Names of the variables.
 
     Raises
     ------
     InputError
-        A variable is out of range, or a weight is not a number.
-
+        A variable is out of range, a weight is not a number, or one feature has weights of both
+        infinities.
     """
     weight = np.asarray(weight, np.float64)
     if len(features.var) and not (features.var.min() >= 0 and features.var.max() < n_vars):
         raise InputError(f"features: expected variables 0 to {n_vars - 1}.")
     if np.isnan(weight).any():
         raise InputError("features: a weight is not a number.")
-    distinct, target = canonical(features)
-    kept = target >= 0
+    distinct, place = canonicalise(features)
+    kept = place >= 0
     total = np.zeros(len(distinct))
     with np.errstate(invalid="ignore"):
-        np.add.at(total, target[kept], weight[kept])
+        np.add.at(total, place[kept], weight[kept])
     if np.isnan(total).any():
         raise InputError("features: one feature has weights of both infinities.")
     proper = distinct.length > 0

@@ -5,7 +5,7 @@ import numpy as np
 from mnlearn.models.dependency_network import Trees
 from mnlearn.models.features import (
     FeatureSet,
-    canonical,
+    canonicalise,
     concatenate,
     feature_set,
     with_literal,
@@ -17,12 +17,22 @@ FEATURE_MODES = ("default", "prune", "prune-10", "prune-5", "nonzero")
 def tree_features(trees: Trees, feature_mode: str) -> FeatureSet:
     """Return the distinct features of all trees, in canonical order.
 
-    feature_mode :
-        default : the path to each leaf, with each value of the tree's target;
-        prune : the same for every node, as if each tree were cut there in turn (the roots give
-            the atomic features);
-        prune-10, prune-5 : only the nodes with at most 10, 5 tests above them;
-        nonzero : `default` without the literals that ask for 0; features left empty are dropped.
+    Parameters
+    ----------
+    trees : Trees
+        Probability trees of all variables.
+    feature_mode : str
+        One of FEATURE_MODES:
+
+        - "default": the path to each leaf, with each value of the tree's target;
+        - "prune": the same for every node, as if each tree were cut there in turn; the roots give
+          the atomic features;
+        - "prune-10", "prune-5": the same for the nodes with at most 10 or 5 tests above them;
+        - "nonzero": "default" without the literals that ask for 0; empty features are dropped.
+
+    References
+    ----------
+    Lowd & Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section III.
     """
     if feature_mode not in FEATURE_MODES:
         raise ValueError(f"feature_mode: expected one of {FEATURE_MODES}, got {feature_mode!r}")
@@ -39,5 +49,5 @@ def tree_features(trees: Trees, feature_mode: str) -> FeatureSet:
         length = np.bincount(both.owner[positive], minlength=len(both))
         start = np.concatenate([[0], np.cumsum(length)])
         both = feature_set(start, both.var[positive], both.value[positive])
-    features, _ = canonical(both)
+    features, _ = canonicalise(both)
     return features.select(features.length > 0)

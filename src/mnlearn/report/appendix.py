@@ -1,4 +1,4 @@
-"""The appendix of a study: every setting of a method on every dataset, as a page."""
+"""The appendix of a study: a page with every setting of a method on every dataset."""
 
 import html
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.methods import load_method
-from mnlearn.report.pages import page
+from mnlearn.methods import load_learner
+from mnlearn.report.pages import build_page
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
 from mnlearn.study.published import Source, numbers, tidy_scores
 
-# What a reader looks for in a trace, where a method records it: heading and format.
+# Columns of a trace that the page shows where a method records them: heading and format.
 _POINTS = {
     "validation": ("validation score", "{:.4f}"),
     "seconds_weights": ("seconds for weights", "{:.2f}"),
@@ -22,7 +22,7 @@ _POINTS = {
     "n_iterations": ("iterations", "{:.0f}"),
     "stopped_by": ("stopped by", "{}"),
 }
-# The same in the scores: of every structure setting, and of the chosen model.
+# Quantities of the scores that the page shows, of structure settings and of chosen models.
 _SETTINGS = {
     "validation": ("validation score", "{:.4f}"),
     "pll": ("test PLL", "{:.4f}"),
@@ -57,23 +57,24 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
     """Write all settings of a method on all datasets to `folder`/appendix/<method>.html.
 
     The page has three tables: the chosen models, the structure settings (the variants of the
-    method), and the points of the last stage of tuning. In the last two the best row of a dataset
-    by validation score is bold. Columns sort on a click; a field hides the rows in which no cell
-    begins with one of the words typed.
+    method), and the grid points of the last stage of tuning. In the last two tables the best row of
+    each dataset by validation score is bold. Columns sort on a click. A field hides the rows in
+    which no cell begins with one of the words that the reader types.
 
     Parameters
     ----------
-    study, method
-        The study and the label of the method in it.
-    labels
+    study : Study
+        The study.
+    method : str
+        Label of the method in the study.
+    labels : mapping of str to str
         Names of the datasets for readers.
-    folder
-        Results of the study: scores.csv has the numbers of the first two tables, and
-        tuning/<dataset>/<method>.csv those of the third. A dataset without them is left out, and
-        so is a table without any row.
-
+    folder : Path
+        Results of the study. scores.csv has the numbers of the first two tables, and
+        tuning/<dataset>/<method>.csv those of the third. Datasets without numbers are left out, and
+        so are tables without rows.
     """
-    title = f"{load_method(study.learner(method)).title}: every setting"
+    title = f"{load_learner(study.learner(method)).title}: every setting"
     body = [
         f"<h1>{html.escape(title)}</h1>",
         "<p>A click on a heading sorts a table. The best row of a dataset by validation score is "
@@ -82,7 +83,7 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
         *_score_tables(study, method, labels, folder / "scores.csv"),
         *_point_table(study, method, labels, folder / "tuning"),
     ]
-    write_text(folder / "appendix" / f"{method}.html", page(title, "\n".join(body), _FILTER))
+    write_text(folder / "appendix" / f"{method}.html", build_page(title, "\n".join(body), _FILTER))
 
 
 def _score_tables(study: Study, method: str, labels: Mapping[str, str], path: Path) -> list[str]:
@@ -98,21 +99,21 @@ def _score_tables(study: Study, method: str, labels: Mapping[str, str], path: Pa
             study.datasets,
             labels,
             [""],
-            _CHOSEN,
-            "Chosen models",
-            "The model that validation chose of all settings. Seconds are those of its setting "
-            "alone; the search over all settings has a column of its own.",
+            columns=_CHOSEN,
+            title="Chosen models",
+            text="The model that validation chose of all settings. Seconds are those of its "
+            "setting alone; the search over all settings has a column of its own.",
         ),
         *_score_table(
             scores,
             study.datasets,
             labels,
             variants,
-            _SETTINGS,
-            "Structure settings",
-            "Each row has the weight setting that validation chose for this structure. The mean "
-            "seconds for weights are over all its weight settings, during the search, where one "
-            "setting starts at the weights of another.",
+            columns=_SETTINGS,
+            title="Structure settings",
+            text="Each row has the weight setting that validation chose for this structure. The "
+            "mean seconds for weights are over all its weight settings, during the search, where "
+            "one setting starts at the weights of another.",
         ),
     ]
 
@@ -122,11 +123,12 @@ def _score_table(
     datasets: Sequence[str],
     labels: Mapping[str, str],
     variants: Sequence[str],
+    *,
     columns: Mapping[str, tuple[str, str]],
     title: str,
     text: str,
 ) -> list[str]:
-    """Return the rows of variants on datasets under the columns that have numbers."""
+    """Return the rows of variants on datasets, under the columns that have numbers."""
     method = str(scores["method"].iloc[0]) if len(scores) else ""
     empty = scores.iloc[:0]
     found = {
@@ -154,8 +156,8 @@ def _score_table(
 
 
 def _point_table(study: Study, method: str, labels: Mapping[str, str], tuning: Path) -> list[str]:
-    """Return the table of every point of the last stage of tuning."""
-    parameters = load_method(study.learner(method)).stages[-1].parameters
+    """Return the table of every grid point of the last stage of tuning."""
+    parameters = load_learner(study.learner(method)).stages[-1].parameters
     rows: list[str] = []
     heads: list[str] = []
     for dataset in study.datasets:
@@ -181,7 +183,7 @@ def _point_table(study: Study, method: str, labels: Mapping[str, str], tuning: P
 
 
 def _table(title: str, text: str, heads: list[str], rows: list[str]) -> list[str]:
-    """Return a heading, a paragraph and a table, or nothing if the table has no row."""
+    """Return a heading, a paragraph and a table; nothing if the table has no row."""
     if not rows:
         return []
     return [

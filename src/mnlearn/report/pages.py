@@ -1,4 +1,4 @@
-"""Tables and claims as pages that open in a browser without a network; columns sort on a click."""
+"""Tables and claims as HTML pages that need no network; columns sort on a click."""
 
 import html
 from pathlib import Path
@@ -43,11 +43,21 @@ document.querySelectorAll('table').forEach(table => {
 def write_page(markdown_path: Path, path: Path) -> None:
     """Write a Markdown file as one self-contained HTML page."""
     body = markdown.markdown(read_text(markdown_path), extensions=["tables"])
-    write_text(path, page(markdown_path.stem, body))
+    write_text(path, build_page(markdown_path.stem, body))
 
 
-def page(title: str, body: str, script: str = "") -> str:
-    """Return a self-contained HTML page; columns of its tables sort on a click."""
+def build_page(title: str, body: str, script: str = "") -> str:
+    """Return a self-contained HTML page whose tables sort on a click.
+
+    Parameters
+    ----------
+    title : str
+        Plain text.
+    body : str
+        HTML.
+    script : str
+        JavaScript that is added to the page.
+    """
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>\n"

@@ -1,4 +1,4 @@
-"""Products of a study, its tables, figures and claims: which entries, options and datasets."""
+"""Entries of a study's lists of tables, figures and claims: their kinds, options and datasets."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,13 +13,12 @@ Options = Mapping[str, Any]
 
 
 def chosen_products(study: Study, list_name: str, only: list[str] | None) -> list[dict[str, Any]]:
-    """Return the entries of a study's list of tables or figures, all or those named.
+    """Return the entries of a study's list of tables or figures: all, or those named in `only`.
 
     Raises
     ------
     InputError
-        A name is none of the list.
-
+        The list has no entry of a name.
     """
     products = list(study.content[list_name])
     names = [product["name"] for product in products]
@@ -32,7 +31,7 @@ def chosen_products(study: Study, list_name: str, only: list[str] | None) -> lis
 
 
 def check_kind(study: Study, list_name: str, entry: Options, kinds: Iterable[str]) -> None:
-    """Raise an InputError unless the entry's kind is one of `kinds`."""
+    """Raise InputError unless the kind of the entry is one of `kinds`."""
     if entry["kind"] not in kinds:
         name = entry.get("name", entry.get("id"))
         raise InputError(
@@ -48,7 +47,6 @@ def option(entry: Options, key: str, where: str) -> Any:
     ------
     InputError
         The entry lacks it; `where` names the entry in the sentence.
-
     """
     if key not in entry:
         raise InputError(f"{where}: expected the key {key!r}.")
@@ -62,7 +60,6 @@ def shown_labels(entry: Options, labels: Labels, where: str) -> Labels:
     ------
     InputError
         The entry names a dataset that has no label; `where` names the entry in the sentence.
-
     """
     if "datasets" not in entry:
         return labels
@@ -72,8 +69,8 @@ def shown_labels(entry: Options, labels: Labels, where: str) -> Labels:
     return {dataset: label for dataset, label in labels.items() if dataset in entry["datasets"]}
 
 
-def scored(scores: pd.DataFrame, labels: Labels) -> list[str]:
-    """Return the datasets with scores, in the order of the labels, then of the scores."""
+def list_scored(scores: pd.DataFrame, labels: Labels) -> list[str]:
+    """Return the datasets with scores, in the order of the labels and then of the scores."""
     present = list(dict.fromkeys(scores["dataset"]))
     known = [dataset for dataset in labels if dataset in present]
     return known + [dataset for dataset in present if dataset not in labels]

@@ -1,4 +1,4 @@
-"""Statistics of comparisons over datasets: signed-rank tests, corrections, means of ratios."""
+"""Statistics of comparisons over datasets: signed-rank tests, corrections, ranks, mean ratios."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,19 +7,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-# The exact distribution is used up to this many differences, the normal one beyond.
+# Up to this many differences p is exact, beyond it is that of the normal approximation.
 MAX_EXACT = 200
-# Differences of decimal numbers are equal when they agree this far; floats add noise at 1e-14.
+# Differences are rounded to this many decimals, so that float noise breaks no ties.
 _DECIMALS = 9
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods compared over the same datasets.
+    """Two methods compared on the same datasets.
 
-    wins, ties, losses : on how many the first is higher, equal, lower.
-    p : two-sided p-value of Wilcoxon's signed-rank test without the ties.
-    exact : whether p is from the exact distribution.
+    Attributes
+    ----------
+    wins, ties, losses : int
+        On how many datasets the first method is higher, equal, or lower.
+    p : float
+        Two-sided p-value of Wilcoxon's signed-rank test without the ties.
+    exact : bool
+        Whether p is from the exact distribution.
     """
 
     wins: int
@@ -30,21 +35,25 @@ class Comparison:
 
     @property
     def n(self) -> int:
-        """Number of datasets compared."""
+        """Number of datasets."""
         return self.wins + self.ties + self.losses
 
 
 def wilcoxon(a: ArrayLike, b: ArrayLike) -> Comparison:
     """Compare paired values by Wilcoxon's two-sided signed-rank test.
 
-    Zero differences are left out. Where differences are equal in size they share their mean
-    rank, and the exact p-value is that of all assignments of signs to those ranks.
+    Zero differences are left out. Differences of equal size share their mean rank. The exact
+    p-value is that of all assignments of signs to the ranks.
+
+    Parameters
+    ----------
+    a, b : array-like of float, shape (n_datasets,)
+        Values of the two methods.
 
     Raises
     ------
     ValueError
-        The two are not of one length, or hold something that is not a finite number.
-
+        The two have different lengths, or a value is not finite.
     """
     first, second = np.asarray(a, float), np.asarray(b, float)
     if first.shape != second.shape or first.ndim != 1:
@@ -63,8 +72,9 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Comparison:
 
 
 def _exact_p(difference: NDArray[np.float64]) -> float:
-    """Return the exact two-sided p-value; SciPy's assumes that no two differences are equal."""
-    # Mean ranks are multiples of a half: twice them are whole, and sums can be counted.
+    """Return the exact two-sided p-value, by a count of all assignments of signs to mean ranks."""
+    # Mean ranks are multiples of a half. Twice a mean rank is a whole number, so the loop can count
+    # the share of assignments for each rank sum.
     ranks = np.rint(2 * stats.rankdata(np.abs(difference))).astype(int)
     ways = np.ones(1)
     for rank in ranks:
@@ -77,7 +87,7 @@ def _exact_p(difference: NDArray[np.float64]) -> float:
 
 
 def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
-    """Return the p-values adjusted for their number by Holm's step-down rule, in given order."""
+    """Return p-values adjusted for their number by Holm's step-down rule, in the given order."""
     p = np.asarray(p_values, float)
     order = np.argsort(p, kind="stable")
     factor = len(p) - np.arange(len(p))
@@ -93,8 +103,7 @@ def geometric_mean(values: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        There is none, or one is not positive.
-
+        There is no value, or one is not positive.
     """
     array = np.asarray(values, float)
     if not array.size or not (array > 0).all():
@@ -104,10 +113,16 @@ def geometric_mean(values: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Ranks:
-    """Several methods ranked on the same datasets, 1 the best.
+    """Several methods ranked on the same datasets; rank 1 is the best.
 
-    mean : float64, (n_methods,), mean ranks; equals share theirs. p : of Friedman's test that
-    all methods are alike. critical_difference : of mean ranks, by Nemenyi's test.
+    Attributes
+    ----------
+    mean : ndarray of float64, shape (n_methods,)
+        Mean ranks; equal values share their mean rank.
+    p : float
+        P-value of Friedman's test of the hypothesis that all methods are equal.
+    critical_difference : float
+        Nemenyi's test distinguishes methods whose mean ranks differ by at least this.
     """
 
     mean: NDArray[np.float64]
@@ -116,15 +131,24 @@ class Ranks:
 
 
 def friedman(values: ArrayLike, level: float = 0.05) -> Ranks:
-    """Rank methods on datasets and test whether they differ (Demsar 2006, Section 3.2).
+    """Rank methods on datasets and test whether they differ.
 
-    values : shape (n_datasets, n_methods), higher is better.
+    Parameters
+    ----------
+    values : array-like of float, shape (n_datasets, n_methods)
+        Scores; higher is better.
+    level : float
+        Significance level of the critical difference.
 
     Raises
     ------
     ValueError
-        There are fewer than three methods or two datasets, or something is not finite.
+        There are fewer than three methods or two datasets, or a value is not finite.
 
+    References
+    ----------
+    Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006),
+    Section 3.2.
     """
     table = np.round(np.asarray(values, float), _DECIMALS)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 3:

@@ -1,1 +1,1 @@
-"""What every other part rests on: files, arrays, threads, random streams, errors, provenance."""
+"""The basis of all other folders: files, arrays, threads, random streams, errors, provenance."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, check_archive
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import atomic_path
 
@@ -16,17 +17,21 @@ def write_arrays(path: Path | str, arrays: Mapping[str, NDArray]) -> None:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def read_arrays(path: Path | str) -> dict[str, NDArray]:
-    """Return the arrays in `path` by name.
+def read_arrays(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> dict[str, NDArray]:
+    """Return the arrays in `path` by name; pickled objects are never loaded.
 
     Raises
     ------
     InputError
-        The file is missing, or is not a complete archive of plain arrays.
+        The file is missing, is not a complete archive of plain arrays, or expands beyond `limit`.
+
     """
     try:
+        check_archive(path, limit)
         with np.load(path, allow_pickle=False) as archive:
             return dict(archive)
+    except InputError:
+        raise
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file.") from error
     except Exception as error:  # numpy and zipfile raise a dozen types for a damaged archive

@@ -1,10 +1,11 @@
-"""Digests of code: of the definitions that a result can reach, wherever they stand.
+"""Digests of the code that a result can reach.
 
-A result's digest covers functions, classes and constants, not modules. Each definition is hashed as
-its syntax tree, together with the hashes of the definitions that its names resolve to. Where a
-definition stands plays no part: moving or renaming a module, or adding a function to it, leaves
-every digest as it was. So do comments, docstrings and layout. The text of a definition may name
-another one, for `provenance`; if the latter moves, `FORMER_NAMES` keeps the digest as it was.
+The digest of a result covers functions, classes and constants, and not modules. Each definition is
+hashed as its syntax tree, together with the hashes of the definitions that its names resolve to.
+The place of a definition plays no part: a digest stays the same if a module is moved or renamed, or
+if a function is added to a module. Comments, docstrings and layout change no digest either. A
+definition may name another one in a text, for `provenance`. If the other definition moves, an entry
+of `FORMER_NAMES` keeps the digest.
 """
 
 import ast
@@ -20,8 +21,8 @@ import networkx as nx
 PACKAGE = Path(__file__).parent.parent
 _NAME = PACKAGE.name
 
-# Modules and definitions that cannot touch a number: messages, progress, records of where a result
-# comes from, where compiled kernels are kept, and how a finished file takes its place on disk.
+# Modules and definitions that cannot change a number: messages, progress, provenance itself, the
+# cache of compiled kernels, and the step in which a finished file takes its place on disk.
 LEFT_OUT = frozenset(
     {
         "runtime.errors",
@@ -29,8 +30,7 @@ LEFT_OUT = frozenset(
         "runtime.provenance",
         "runtime.code_digest",
         "runtime.files.atomic_path",
-        "kernels.jit.kernel_sources_digest",
-        "kernels.jit._use_cache",
+        "kernels.cache",
     }
 )
 # Names of definitions in texts that digests cover, and the names they had before they moved.
@@ -54,10 +54,17 @@ Definition = tuple[str, str]
 
 @dataclass
 class _Module:
-    """What a module of this package defines and imports, from its syntax tree.
+    """What a module of this package defines and imports, according to its syntax tree.
 
-    definitions : the statements that define each name. own : names imported from this package, as
-    (module, name); the name is empty for a module. external : names imported from elsewhere.
+    Attributes
+    ----------
+    definitions
+        The statements that define each name.
+    own
+        Names that are imported from this package, as (module, name). The second item is empty for
+        a module.
+    external
+        Names that are imported from other packages.
     """
 
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -67,20 +74,28 @@ class _Module:
 
 @dataclass(frozen=True)
 class _References:
-    """What a definition refers to: by name, another definition, or text for other packages."""
+    """What a definition refers to.
+
+    Attributes
+    ----------
+    inside
+        Pairs of a name and the definition of this package that it stands for.
+    outside
+        Pairs of a name and the dotted name in another package that it stands for.
+    """
 
     inside: tuple[tuple[str, Definition], ...]
     outside: tuple[tuple[str, str], ...]
 
 
 def code_digest(*roots: str) -> str:
-    """Digest (16 hexadecimal digits) of everything that some definitions can reach.
+    """Return the digest, 16 hexadecimal digits, of everything that some definitions can reach.
 
     Parameters
     ----------
     *roots
-        Definitions, such as "study.cells.learn.learn_cell", or modules, such as "report.pages",
-        which stand for all that they define. Names begin below this package.
+        Definitions, such as "study.cells.learn.learn_cell", or modules, such as "report.pages". A
+        module stands for all its definitions. Names begin below this package.
 
     Raises
     ------
@@ -91,7 +106,7 @@ def code_digest(*roots: str) -> str:
 
 
 def clear_caches() -> None:
-    """Forget all sources read so far, which have been edited since."""
+    """Forget all sources that were read; call this after an edit of a source."""
     for cached in (_digest_of, _module, _references, _syntax):
         cached.cache_clear()
 

@@ -1,8 +1,9 @@
-"""The one exception that is the user's to mend."""
+"""The exception for faults in what a person gave: files, arguments, settings."""
 
 
 class InputError(ValueError):
-    """Bad input: one sentence that names the file, line or key and what was expected.
+    """A fault in the input, in one sentence.
 
-    The command line prints the sentence and exits with status 2; nothing is written.
+    The sentence names the file, the line, the column or the key, and says what was expected. The
+    command line prints the sentence, writes nothing and exits with status 2.
     """

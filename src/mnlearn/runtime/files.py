@@ -1,41 +1,52 @@
 """Files that are complete or absent: atomic writing, and reading through compression."""
 
 import csv
+import errno
 import gzip
 import io
 import json
 import lzma
-import os
-import tempfile
-import zlib
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mnlearn.runtime.decompression import read_limited
 from mnlearn.runtime.errors import InputError
 
-# Read once: a process cannot ask for its mask without changing it, which threads would see.
-_UMASK = os.umask(0)
-os.umask(_UMASK)
+# The disk, the quota of the user or the largest file of the process is full.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
 def atomic_path(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block succeeds."""
+    """Yield a temporary file beside `path` that takes its place when the block succeeds.
+
+    If the block fails, `path` stays as it was and the temporary file is removed.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be created, no file can be created in it, the disk is full, or `path` is
+        a folder.
+    """
     path = Path(path)
+    temporary = path.parent / f".{path.name}.{uuid.uuid4().hex[:12]}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        # Unlike the private files of `tempfile`, this one gets the mode of every other new file.
+        temporary.touch(exist_ok=False)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes private files; give the mode that a plain open() would have given.
-        temporary.chmod(0o666 & ~_UMASK)
         temporary.replace(path)
+    except OSError as error:
+        # An error of the block may concern another file.
+        if error.errno not in _FULL and error.filename != str(temporary):
+            raise
+        raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -57,9 +68,10 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 
 
 def write_csv(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as CSV; their columns are all keys in order of appearance.
+    """Write rows as CSV.
 
-    What a row lacks, None and NaN are empty.
+    The columns are all keys, in the order in which they appear. A cell is empty if the row has no
+    such key, or if the value is None or NaN.
     """
     rows = list(rows)
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -83,24 +95,11 @@ def read_bytes(path: Path | str) -> bytes:
     Raises
     ------
     InputError
-        The file is missing, unreadable or not in the compression its suffix names.
+        The file is missing, unreadable, not in the compression its suffix names, or expands
+        beyond the limit of `mnlearn.runtime.decompression`.
 
     """
-    path = Path(path)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file.") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
-    try:
-        if path.suffix == ".xz":
-            return lzma.decompress(content)
-        if path.suffix == ".gz":
-            return gzip.decompress(content)
-    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
-        raise InputError(f"{path}: is not a complete {path.suffix} file ({error}).") from error
-    return content
+    return read_limited(path)
 
 
 def read_text(path: Path | str) -> str:

@@ -1,26 +1,80 @@
-"""Progress on stderr: a bar on a terminal, a line per step elsewhere."""
+"""Progress as records of the standard `logging`: the library tells it, the command line shows it.
 
-import sys
+All records go to the logger "mnlearn". A program that wants them adds a handler to this logger;
+`mnlearn.cli.progress` is the one of the command line. Records at the level INFO are lines for a
+person. Records with the attribute `work` also say how far a piece of work is, for a bar.
+"""
+
+import logging
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeVar
-
-from tqdm import tqdm
 
 T = TypeVar("T")
 
+LOGGER = logging.getLogger("mnlearn")
+# Without a handler, Python would print warnings of a library to stderr.
+LOGGER.addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A piece of work whose progress is shown.
+
+    Attributes
+    ----------
+    label : str
+        What is done.
+    total : int or None
+        Amount of work, in units; None if it is not known.
+    unit : str
+        "step", or "B" for bytes.
+    """
+
+    label: str
+    total: int | None
+    unit: str = "step"
+
+    def advance(self, amount: int = 1, line: str | None = None) -> None:
+        """Log that an amount of the work is done, and a line for those who see no bar."""
+        if line is not None:
+            LOGGER.info(line, extra={"work": self, "amount": amount})
+        elif LOGGER.isEnabledFor(logging.DEBUG):
+            record = f"{self.label}: {amount} more"
+            LOGGER.debug(record, extra={"work": self, "amount": amount})
+
+
+@contextmanager
+def begin_work(label: str, total: int | None, unit: str = "step") -> Iterator[Work]:
+    """Log the beginning and the end of a piece of work, which the block advances."""
+    work = Work(label, total, unit)
+    work.advance(0)
+    try:
+        yield work
+    finally:
+        LOGGER.debug(f"{label}: ended", extra={"work": work, "amount": None})
+
 
 def track(steps: Iterable[T], label: str) -> Iterator[T]:
-    """Yield the steps and show how many are done."""
-    if sys.stderr.isatty():
-        yield from tqdm(steps, desc=label, leave=False)
-        return
-    total = f"/{len(steps)}" if isinstance(steps, Sized) else ""
-    for number, step in enumerate(steps, start=1):
-        yield step
-        say(f"{label}: {number}{total}")
+    """Yield the steps and log how many are done.
+
+    Parameters
+    ----------
+    steps
+        What to yield.
+    label
+        What the steps are, as in "resamples".
+    """
+    total = len(steps) if isinstance(steps, Sized) else None
+    of_total = "" if total is None else f"/{total}"
+    with begin_work(label, total) as work:
+        for number, step in enumerate(steps, start=1):
+            yield step
+            work.advance(line=f"{label}: {number}{of_total}")
 
 
 def say(line: str) -> None:
-    """Print one line to stderr, without breaking a bar."""
-    tqdm.write(line, file=sys.stderr)
-    sys.stderr.flush()
+    """Log one line about the progress."""
+    # The record names the caller, and not this function, as its place.
+    LOGGER.info(line, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Where a result comes from: digest of the code that made it, versions, machine."""
+"""Where a result comes from: the digest of its code, versions, and the machine."""
 
 import os
 import platform
@@ -19,7 +19,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> str:
-    """Return the class of this machine: processor and number of cores in use by the process."""
+    """Return the model of the processor and the number of cores of this machine."""
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -35,7 +35,13 @@ def peak_memory_mib() -> float:
 
 
 def provenance(*roots: str) -> dict[str, Any]:
-    """Return what a record says of where it comes from; for `roots` see `code_digest`."""
+    """Return the digest of the code of a record, the versions of libraries, and the machine.
+
+    Parameters
+    ----------
+    *roots
+        Definitions that make the record; see `code_digest`.
+    """
     record = {"code_digest": code_digest(*roots), "versions": versions(), "machine": machine()}
-    clear_caches()  # The syntax trees would count in the peak memory of what follows.
+    clear_caches()  # The syntax trees would count in the peak memory of later steps.
     return record

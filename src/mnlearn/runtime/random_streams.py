@@ -1,4 +1,4 @@
-"""Independent random streams named by what they are for."""
+"""Independent random streams, each with a name that says its purpose."""
 
 import hashlib
 
@@ -6,15 +6,22 @@ import numpy as np
 
 
 def stream_seed(seed: int, *names: str) -> int:
-    """Return the 64-bit seed of the stream `names` under `seed`.
+    """Return the 64-bit seed of a stream.
 
-    The same names give the same stream whatever else was drawn before, so results do not
-    depend on the order in which jobs run. Usual names: dataset, method, purpose.
+    The same seed and names give the same stream, whatever was drawn before. Results therefore do
+    not depend on the order in which jobs run.
+
+    Parameters
+    ----------
+    seed
+        Seed of all randomness of a run.
+    *names
+        Name of the stream in parts; usual parts are the dataset, the method and the purpose.
     """
     text = "\0".join([str(seed), *names])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:
-    """Return NumPy's generator for the stream `names` under `seed`."""
+    """Return NumPy's generator for a stream; see `stream_seed`."""
     return np.random.default_rng(stream_seed(seed, *names))

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# Several ranges per thread even out their cost; more would only add overhead.
+# Several ranges per thread even out their costs. More ranges would only add overhead.
 RANGES_PER_THREAD = 8
 
 
@@ -19,10 +19,17 @@ def available_threads() -> int:
 
 
 def map_ranges(work: Callable[[int, int], T], n: int, threads: int = 1) -> list[T]:
-    """Return work(begin, end) for consecutive ranges that cover 0 … n, in order.
+    """Return work(begin, end) for consecutive ranges that cover 0 to n, in their order.
 
-    `work` must release the GIL where it spends its time, and a range's result must not depend
-    on how the whole was divided.
+    Parameters
+    ----------
+    work
+        Called with the bounds of each range. It must release the GIL where it spends its time.
+        The result for a row must not depend on the range in which the row is.
+    n
+        Number of rows.
+    threads
+        Number of threads.
     """
     if threads <= 1 or n <= 1:
         return [work(0, n)]

@@ -1,11 +1,15 @@
-"""Scores of any model on a dataset: PLL, CMLL, CLL and LL, in nats per example."""
+"""Scores of any model on a dataset: PLL, CMLL, CLL and LL, in nats per example.
+
+All functions raise InputError if the data have other variables than the model. Their result does
+not depend on the number of threads.
+"""
 
 from typing import Any
 
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.annealing import Annealing, estimated_log_partition
+from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.score import Groups, Score, check_variables, score_of
@@ -18,16 +22,17 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring import circuits, networks
 from mnlearn.scoring.networks import with_joint
 
-# Rows of which all features are looked at together.
+# Number of rows whose features are evaluated together, which bounds the memory.
 _ROWS = 1000
 
 
 def _scores_of(model: Model) -> Any:
+    """Return the module that scores models of this kind."""
     return circuits if isinstance(model, ArithmeticCircuit) else networks
 
 
 def pll(model: Model, data: Dataset, threads: int = 1) -> Score:
-    """Log-pseudo-likelihood: sum over variables of log P(x_v | all others)."""
+    """Return the log-pseudo-likelihood: the sum over variables of log P(x_v | all others)."""
     score: Score = _scores_of(model).pll(model, data, threads)
     return score
 
@@ -37,29 +42,58 @@ def cmll(
     data: Dataset,
     groups: Groups,
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Score:
-    """Conditional marginal log-likelihood (Lowd & Davis 2010, Section IV).
+    """Return the conditional marginal log-likelihood.
 
-    groups : disjoint groups of variables; each is queried once given all others, and the score
-        is the sum over all query variables of log P(x_v | evidence).
-    inference, seed : not used for circuits, whose marginals are exact.
+    Each group is queried once, given all other variables. The score is the sum over all query
+    variables of log P(x_v | evidence).
+
+    Parameters
+    ----------
+    model : Model
+        Any kind of model.
+    data : Dataset
+        The examples.
+    groups : sequence of sequence of int
+        Disjoint groups of variables.
+    inference : Inference
+        How marginals are computed; no effect on circuits, whose marginals are exact.
+    seed : int
+        Seed of Gibbs sampling.
+    threads : int
+        Number of threads.
+
+    References
+    ----------
+    Lowd & Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section IV.
     """
-    score: Score = _scores_of(model).cmll(model, data, groups, inference, seed, threads)
+    score: Score = _scores_of(model).cmll(
+        model, data, groups, inference, seed=seed, threads=threads
+    )
     return score
 
 
 def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
-    """Conditional log-likelihood: sum over groups of log P(x_group | all others), exact."""
+    """Return the conditional log-likelihood, exact.
+
+    It is the sum over groups of log P(x_group | all other variables).
+
+    Raises
+    ------
+    InputError
+        The model has no joint distribution, or a group of a network has more than 20 variables.
+    """
     score: Score = _scores_of(model).cll(model, data, groups, threads)
     return score
 
 
 def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
-    """Log-likelihood, exact: in a circuit, from CPDs, or by enumeration of up to 2^20 states.
+    """Return the exact log-likelihood: of a circuit, from CPDs, or by enumeration of 2^20 states.
 
-    Larger Markov networks are compiled into a circuit.
+    Markov networks of more than 20 variables are compiled into a circuit.
 
     Raises
     ------
@@ -74,17 +108,31 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
 
 
 def annealed_ll(
-    model: Model, data: Dataset, annealing: Annealing, seed: int, threads: int = 1
+    model: Model, data: Dataset, annealing: Annealing, seed: int, *, threads: int = 1
 ) -> Score:
-    """Log-likelihood with a partition function estimated by annealed importance sampling.
+    """Return the log-likelihood with a partition function from annealed importance sampling.
 
-    Its Monte Carlo error is that of the estimate of log Z, the same for all rows.
+    Models with an exact log-likelihood get that one. The Monte Carlo error is that of the estimate
+    of log Z, which is the same for all rows.
+
+    Parameters
+    ----------
+    model : Model
+        Any model with a joint distribution.
+    data : Dataset
+        The examples.
+    annealing : Annealing
+        Numbers of chains and steps.
+    seed : int
+        Seed of the chains.
+    threads : int
+        Number of threads.
     """
     check_variables(model, data)
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         return ll(model, data, threads)
     network = with_joint(model, "ll")
-    log_z, error = estimated_log_partition(network, annealing, seed, threads)
+    log_z, error = estimate_log_partition(network, annealing, seed, threads)
     potential = np.concatenate(
         [
             network.features.satisfied(data.rows[first : first + _ROWS]) @ finite(network.weight)

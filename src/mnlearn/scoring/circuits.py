@@ -1,4 +1,4 @@
-"""Scores of arithmetic circuits, all of them exact: PLL, CMLL, CLL and LL."""
+"""Scores of arithmetic circuits: PLL, CMLL, CLL and LL, all of them exact."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,10 @@ from mnlearn.models.circuit import ArithmeticCircuit
 
 
 def pll(circuit: ArithmeticCircuit, data: Dataset, threads: int = 1) -> Score:
-    """Log-pseudo-likelihood: from the features where the circuit has them."""
+    """Return the log-pseudo-likelihood; see `scoring.any_model.pll`.
+
+    A circuit with features is scored by its features, any other by the circuit itself.
+    """
     check_variables(circuit, data)
     if circuit.features is None:
         return cll(circuit, data, [[v] for v in range(data.n_vars)], threads)
@@ -29,10 +32,14 @@ def cmll(
     data: Dataset,
     groups: Groups,
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Score:
-    """Conditional marginal log-likelihood; `inference` and `seed` have no part in it."""
+    """Return the conditional marginal log-likelihood; see `scoring.any_model.cmll`.
+
+    Marginals are exact: `inference` and `seed` have no effect.
+    """
     check_variables(circuit, data)
     check_groups(groups, data.n_vars)
     per_row = np.zeros(data.n_rows)
@@ -45,7 +52,7 @@ def cmll(
 
 
 def cll(circuit: ArithmeticCircuit, data: Dataset, groups: Groups, threads: int = 1) -> Score:
-    """Conditional log-likelihood."""
+    """Return the conditional log-likelihood; see `scoring.any_model.cll`."""
     check_variables(circuit, data)
     check_groups(groups, data.n_vars)
     per_row = np.zeros(data.n_rows)
@@ -56,13 +63,13 @@ def cll(circuit: ArithmeticCircuit, data: Dataset, groups: Groups, threads: int 
 
 
 def ll(circuit: ArithmeticCircuit, data: Dataset, threads: int = 1) -> Score:
-    """Log-likelihood."""
+    """Return the log-likelihood; see `scoring.any_model.ll`."""
     check_variables(circuit, data)
     return score_of(log_value(circuit, data.rows, threads) - log_partition(circuit), data)
 
 
 def has_exact_likelihood(circuit: ArithmeticCircuit) -> bool:
-    """Tell that `ll` is exact and cheap."""
+    """Return True: `ll` is exact and cheap for every circuit."""
     return True
 
 

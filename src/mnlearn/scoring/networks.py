@@ -1,4 +1,4 @@
-"""Scores of Markov, dependency and Bayesian networks: PLL, CMLL, and CLL and LL where exact."""
+"""Scores of Markov, dependency and Bayesian networks: PLL, CMLL, and exact CLL and LL."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 
 Network = MarkovNetwork | DependencyNetwork | BayesianNetwork
-# Rows that are walked down trees together.
+# Number of rows that go down the trees together, which bounds the memory.
 _ROWS = 1000
 
 
 def pll(network: Network, data: Dataset, threads: int = 1) -> Score:
-    """Log-pseudo-likelihood."""
+    """Return the log-pseudo-likelihood; see `scoring.any_model.pll`."""
     check_variables(network, data)
     odds = conditional_log_odds(network, data, threads)
     per_row = np.empty(data.n_rows)
@@ -37,10 +37,14 @@ def cmll(
     data: Dataset,
     groups: Groups,
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Score:
-    """Conditional marginal log-likelihood, by sampling or enumeration."""
+    """Return the conditional marginal log-likelihood, by Gibbs sampling or enumeration.
+
+    See `scoring.any_model.cmll`.
+    """
     check_variables(network, data)
     check_groups(groups, data.n_vars)
     terms = terms_of(network)
@@ -48,7 +52,9 @@ def cmll(
     variance = 0.0
     for group in groups:
         query = np.array(group, np.int64)
-        marginals = conditional_marginals(terms, data.rows, query, inference, seed, threads)
+        marginals = conditional_marginals(
+            terms, data.rows, query, inference, seed=seed, threads=threads
+        )
         values = data.rows[:, marginals.query]
         p_one = marginals.probability[marginals.row_of]
         p_own = np.where(values, p_one, 1.0 - p_one)
@@ -64,8 +70,8 @@ def _sampling_variance(
 ) -> float:
     """Return the variance of the summed score due to sampling, by batch means.
 
-    To first order the score is linear in the estimates; examples with equal evidence share a
-    chain and so their errors add up before squaring.
+    To first order the score is linear in the estimates. Examples with equal evidence share a chain,
+    so their errors are added up before they are squared.
     """
     assert marginals.batches is not None
     n_batches = marginals.batches.shape[1]
@@ -79,7 +85,7 @@ def _sampling_variance(
 
 
 def cll(network: Network, data: Dataset, groups: Groups, threads: int = 1) -> Score:
-    """Conditional log-likelihood, by enumeration."""
+    """Return the conditional log-likelihood, by enumeration; see `scoring.any_model.cll`."""
     check_variables(network, data)
     check_groups(groups, data.n_vars)
     per_row = np.zeros(data.n_rows)
@@ -90,7 +96,7 @@ def cll(network: Network, data: Dataset, groups: Groups, threads: int = 1) -> Sc
 
 
 def ll(network: Network, data: Dataset, threads: int = 1) -> Score:
-    """Log-likelihood: from CPDs, or by enumeration of up to 2^20 states."""
+    """Return the log-likelihood: from CPDs, or by enumeration of up to 2^20 states."""
     check_variables(network, data)
     if isinstance(network, BayesianNetwork):
         return score_of(_sum_of_cpds(network, data, threads), data)
@@ -100,7 +106,7 @@ def ll(network: Network, data: Dataset, threads: int = 1) -> Score:
 
 
 def has_exact_likelihood(network: Network) -> bool:
-    """Tell whether `ll` is exact and cheap."""
+    """Tell whether `ll` is exact and cheap for a network."""
     if isinstance(network, MarkovNetwork):
         return network.n_vars <= MAX_ENUMERATED
     return isinstance(network, BayesianNetwork)
@@ -125,9 +131,22 @@ def _sum_of_cpds(network: BayesianNetwork, data: Dataset, threads: int) -> NDArr
 
 
 def with_joint(network: Network, metric: str) -> MarkovNetwork:
-    """Return a network as a Markov network, refusing one without a joint distribution."""
+    """Return a network as a Markov network.
+
+    Parameters
+    ----------
+    network : MarkovNetwork, DependencyNetwork or BayesianNetwork
+        The network to score.
+    metric : str
+        Name of the score, for the sentence.
+
+    Raises
+    ------
+    InputError
+        The network is a dependency network, which has no joint distribution.
+    """
     if isinstance(network, BayesianNetwork):
-        return network.network()
+        return network.to_markov_network()
     if not isinstance(network, MarkovNetwork):
         raise InputError(
             f"metric {metric}: expected a Markov network; a dependency network has no joint "

@@ -92,7 +92,7 @@ def load_study(path: Path | str) -> Study:
     )
     if errors:
         place = ".".join(str(part) for part in errors[0].path) or "top level"
-        raise InputError(f"{path}, {place}: {errors[0].message}.")
+        raise InputError(f"{path}, {place}: {_sentence(errors[0])}.")
     study = Study(path.stem, content)
     for method in study.methods:
         network = study.network(method)
@@ -102,6 +102,13 @@ def load_study(path: Path | str) -> Study:
                 f"got {network!r}."
             )
     return study
+
+
+def _sentence(error: jsonschema.ValidationError) -> str:
+    """Return what is wrong with a value, in words where the schema has a regular expression."""
+    if error.validator == "pattern":
+        return f"expected a name of lower-case letters, digits and _, got {error.instance!r}"
+    return error.message
 
 
 def load_studies(names: Iterable[str], workflow: Path) -> dict[str, Study]:
@@ -116,11 +123,10 @@ def load_studies(names: Iterable[str], workflow: Path) -> dict[str, Study]:
 
 def study_path(name: str, workflow: Path) -> Path:
     """Return the file of the study `name` in a workflow folder."""
-    path = workflow / "studies" / f"{name}.yaml"
-    if not path.exists():
-        known = sorted(p.stem for p in path.parent.glob("*.yaml"))
+    known = {path.stem: path for path in sorted((workflow / "studies").glob("*.yaml"))}
+    if name not in known:
         raise InputError(f"study {name}: expected one of {', '.join(known)}.")
-    return path
+    return known[name]
 
 
 def _load_yaml(path: Path) -> Any:

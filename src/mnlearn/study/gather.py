@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mnlearn.methods import load_method
+from mnlearn.methods import load_learner
 from mnlearn.runtime.files import read_json
 from mnlearn.study.cells.files import CHOSEN
 
@@ -159,7 +159,7 @@ def _seconds(
 def _mean_seconds(cell: Mapping[str, Any], trace_path: Path | None) -> list[Row]:
     """Return the mean seconds of weight learning over the grid points of each variant."""
     # The oldest records do not name their learner.
-    names = load_method(cell["learner"]).variant if "learner" in cell else ()
+    names = load_learner(cell["learner"]).variant if "learner" in cell else ()
     trace = pd.read_csv(trace_path) if trace_path is not None and names else pd.DataFrame()
     if "seconds_weights" not in trace:
         return []

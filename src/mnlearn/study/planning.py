@@ -2,19 +2,18 @@
 
 A record that is current, or of a dataset that the run was not asked for, is settled: it is used as
 it is, and the rule that would make it gets no inputs. All other rules get, beside their inputs, an
-order: a small file with the recipe, written when the recipe changes. So Snakemake, which compares
-times of files, makes again exactly what is not current, in a fresh clone too.
+order, a small file with the recipe (see `study.orders`). So Snakemake, which compares times of
+files, makes again exactly what is not current, in a fresh clone too.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mnlearn.runtime.files import write_text
 from mnlearn.study.cells.files import TUNING_RECORD
 from mnlearn.study.definition import Study
+from mnlearn.study.orders import Orders
 from mnlearn.study.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
 
 
@@ -53,34 +52,39 @@ class Plan:
         How a person's own datasets are given, by name.
     datasets : list of str
         The datasets that are asked for; all of each study if empty.
-    left_out : collection of str
-        Datasets that cannot be had: their records are used as they are.
+    left_out : Mapping
+        The reason by dataset that cannot be had. The records of these are used as they are.
     again : bool
         Whether current records that are asked for are made again.
     recorded : bool
         Whether all records are used as they are and none is made.
+    plans : bool
+        Whether this process plans the run and does not only a job of it, see `Orders`.
     """
 
     def __init__(
         self,
+        *,
         studies: Mapping[str, Study],
         running: list[str],
         results: Path,
         seed: int,
         local: Mapping[str, Any],
-        datasets: list[str],
-        left_out: Mapping[str, str],
+        datasets: Collection[str] = (),
+        left_out: Mapping[str, str] | None = None,
         again: bool = False,
         recorded: bool = False,
+        plans: bool = True,
     ) -> None:
         self.studies = studies
         self.running = running
         self.results = results
         self.seed = seed
         self.local = local
-        self.left_out = left_out
+        self.left_out = {} if left_out is None else left_out
         self.again = again
         self.recorded = recorded
+        self.orders = Orders(results, plans=plans)
         self._asked = list(datasets)
         self._recipes: dict[str, Recipes] = {}
         for name, study in studies.items():
@@ -149,6 +153,15 @@ class Plan:
             self._changed[record] = differences(recorded, self.recipe(record))
         return self._changed[record]
 
+    def stale_cells(self, study: str) -> list[list[str]]:
+        """Return the cells, as [dataset, method], that a run uses though they are not current."""
+        return [
+            [record.dataset, *record.names]
+            for kind in ("cells", "times")
+            for record in self.records(study, kind)
+            if self.is_settled(record) and self.stale(record)
+        ]
+
     def is_settled(self, record: Record) -> bool:
         """Whether a record is used as it is."""
         if record not in self._known:
@@ -179,24 +192,16 @@ class Plan:
         """Return the inputs of the rule that makes a record, with its order; none if settled."""
         if self.is_settled(record):
             return {}
-        order = self.order(record.path, self.recipe(record))
-        path = self.results / record.path
-        if path.exists() and self.stale(record) and _time(path) >= _time(Path(order)):
-            # The record came after the order and not of it, for example by a checkout in git.
-            Path(order).touch()
-        return {**inputs, "order": order}
-
-    def order(self, path: Path | str, content: Any) -> str:
-        """Write down what `path` is to be made by, if that has changed, and return the file."""
-        order = self.results / "orders" / f"{path}.order"
-        text = json.dumps(content, indent=2, sort_keys=True) + "\n"
-        if not order.exists() or order.read_text(encoding="utf-8") != text:
-            write_text(order, text)
-        return str(order)
+        order = self.orders.write(record.path, self.recipe(record))
+        if (self.results / record.path).exists() and self.stale(record):
+            # A checkout in git can give an old record a new time.
+            self.orders.renumber(order)
+        return {**inputs, "order": str(order)}
 
     def data_order(self, dataset: str) -> str:
         """Return the order of a dataset's splits."""
-        return self.order(Path("data", dataset), data_recipe(dataset, self.seed, self.local))
+        recipe = data_recipe(dataset, self.seed, self.local)
+        return str(self.orders.write(Path("data", dataset), recipe))
 
     def needed_datasets(self) -> list[str]:
         """Return the datasets of which something has to be made."""
@@ -209,10 +214,6 @@ class Plan:
                 if not self.is_settled(record)
             )
         )
-
-
-def _time(path: Path) -> int:
-    return path.stat().st_mtime_ns
 
 
 KINDS = ("cells", "times", "paired", "curves", "exports", "structures", "divergences")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.data.splits import SPLITS
+from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
@@ -43,7 +44,7 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
         return {
             "name": dataset,
             "seed": seed,
-            "code": code_digest("study.datasets.embedded.embedded"),
+            "code": code_digest("study.datasets.embedded.load_embedded"),
         }
     benchmark = load_registry()[dataset]
     files = [benchmark.file(split).blob_id for split in SPLITS]
@@ -76,7 +77,7 @@ class Recipes:
         built_on = None if network is None else recipe_digest(self.learning(dataset, network))
         return {
             "learner": learner,
-            "code": code_digest(f"methods.{learner}.METHOD", "study.cells.learn.learn_cell"),
+            "code": code_digest(learner_root(learner), "study.cells.learn.learn_cell"),
             "data": recipe_digest(data_recipe(dataset, self.seed, self.local)),
             "grid": study.grid(method, dataset),
             "criterion": study.tuning_cmll(method, dataset),
@@ -90,7 +91,7 @@ class Recipes:
         return {
             "learning": recipe_digest(self.learning(dataset, method)),
             "code": code_digest(
-                f"methods.{study.learner(method)}.METHOD",
+                learner_root(study.learner(method)),
                 "study.cells.score.score_cell",
                 "inference.query_groups.partitions",
             ),

@@ -7,7 +7,7 @@ import pytest
 
 from command import mean, refuse, succeed
 from made_circuits import N, grown
-from mnlearn.inference.circuits.conditioning import given
+from mnlearn.inference.circuits.conditioning import condition
 from mnlearn.inference.circuits.exact import UNKNOWN, log_partition, log_value, marginals
 from mnlearn.models.circuit import product_of_marginals, with_weight
 from mnlearn.models.io.formats import save_model
@@ -25,7 +25,7 @@ def test_values_of_all_states(seed, extend):
     rng = np.random.default_rng(seed)
     for _ in range(8):
         evidence = rng.choice(np.array([0, 1, UNKNOWN], np.uint8), N, p=[0.25, 0.25, 0.5])
-        left = given(circuit, evidence)
+        left = condition(circuit, evidence)
         left.check()
         agrees = ((states == evidence) | (evidence == UNKNOWN)).all(axis=1)
         np.testing.assert_allclose(
@@ -46,12 +46,12 @@ def test_values_of_all_states(seed, extend):
 
 def test_all_evidence_of_one_variable_and_of_all():
     circuit = product_of_marginals(np.array([0.3]))
-    left = given(circuit, np.array([1], np.uint8))
+    left = condition(circuit, np.array([1], np.uint8))
     left.check()
     assert log_partition(left) == pytest.approx(np.log(0.3))
     circuit, _ = grown(3)
     for state in itertools.islice(all_states(N), 0, None, 7):
-        left = given(circuit, state)
+        left = condition(circuit, state)
         assert log_partition(left) == pytest.approx(log_value(circuit, state[None])[0])
         assert not left.is_sum.any()
 
@@ -63,7 +63,7 @@ def test_impossible_evidence():
     evidence = np.full(N, UNKNOWN, np.uint8)
     evidence[0] = 1
     with pytest.raises(InputError, match="evidence: has probability 0"):
-        given(with_weight(circuit, weight), evidence)
+        condition(with_weight(circuit, weight), evidence)
 
 
 def test_from_the_command(tmp_path, monkeypatch):

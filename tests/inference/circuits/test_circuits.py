@@ -76,7 +76,7 @@ def test_expectations_of_features_also_beyond_the_range_of_numbers(shift):
 
     rows = np.full((3, N), UNKNOWN, np.uint8)
     rows[1, 2], rows[2, [0, 5]] = 1, (0, 1)
-    value, p_one = evaluator.given(weight, rows)
+    value, p_one = evaluator.marginals(weight, rows)
     np.testing.assert_allclose(value, log_value(with_weight(circuit, weight), rows), atol=1e-9)
     np.testing.assert_allclose(p_one, marginals(circuit, rows), atol=1e-10)
 
@@ -121,7 +121,7 @@ def test_many_variables_stay_in_the_range_of_plain_numbers(monkeypatch):
     np.testing.assert_allclose(expected, np.tile([0.25, 0.75], n))
     rows = np.full((2, n), UNKNOWN, np.uint8)
     rows[1, :3] = 1
-    value, p_one = evaluator.given(weight, rows)
+    value, p_one = evaluator.marginals(weight, rows)
     np.testing.assert_allclose(value, [2.0 * n, 2.0 * n + 3.0 * np.log(0.75)])
     np.testing.assert_allclose(p_one[1], [1.0] * 3 + [0.75] * (n - 3))
 

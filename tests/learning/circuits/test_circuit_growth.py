@@ -17,7 +17,7 @@ from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.circuits.splitting import plan
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.tuning import tune, validation_score
-from mnlearn.methods import load_method
+from mnlearn.methods import load_learner
 from oracles import all_states
 
 N = 7
@@ -330,7 +330,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
     train, tmp_path, monkeypatch, method_name, n_states
 ):
     monkeypatch.setattr("mnlearn.learning.circuits.growth._SECONDS_BETWEEN_STATES", -1.0)
-    method = load_method(method_name)
+    method = load_learner(method_name)
     grid = method.grid({"max_edges": [80, 150, 300, 600], "split_cost": 0.5})
     criterion = validation_score(method, train)
     whole = tune(method, train, grid, criterion)

@@ -9,14 +9,15 @@ from scipy.special import expit
 import oracles
 from conftest import random_data
 from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.kernels.search import gains, near_rows
 from mnlearn.kernels.search import generalisation as kernels
-from mnlearn.kernels.search import near_rows
+from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Price
 from mnlearn.learning.features import bottom_up
 from mnlearn.learning.features.bottom_up import search_bottom_up
-from mnlearn.learning.method import Task
+from mnlearn.learning.learner import Start, Task
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.tuning import tune, validation_score
-from mnlearn.methods import load_method
+from mnlearn.methods.blm import BLM
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
@@ -44,10 +45,10 @@ def cells_of(data, theta, literals):
     n_rows = data.n_rows
     assert near.until[-1] == n_rows
     odds, amount = np.empty(theta.size), np.empty(theta.size)
-    cells = kernels._cells(near, n_rows, data.weight, theta, asked[0], value[0], odds, amount)
+    cells = gains.list_cells(near, n_rows, data.weight, theta, asked[0], value[0], odds, amount)
     p = expit(theta)
-    sums = np.array([kernels._sums(p[i], more, value[0], more) for i in near.row])
-    derivatives = kernels._slope_and_curvature(
+    sums = np.array([gains.sum_probabilities(p[i], more, value[0], more) for i in near.row])
+    derivatives = gains.find_slope_and_curvature(
         near, n_rows, data.weight, p, sums, asked[0], value[0], more & ~asked[0]
     )
     return derivatives, (odds, amount, *cells)
@@ -73,10 +74,10 @@ def test_best_weight_and_its_gain(n_vars):
             return -(gain - 2.0 * abs(w) - 0.5 * 4.0 * w * w)
 
         room = abs(derivatives[0]) - 2.0
-        start = kernels.gain_bound(room, derivatives[1], 4.0)[1] * np.sign(derivatives[0])
-        w, gain = kernels.best_weight(*cells, 2.0, 4.0, start, 0.0) if start else (0.0, 0.0)
+        start = gains.gain_bound(room, derivatives[1], 4.0)[1] * np.sign(derivatives[0])
+        w, gain = gains.best_weight(*cells, 2.0, 4.0, start, 0.0) if start else (0.0, 0.0)
         assert_allclose(gain, -loss(w), atol=1e-8)
-        assert_allclose(kernels.weight_gain(*cells, 2.0, 4.0, 0.3), -loss(0.3), atol=1e-8)
+        assert_allclose(gains.weight_gain(*cells, 2.0, 4.0, 0.3), -loss(0.3), atol=1e-8)
         free = [total_pll(features, [*base, x], data) for x in (-1e-4, 0.0, 1e-4)]
         assert_allclose(derivatives[0], (free[2] - free[0]) / 2e-4, rtol=1e-4)
         assert_allclose(-derivatives[1], np.diff(free, 2)[0] / 1e-8, rtol=1e-3)
@@ -98,19 +99,19 @@ def test_gains_are_within_their_bounds(seed, precision):
     holds = rng.random(n) < 0.7
     p = expit(odds)
     slope = amount @ (holds - p)
-    bound, start = kernels.gain_bound(abs(slope) - 0.2, amount @ (p * (1 - p)), precision)
+    bound, start = gains.gain_bound(abs(slope) - 0.2, amount @ (p * (1 - p)), precision)
     if abs(slope) <= 0.2:
         assert bound == start == 0.0
         return
     cells = odds, amount, n, amount @ holds, 0.2, precision, start * np.sign(slope)
-    w, gain = kernels.best_weight(*cells, 0.0)
+    w, gain = gains.best_weight(*cells, 0.0)
     assert w * slope > 0.0
     assert 0.0 < gain <= bound
     if precision == 4.0 and gain > 0.5:
         assert bound < 2.0 * gain
     # What falls short of what is needed may end early, and does not reach it.
-    assert kernels.best_weight(*cells, gain + 1e-3)[1] <= gain + 1e-9
-    assert_allclose(kernels.best_weight(*cells, 0.9 * gain), (w, gain))
+    assert gains.best_weight(*cells, gain + 1e-3)[1] <= gain + 1e-9
+    assert_allclose(gains.best_weight(*cells, 0.9 * gain), (w, gain))
 
 
 @pytest.mark.parametrize("initial", ["full", "positive"])
@@ -129,8 +130,9 @@ def test_a_pass_gains_what_it_says(initial):
     theta = conditional_log_odds(MarkovNetwork(8, atoms, base), data)
     start = total_pll(atoms, base, data)
     n, gained = kernels.generalise_pass(
-        rows, data.weight, theta, np.arange(len(rows)), asked, value, weight, 5,
-        penalty.l1, penalty.precision, price, table,
+        Examples(rows, data.weight, theta), np.arange(len(rows)),
+        MaskedFeatures(asked, value, weight), 5,
+        Price(penalty.l1, penalty.precision, price), table,
     )  # fmt: skip
     found = np.flatnonzero(weight)
     assert n >= len(found) > 0
@@ -160,8 +162,8 @@ def whole_examples():
 def test_literals_that_gain_nothing_are_dropped_and_left_out():
     data, rows, asked, value, weight, table, theta = whole_examples()
     outcome = kernels.generalise_pass(
-        rows, data.weight, theta, np.arange(len(rows)), asked, value, weight, 5,
-        0.0, 1.0, 1e4, table,
+        Examples(rows, data.weight, theta), np.arange(len(rows)),
+        MaskedFeatures(asked, value, weight), 5, Price(0.0, 1.0, 1e4), table,
     )  # fmt: skip
     assert outcome[0] > 0
     assert outcome[1] == 0.0
@@ -175,8 +177,9 @@ def test_a_feature_that_no_longer_pays_is_generalised_like_one_that_never_did():
 
     def treat(features, price):
         return kernels.generalise_pass(
-            rows, data.weight, theta, features, asked, value, weight, 3, 0.0, 1.0, price, table
-        )[0]
+            Examples(rows, data.weight, theta), features, MaskedFeatures(asked, value, weight), 3,
+            Price(0.0, 1.0, price), table,
+        )[0]  # fmt: skip
 
     assert treat(np.arange(len(rows)), 0.5) > 0
     paid = weight != 0.0
@@ -199,9 +202,8 @@ def test_search_finds_the_structure_of_a_chain():
     test = merge_rows(rows[2000:])
     found = search_bottom_up(data, Penalty(1.0, 2.0), "full", 10, 5.0)
     assert found.replaced[-1] == 0
-    method = load_method("blm")
-    grid = method.grid({"initial": ["full"], "l1": [1]})
-    model = tune(method, data, grid, None).best.fitted.model
+    grid = BLM.grid({"initial": ["full"], "l1": [1]})
+    model = tune(BLM, data, grid, None).best.fitted.model
     assert pll(model, test).mean > -6 * np.log(2) * 0.5
     strongest = sorted(model.edges().items(), key=lambda e: -abs(e[1]))[:5]
     assert sorted(pair for pair, _ in strongest) == [(v, v + 1) for v in range(5)]
@@ -218,13 +220,10 @@ def test_does_not_depend_on_anything_but_the_seed():
 
 def test_tuned_over_searches_and_penalties():
     data = random_data(5, 300, 8)
-    method = load_method("blm")
-    grid = method.grid({"initial": ["full", "positive"], "l1": [1, 5], "sd": [0.5, 1]})
-    tuned = tune(method, data, grid, validation_score(method, data))
+    grid = BLM.grid({"initial": ["full", "positive"], "l1": [1, 5], "sd": [0.5, 1]})
+    tuned = tune(BLM, data, grid, validation_score(BLM, data))
     assert set(tuned.variants) == {"full", "positive"}
     assert len(tuned.trace) == 8
     assert tuned.best.fitted.details["n_replaced"] > 0
-    workspace = method.prepare(Task(data, grid))
-    parameters = method.choose(tuned.best.parameters)
-    again = method.stages[0].learn(workspace, parameters, None)
+    again = BLM.choose(tuned.best.parameters).learn(BLM.prepare(Task(data, grid)), Start())
     assert again.details["n_candidates"] == tuned.best.fitted.details["n_candidates"]

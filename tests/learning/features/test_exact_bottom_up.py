@@ -7,12 +7,13 @@ from scipy.optimize import minimize
 from conftest import random_data
 from mnlearn.learning.features.bottom_up import search_bottom_up
 from mnlearn.learning.features.bottom_up_exact import search_exactly
-from mnlearn.learning.method import Task
+from mnlearn.learning.learner import Start, Task
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import Stopping, learn_weights
-from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
-from mnlearn.methods import load_method
-from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
+from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
+from mnlearn.methods.blm import BLM
+from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.runtime.errors import InputError
 
 PENALTY = Penalty(1.0, 1.0)
@@ -20,7 +21,7 @@ PENALTY = Penalty(1.0, 1.0)
 
 def score(conjunctions, data, price):
     """The best score of lists of literals, weights found by bounded L-BFGS on split weights."""
-    features, _ = canonical(
+    features, _ = canonicalise(
         concatenate([atomic_features(data.n_vars), features_of(sorted(conjunctions))])
     )
     holds = features.satisfied(data.rows)
@@ -75,37 +76,27 @@ def test_no_generalisation_of_what_is_found_scores_higher():
 def test_the_approximate_search_scores_as_high(initial):
     data, price = random_data(5, 60, 6), 1.0
 
+    def minimum(features):
+        likelihood = arrange_stored(features, data)
+        return fit_weights(likelihood, PENALTY, max_iterations=1000, stopping=Stopping(1e-8))
+
     def total(found):
-        learned = learn_weights(
-            pseudo_likelihood(found.features, data), PENALTY, None, 1000, Stopping(1e-8)
-        )
+        learned = minimum(found.features)
         paid = (learned.weight != 0.0) & (found.features.length > 1)
         return learned.objective + price * found.features.length[paid].sum()
 
     exact = search_exactly(data, PENALTY, initial, 5, price)
     near = search_bottom_up(data, PENALTY, initial, 5, price)
-    alone = learn_weights(
-        pseudo_likelihood(atomic_features(6), data), PENALTY, None, 1000, Stopping(1e-8)
-    )
+    alone = minimum(atomic_features(6))
     assert total(exact) < alone.objective
     assert total(near) < total(exact) + 0.2 * (alone.objective - total(exact))
 
 
 def test_chosen_by_a_parameter():
     data = random_data(1, 30, 4)
-    method = load_method("blm")
-    parameters = method.choose({"relearn": "candidate", "initial": "full"})
-    learned = method.stages[0].learn(
-        method.prepare(
-            Task(
-                data,
-                method.grid({"relearn": ["candidate"], "initial": ["full"], "l1": [1], "sd": [1]}),
-            )
-        ),
-        parameters,
-        None,
-    )
+    grid = BLM.grid({"relearn": "candidate", "initial": "full"})
+    learned = BLM(relearn="candidate", initial="full").learn(BLM.prepare(Task(data, grid)), Start())
     found = search_exactly(data, Penalty(1.0, 5.0), "full")
     assert learned.details["n_replaced"] == sum(found.replaced) > 0
     with pytest.raises(InputError, match="relearn: expected one of pass, candidate, got 'never'"):
-        method.choose({"relearn": "never"})
+        BLM.choose({"relearn": "never"})

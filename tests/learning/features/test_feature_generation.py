@@ -1,6 +1,5 @@
 """Random generalisation: what is drawn, how often, and what is kept."""
 
-import itertools
 from collections import Counter
 from itertools import combinations
 
@@ -13,9 +12,9 @@ from conftest import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.search.generation import generalise, literal_keys
 from mnlearn.learning.features.generation import generate_features
-from mnlearn.learning.method import Task
+from mnlearn.learning.learner import Start, Task
 from mnlearn.learning.tuning import tune, validation_score
-from mnlearn.methods import load_method
+from mnlearn.methods.gssl import GSSL
 from mnlearn.runtime.errors import InputError
 
 
@@ -128,10 +127,9 @@ def test_refuses_what_cannot_be_generated(rows, arguments, message):
 
 def test_gssl_learns_weights_of_nested_feature_sets():
     data = random_data(4, n_examples=200, n_vars=6)
-    method = load_method("gssl")
-    grid = method.grid({"n_generated": [100, 1000], "threshold": [1, 5], "l1": [0.5]})
-    tuned = tune(method, data, grid, lambda model: float(len(model.features)))
-    workspace = method.prepare(Task(data, grid))
+    grid = GSSL.grid({"n_generated": [100, 1000], "threshold": [1, 5], "l1": [0.5]})
+    tuned = tune(GSSL, data, grid, lambda model: float(len(model.features)))
+    workspace = GSSL.prepare(Task(data, grid))
     for variant, candidate in tuned.variants.items():
         initial, n_generated, threshold = variant.split("-")
         run = generate_features(data, 1000, initial)
@@ -142,35 +140,45 @@ def test_gssl_learns_weights_of_nested_feature_sets():
         assert candidate.fitted.details["gap"] >= 0
         n_unique = len(run.distinct(int(n_generated))[0])
         assert candidate.fitted.details["n_unique"] == n_unique
-    parameters = method.choose({k: v[0] for k, v in grid.items()})
-    assert workspace.run(parameters).nested.run.n_initial == data.n_rows
+    assert workspace.generated(GSSL(initial="positive")).nested.run.n_initial == data.n_rows
     assert tuned.best.parameters["n_generated"] == 1000
 
 
-def test_gssl_learns_the_same_in_any_order():
+def test_gssl_does_not_depend_on_the_order_of_the_values():
     data = random_data(5, n_examples=300, n_vars=7)
-    method = load_method("gssl")
-    grid = method.grid(
-        {
-            "initial": ["full", "positive"],
-            "n_generated": [100, 500],
-            "threshold": [1, 2],
-            "l1": [0.5, 2],
-            "sd": [0.1, 1],
-            "max_iterations": [5],
-        }
-    )
-    tuned = tune(method, data, grid, validation_score(method, data))
-    workspace = method.prepare(Task(data, grid, criterion=validation_score(method, data)))
-    stage = method.stages[-1]
-    values = itertools.product(*(grid[name] for name in stage.parameters))
-    points = [dict(zip(stage.parameters, point, strict=True)) for point in values]
-    n_checked = 0
-    for point in reversed(points):
-        fitted = stage.learn(
-            workspace, method.choose({**method.defaults(), "max_iterations": 5, **point}), None
-        )
-        row = next(r for r in tuned.trace if all(r[k] == v for k, v in point.items()))
-        assert row["objective"] == fitted.details["objective"]
-        n_checked += 1
-    assert n_checked == 32
+    values = {
+        "initial": ["full", "positive"],
+        "n_generated": [100, 500],
+        "threshold": [1, 2],
+        "l1": [0.5, 2],
+        "sd": [0.1, 1],
+        "max_iterations": [5],
+    }
+    names = GSSL.stages[-1].parameters
+
+    def objectives(values):
+        tuned = tune(GSSL, data, GSSL.grid(values), validation_score(GSSL, data))
+        return {tuple(row[n] for n in names): row["objective"] for row in tuned.trace}
+
+    forward = objectives(values)
+    assert len(forward) == 32
+    assert objectives({name: list(reversed(each)) for name, each in values.items()}) == forward
+
+
+def test_gssl_starts_where_fewer_features_ended():
+    """The weights of features that the start does not have are 0; those it has are its own."""
+    data = random_data(6, n_examples=300, n_vars=7)
+    grid = GSSL.grid({"n_generated": 500, "threshold": [1, 3], "sd": 0.5, "l1": 1})
+    workspace = GSSL.prepare(Task(data, grid))
+    few, many = (GSSL(n_generated=500, threshold=t, sd=0.5, l1=1.0) for t in (3, 1))
+    before = few.learn(workspace, Start())
+    weight = workspace.initial_weights(many, Start(learner=few, fitted=before))
+    features = workspace.selected(many).features
+    known = dict(zip(conjunctions_of(before.model.features), before.model.weight, strict=True))
+    assert len(known) < len(features)
+    for key, w in zip(conjunctions_of(features), weight, strict=True):
+        assert w == known.get(key, 0.0)
+
+
+def conjunctions_of(features):
+    return [frozenset(features.literals(k)) for k in range(len(features))]

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import (
     draw,
     expected_counts,
@@ -20,8 +20,8 @@ from mnlearn.learning.latent_trees.neighbour_joining import joined
 from mnlearn.learning.latent_trees.recursive_grouping import grouped
 from mnlearn.learning.latent_trees.search import learn_latent_tree
 from mnlearn.learning.latent_trees.tree import LatentTree, expectation_maximisation
-from mnlearn.learning.method import Task
-from mnlearn.methods import load_method
+from mnlearn.learning.learner import Task
+from mnlearn.methods.ltm import LTM
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 
 
@@ -182,8 +182,7 @@ def test_threads_do_not_change_expected_counts(sample):
 
 def test_the_method_returns_the_circuit(sample):
     _, data = sample
-    method = load_method("ltm")
-    fitted = method.stages[0].learn(Task(data, method.grid({})), method.choose({}), None)
+    fitted = LTM().learn(Task(data, LTM.grid({})))
     assert fitted.details["n_hidden"] == 2
     assert fitted.model.features is None
 
@@ -210,7 +209,7 @@ def test_potentials_of_a_region_stand_for_the_rest_of_the_tree(seed):
     weight = rng.uniform(0.5, 2.0, len(rows))
     counts, total = expected_counts_given(local, potentials, weight)
     assert total == pytest.approx(weight @ log_value(whole, rows))
-    whole_counts, _ = expected_counts(whole, Dataset(rows, weight, np.arange(len(rows))))
+    whole_counts, _ = expected_counts(whole, merge_rows(rows, weight))
     # Parameters of node v of the whole tree begin at 4 v - 2, of the local one likewise.
     for k, v in enumerate(region[1:], start=1):
         np.testing.assert_allclose(

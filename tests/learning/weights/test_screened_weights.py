@@ -10,29 +10,36 @@ import oracles
 from conftest import random_data, random_features
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.arithmetic import logistic32
-from mnlearn.learning.method import Task
+from mnlearn.learning.learner import Start, Task
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights import packed_likelihood as packed_module
-from mnlearn.learning.weights.descent import Stopping, learn_weights
-from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, packed_likelihood
-from mnlearn.learning.weights.paths import WeightPaths, stronger, strongest_first, weight_paths
+from mnlearn.learning.weights.arranged_features import ArrangedFeatures
+from mnlearn.learning.weights.arrangement import arrange
+from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.gap import gap_terms
+from mnlearn.learning.weights.judge import Judge
+from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, arrange_packed
 from mnlearn.learning.weights.rewritten_likelihood import (
     MAX_COMMON,
     RewrittenLikelihood,
-    likelihood_of,
     rewrite,
 )
-from mnlearn.learning.weights.screening import Verdict, gap_terms, learn_screened_weights
-from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
-from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
+from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 
 
 def features_and_data(seed, n_vars=8, n_features=60, longest=7):
     rng = np.random.default_rng(seed)
     drawn = random_features(rng, n_vars, n_features, longest)
-    features, _ = canonical(concatenate([atomic_features(n_vars), drawn]))
+    features, _ = canonicalise(concatenate([atomic_features(n_vars), drawn]))
     return features, random_data(seed, 400, n_vars)
+
+
+def minimum_of_all(features, data, penalty):
+    likelihood = arrange_stored(features, data)
+    return fit_weights(likelihood, penalty, max_iterations=5000, stopping=Stopping(1e-9))
 
 
 @pytest.mark.parametrize("share", [0.0, 1 / 24, 2.0], ids=["all bits", "mixed", "all lists"])
@@ -40,26 +47,26 @@ def features_and_data(seed, n_vars=8, n_features=60, longest=7):
 def test_value_against_enumeration(seed, share, monkeypatch):
     monkeypatch.setattr(packed_module, "FEW", share)
     features, data = features_and_data(seed)
-    likelihood = packed_likelihood(features, data)
+    likelihood = arrange_packed(features, data)
     assert (len(likelihood.many) == 0) == (share > 1)
     assert (len(likelihood.few) == 0) == (share == 0)
     w = np.random.default_rng(seed).normal(size=len(features))
     value, gradient = likelihood.value_and_gradient(w)
     network = MarkovNetwork(data.n_vars, features, w)
     assert_allclose(value, -data.weight @ oracles.pll(network, data.rows), rtol=1e-6)
-    exact = pseudo_likelihood(features, data)
+    exact = arrange_stored(features, data)
     assert_allclose(gradient, exact.value_and_gradient(w)[1], atol=1e-4 * data.n_examples)
-    assert_allclose(likelihood.curvature, exact.curvature(), rtol=1e-6)
+    assert_allclose(likelihood.curvature, exact.curvature, rtol=1e-6)
 
 
 @pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 4095, 4097, 9000])
 def test_any_number_of_rows(n_rows):
     rng = np.random.default_rng(n_rows)
     data = merge_rows(rng.integers(0, 2, (n_rows, 40)), rng.uniform(0.5, 2, n_rows))
-    features, _ = canonical(concatenate([atomic_features(40), random_features(rng, 40, 80, 8)]))
+    features, _ = canonicalise(concatenate([atomic_features(40), random_features(rng, 40, 80, 8)]))
     w = rng.normal(size=len(features))
-    value, gradient = packed_likelihood(features, data).value_and_gradient(w)
-    exact, exact_gradient = pseudo_likelihood(features, data).value_and_gradient(w)
+    value, gradient = arrange_packed(features, data).value_and_gradient(w)
+    exact, exact_gradient = arrange_stored(features, data).value_and_gradient(w)
     assert_allclose(value, exact, rtol=1e-6)
     assert_allclose(gradient, exact_gradient, rtol=1e-4, atol=1e-5 * data.n_examples)
 
@@ -67,8 +74,8 @@ def test_any_number_of_rows(n_rows):
 def test_does_not_depend_on_threads():
     features, data = features_and_data(0)
     w = np.random.default_rng(0).normal(size=len(features))
-    one = packed_likelihood(features, data, 1).value_and_gradient(w)
-    three = packed_likelihood(features, data, 3).value_and_gradient(w)
+    one = arrange_packed(features, data, 1).value_and_gradient(w)
+    three = arrange_packed(features, data, 3).value_and_gradient(w)
     assert one[0] == three[0]
     assert_array_equal(one[1], three[1])
 
@@ -78,8 +85,8 @@ def test_restricted_is_the_likelihood_of_the_rest():
     rng = np.random.default_rng(1)
     member = rng.random(len(features)) < 0.5
     w = rng.normal(size=member.sum())
-    part = packed_likelihood(features, data).restricted(member)
-    alone = packed_likelihood(features.select(member), data)
+    part = arrange_packed(features, data).restricted(member)
+    alone = arrange_packed(features.select(member), data)
     assert part.n_features == member.sum()
     assert_allclose(part.curvature, alone.curvature)
     found, expected = part.value_and_gradient(w), alone.value_and_gradient(w)
@@ -107,8 +114,14 @@ def test_single_precision_functions():
 @pytest.mark.parametrize("penalty", [Penalty(0.5, 5.0), Penalty(1.0, 0.0), Penalty(None, 10.0)])
 def test_optimum_of_all_features(penalty):
     features, data = features_and_data(2)
-    exact = learn_weights(pseudo_likelihood(features, data), penalty, None, 5000, Stopping(1e-9))
-    found = learn_screened_weights(packed_likelihood(features, data), penalty, None, 5000, 1e-7)
+    exact = minimum_of_all(features, data, penalty)
+    found = fit_weights(
+        arrange_packed(features, data),
+        penalty,
+        max_iterations=5000,
+        stopping=Stopping(1e-7),
+        screen=True,
+    )
     assert_allclose(found.objective, exact.objective, rtol=2e-6)
     if penalty.l1:
         assert found.n_searched < len(features)
@@ -117,12 +130,10 @@ def test_optimum_of_all_features(penalty):
 
 def test_gap_is_a_bound_wherever_learning_ends():
     features, data = features_and_data(3)
-    penalty, likelihood = Penalty(0.5, 3.0), packed_likelihood(features, data)
-    best = learn_weights(
-        pseudo_likelihood(features, data), penalty, None, 5000, Stopping(1e-9)
-    ).objective
+    penalty, likelihood = Penalty(0.5, 3.0), arrange_packed(features, data)
+    best = minimum_of_all(features, data, penalty).objective
     for n in (1, 3, 10, 30):
-        found = learn_screened_weights(likelihood, penalty, None, n)
+        found = fit_weights(likelihood, penalty, max_iterations=n, screen=True)
         assert found.n_iterations <= n
         assert found.objective - found.gap <= best <= found.objective * (1 + 1e-6)
         assert 0 <= found.left_out <= found.gap * (1 + 1e-9)
@@ -138,20 +149,27 @@ def test_gap_terms_of_weights_at_their_minimum_are_zero():
 
 def test_a_warm_start_at_the_optimum_ends_at_once():
     features, data = features_and_data(4)
-    likelihood, penalty = packed_likelihood(features, data), Penalty(0.3, 4.0)
-    first = learn_screened_weights(likelihood, penalty, None, 1000, 1e-5)
+    likelihood, penalty = arrange_packed(features, data), Penalty(0.3, 4.0)
+    first = fit_weights(
+        likelihood, penalty, max_iterations=1000, stopping=Stopping(1e-5), screen=True
+    )
     assert first.stopped_by == "gap"
-    again = learn_screened_weights(likelihood, penalty, first.weight, 1000, 1e-4)
+    again = fit_weights(likelihood, penalty, start=first.weight, max_iterations=1000, screen=True)
     assert again.n_iterations == 0
     assert_array_equal(again.weight, first.weight)
 
 
 def test_judge_ends_what_falls_behind():
-    scores = iter([0.0, -1.0, -2.0, -3.0, -4.0])
+    scores = iter([-1.0, -2.0, -3.0, -4.0])
     features, data = features_and_data(5)
-    likelihood = packed_likelihood(features, data)
-    found = learn_screened_weights(
-        likelihood, Penalty(10.0, 0.0), None, 500, 1e-9, lambda w: next(scores)
+    likelihood = arrange_packed(features, data)
+    found = fit_weights(
+        likelihood,
+        Penalty(10.0, 0.0),
+        max_iterations=500,
+        stopping=Stopping(1e-9),
+        screen=True,
+        judge=Judge(lambda w: next(scores), bar=-np.inf, at_start=0.0),
     )
     assert (found.stopped_by, found.n_iterations) == ("judge", 20)
 
@@ -175,44 +193,16 @@ def test_judge_ends_what_falls_behind():
         ([0, -1, -2], -2.1, False),
     ],
 )
-def test_verdict(scores, bar, ends):
-    said = iter(scores)
-    verdict = Verdict(lambda w: next(said), bar, [next(said)])
+def test_a_judge_ends_what_falls_behind_or_gets_worse(scores, bar, ends):
+    said = iter(scores[1:])
+    judge = Judge(lambda w: next(said), bar, at_start=scores[0])
     left = range(95, 0, -5)
-    outcomes = [
-        verdict.falls_behind(np.zeros(1), n) for _, n in zip(scores[1:], left, strict=False)
-    ]
+    outcomes = [judge.falls_behind(np.zeros(1), n) for _, n in zip(scores[1:], left, strict=False)]
     assert outcomes[-1] == ends
     assert not any(outcomes[:-1])
 
 
-def test_stronger_penalties_come_first():
-    grid = {"l1": [1, 5, 10], "sd": [1.0, None, 0.1]}
-    order = strongest_first(grid)
-    assert len(order) == 9
-    assert all(stronger(p, grid) in order[:k] for k, p in enumerate(order) if k)
-    assert stronger(Penalty(0.1, 10), grid) is None
-    assert stronger(Penalty(0.1, 1), grid) == Penalty(0.1, 5)
-    assert stronger(Penalty(1.0, 10), grid) == Penalty(0.1, 10)
-    assert stronger(Penalty(None, 10), grid) == Penalty(1.0, 10)
-
-
-@pytest.mark.parametrize("judged", [False, True])
-def test_paths_do_not_depend_on_the_order_of_questions(judged):
-    features, data = features_and_data(6)
-    grid = {"l1": [1.0, 5.0], "sd": [0.1, 1.0]}
-    penalties = [Penalty(sd, l1) for sd in grid["sd"] for l1 in grid["l1"]]
-    task = Task(data, grid, criterion=(lambda m: -abs(m.weight).sum()) if judged else None)
-    forward = weight_paths(task, features, 30, 0.0)
-    backward = weight_paths(task, features, 30, 0.0)
-    assert forward.strongest() == Penalty(0.1, 5.0)
-    one = [forward.fitted(p, 0.0).model.weight for p in penalties]
-    other = [backward.fitted(p, 0.0).model.weight for p in reversed(penalties)]
-    for a, b in zip(one, reversed(other), strict=True):
-        assert_array_equal(a, b)
-
-
-def test_paths_ask_the_criterion_of_tuning():
+def test_the_criterion_of_tuning_ends_weights_that_start_at_the_same_features():
     features, data = features_and_data(7)
     asked = []
 
@@ -220,12 +210,19 @@ def test_paths_ask_the_criterion_of_tuning():
         asked.append(model)
         return -len(asked)
 
-    task = Task(data, {"l1": [0.0], "sd": [0.1, 100.0]}, criterion=worse)
-    paths = WeightPaths(task, features, packed_likelihood(features, data), 200)
-    assert paths.weights(Penalty(0.1, 0.0)).stopped_by != "judge"
+    task = Task(data, {}, criterion=worse)
+    arranged = ArrangedFeatures(task, features, arrange_packed(features, data), 0.0)
+
+    def learn(penalty, start):
+        return arranged.fit(penalty, 200, start, seconds_structure=0.0)
+
+    first = learn(Penalty(0.1, 0.0), Start())
+    assert first.details["stopped_by"] != "judge"
+    of_others = learn(Penalty(100.0, 0.0), Start(fitted=first, score=0.0))
+    assert of_others.details["stopped_by"] != "judge"
     assert not asked
-    assert paths.weights(Penalty(100.0, 0.0)).stopped_by in ("judge", "gap", "decrease")
-    assert len(asked) > 0
+    start = Start(fitted=first, score=0.0, same_features=True, best_score=0.0)
+    assert learn(Penalty(100.0, 0.0), start).details["stopped_by"] == "judge"
     assert all(isinstance(model, MarkovNetwork) for model in asked)
 
 
@@ -247,9 +244,9 @@ def test_rewritten_features_have_the_same_likelihood(seed):
     expected = features.satisfied(data.rows).T.astype(float)
     constant = (expected - indicator)[:, :1]
     assert_allclose(indicator + constant, expected)
-    plain = packed_likelihood(features, data)
+    plain = arrange_packed(features, data)
     rewritten = RewrittenLikelihood(
-        plain.curvature, packed_likelihood(conjunctions, data), sums, sums.T.tocsr()
+        plain.curvature, arrange_packed(conjunctions, data), sums, sums.T.tocsr()
     )
     rng = np.random.default_rng(seed)
     w = rng.normal(size=len(features))
@@ -267,8 +264,8 @@ def test_rewritten_features_have_the_same_likelihood(seed):
 def test_the_quicker_way_is_taken():
     rng = np.random.default_rng(0)
     triples = [[(v, 0) for v in triple] for triple in itertools.combinations(range(16), 3)]
-    features, _ = canonical(concatenate([atomic_features(40), features_of(triples)]))
+    features, _ = canonicalise(concatenate([atomic_features(40), features_of(triples)]))
     sparse_data = merge_rows(rng.random((4000, 40)) < 0.1)
     dense_data = merge_rows(rng.random((4000, 40)) < 0.5)
-    assert isinstance(likelihood_of(features, sparse_data), RewrittenLikelihood)
-    assert isinstance(likelihood_of(features, dense_data), PackedLikelihood)
+    assert isinstance(arrange(features, sparse_data), RewrittenLikelihood)
+    assert isinstance(arrange(features, dense_data), PackedLikelihood)

@@ -11,20 +11,21 @@ import oracles
 from conftest import random_data, random_features, random_network
 from mnlearn.kernels.arithmetic import logistic
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import Stopping, learn_weights
-from mnlearn.learning.weights.stored_likelihood import flipped_partners, pseudo_likelihood
-from mnlearn.models.features import atomic_features, canonical, concatenate
+from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.stored_likelihood import arrange_stored, flipped_partners
+from mnlearn.models.features import atomic_features, canonicalise, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 
 
 def problem(seed, n_vars=6, n_features=25):
     rng = np.random.default_rng(seed)
-    features, _ = canonical(
+    features, _ = canonicalise(
         concatenate([atomic_features(n_vars), random_features(rng, n_vars, n_features, 4)])
     )
     data = random_data(seed, n_vars=n_vars)
-    return features, data, pseudo_likelihood(features, data)
+    return features, data, arrange_stored(features, data)
 
 
 def value(features, data, w):
@@ -50,9 +51,9 @@ def test_more_rows_than_sixteen_bits_number():
 
     data = merge_rows(rows)
     assert data.n_rows > 2**16
-    features, _ = canonical(random_features(rng, 20, 30, 3))
-    likelihood = pseudo_likelihood(features, data)
-    assert likelihood.design[3].dtype == np.uint32
+    features, _ = canonicalise(random_features(rng, 20, 30, 3))
+    likelihood = arrange_stored(features, data)
+    assert likelihood.design.touched.dtype == np.uint32
     w = rng.normal(size=len(features))
     # The gradient at w from the definition, for the first feature's first literal's variable.
     few = data.rows[:200]
@@ -75,14 +76,14 @@ def test_curvature_is_the_hessian_diagonal_at_zero(seed):
         move = zero.copy()
         move[f] = step
         up, down = likelihood.value_and_gradient(move)[1], likelihood.value_and_gradient(-move)[1]
-        assert_allclose((up[f] - down[f]) / (2 * step), likelihood.curvature()[f], rtol=1e-5)
+        assert_allclose((up[f] - down[f]) / (2 * step), likelihood.curvature[f], rtol=1e-5)
 
 
 def test_threads_give_equal_bytes():
     features, data, one = problem(0, n_vars=10, n_features=80)
     w = np.random.default_rng(0).normal(size=len(features))
     for threads in (2, 4):
-        more = pseudo_likelihood(features, data, threads)
+        more = arrange_stored(features, data, threads)
         for a, b in zip(one.design, more.design, strict=True):
             assert_array_equal(a, b)
         assert one.value_and_gradient(w)[0] == more.value_and_gradient(w)[0]
@@ -106,7 +107,7 @@ PENALTIES = [Penalty(1.0), Penalty(0.1), Penalty(None, 5.0), Penalty(1.0, 2.0), 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 def test_the_optimum_is_that_of_an_independent_solver(penalty):
     features, _data, likelihood = problem(1)
-    learned = learn_weights(likelihood, penalty, max_iterations=500, stopping=Stopping(1e-9))
+    learned = fit_weights(likelihood, penalty, max_iterations=500, stopping=Stopping(1e-9))
     n = len(features)
 
     # The penalised problem in positive and negative parts is smooth with bounds.
@@ -129,18 +130,16 @@ def test_the_optimum_is_that_of_an_independent_solver(penalty):
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 def test_the_gap_bounds_the_distance_to_the_optimum_at_any_point(penalty):
     _features, _, likelihood = problem(2)
-    best = learn_weights(
-        likelihood, penalty, max_iterations=1000, stopping=Stopping(1e-10)
-    ).objective
+    best = fit_weights(likelihood, penalty, max_iterations=1000, stopping=Stopping(1e-10)).objective
     for iterations in (1, 3, 10):
-        early = learn_weights(likelihood, penalty, max_iterations=iterations)
+        early = fit_weights(likelihood, penalty, max_iterations=iterations)
         assert early.objective - best <= early.gap * (1 + 1e-9) + 1e-7
 
 
 def test_l1_optimality_conditions():
     _features, _, likelihood = problem(4)
     l1 = 8.0
-    learned = learn_weights(
+    learned = fit_weights(
         likelihood, Penalty(None, l1), max_iterations=2000, stopping=Stopping(1e-10)
     )
     gradient = likelihood.value_and_gradient(learned.weight)[1]
@@ -154,8 +153,8 @@ def test_l1_optimality_conditions():
 def test_a_warm_start_at_the_optimum_stays():
     _, _, likelihood = problem(1)
     penalty = Penalty(1.0)
-    best = learn_weights(likelihood, penalty, max_iterations=500, stopping=Stopping(1e-9))
-    again = learn_weights(likelihood, penalty, best.weight)
+    best = fit_weights(likelihood, penalty, max_iterations=500, stopping=Stopping(1e-9))
+    again = fit_weights(likelihood, penalty, start=best.weight)
     assert again.n_iterations == 0
     assert again.stopped_by == "gap"
 
@@ -167,8 +166,8 @@ def test_weights_of_a_known_network_are_recovered():
 
     states = oracles.all_states(5)
     data = merge_rows(states[rng.choice(32, 200_000, p=oracles.joint(network))])
-    learned = learn_weights(
-        pseudo_likelihood(network.features, data),
+    learned = fit_weights(
+        arrange_stored(network.features, data),
         Penalty(10.0),
         max_iterations=500,
         stopping=Stopping(1e-8),

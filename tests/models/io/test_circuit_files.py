@@ -129,7 +129,7 @@ def test_marginals_of_groups_are_exact():
         for v in group:
             own = agrees & (data.rows[:, v] == row[v])
             expected[i] += np.log(p[own].sum() / p[agrees].sum())
-    found = cmll(circuit, data, [group], None, 0)
+    found = cmll(circuit, data, [group], None, seed=0)
     np.testing.assert_allclose(found.per_row, expected, atol=1e-10)
     assert found.monte_carlo_error == 0
 

@@ -153,7 +153,7 @@ def test_files_for_readers_and_programs(published, tmp_path):
         **content,
     )
     md, table = tmp_path / "claims.md", tmp_path / "claims.csv"
-    claims.write_claims(study, PAIRS, published, md, table)
+    claims.write_claims(study, PAIRS, published, md, path_csv=table)
     rows = list(csv.DictReader(io.StringIO(table.read_text())))
     assert [row["verdict"] for row in rows] == [REPRODUCED, UNKNOWN, SETUP, SETUP, UNKNOWN]
     assert rows[0]["published"] == "1 of 3"
@@ -175,5 +175,7 @@ def test_files_for_readers_and_programs(published, tmp_path):
 
 def test_a_study_without_claims_says_so(published, tmp_path):
     study = study_of()
-    claims.write_claims(study, scores_of({}), published, tmp_path / "c.md", tmp_path / "c.csv")
+    claims.write_claims(
+        study, scores_of({}), published, tmp_path / "c.md", path_csv=tmp_path / "c.csv"
+    )
     assert "states no claims" in (tmp_path / "c.md").read_text()

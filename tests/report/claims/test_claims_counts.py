@@ -49,7 +49,7 @@ def verdict(printed, scores, /, **entry):
     ],
 )
 def test_counts_of_20_datasets(count, published, direction, expected):
-    assert count_verdict(count, 20, published, 0.5, direction) == expected
+    assert count_verdict(count, 20, published, 0.5, direction=direction) == expected
 
 
 def test_a_count_below_the_published_one_has_an_effect_above_chance():

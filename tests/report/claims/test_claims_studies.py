@@ -9,7 +9,7 @@ import pytest
 
 from claim_cases import COLUMNS
 from mnlearn.report import claims
-from mnlearn.report.claims.rendering import counts
+from mnlearn.report.claims.rendering import count_verdicts
 from mnlearn.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
@@ -345,7 +345,7 @@ def test_recorded_scores_give_every_claim_a_verdict(name, published):
     missing = [c for c in found if c.outcome.verdict == UNKNOWN]
     assert all(claim.outcome.reason for claim in missing)
     results = [claim for claim in found if not claim.is_setup]
-    assert counts(found).startswith(f"{len(results)} results: ")
+    assert count_verdicts(found).startswith(f"{len(results)} results: ")
     assert all(claim.brief.startswith(claim.title) for claim in found)
 
 

@@ -14,7 +14,7 @@ from mnlearn.models.markov_network import markov_network
 from mnlearn.report import figures
 from mnlearn.report.figures import draw, write_figures
 from mnlearn.report.figures.canvas import NOTHING, Material, render
-from mnlearn.report.figures.critical_difference import joined
+from mnlearn.report.figures.critical_difference import find_runs
 from mnlearn.report.figures.pareto import _beaten
 from mnlearn.report.figures.query_curves import _limits
 from mnlearn.runtime.errors import InputError
@@ -143,7 +143,13 @@ def test_equal_input_gives_equal_bytes_and_both_files(structures, tmp_path):
     for folder in ("a", "b"):
         truths = {"d0": ring()}
         write_figures(
-            study, scores(), NO_PUBLISHED, DATASETS, tmp_path / folder, structures, truths
+            study,
+            scores(),
+            NO_PUBLISHED,
+            DATASETS,
+            folder=tmp_path / folder,
+            structure_folder=structures,
+            truths=truths,
         )
     names = {f"{p['name']}.{suffix}" for p in PRODUCTS for suffix in ("pdf", "png")}
     assert {path.name for path in (tmp_path / "a").iterdir()} == names
@@ -156,10 +162,26 @@ def test_equal_input_gives_equal_bytes_and_both_files(structures, tmp_path):
 
 def test_only_the_named_figures_are_drawn(structures, tmp_path):
     study = material(structures).study
-    write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, structures, only=["f3"])
+    write_figures(
+        study,
+        scores(),
+        NO_PUBLISHED,
+        DATASETS,
+        folder=tmp_path,
+        structure_folder=structures,
+        only=["f3"],
+    )
     assert {path.stem for path in tmp_path.iterdir()} == {"f3"}
     with pytest.raises(InputError, match="no 'f99'"):
-        write_figures(study, scores(), NO_PUBLISHED, DATASETS, tmp_path, structures, only=["f99"])
+        write_figures(
+            study,
+            scores(),
+            NO_PUBLISHED,
+            DATASETS,
+            folder=tmp_path,
+            structure_folder=structures,
+            only=["f99"],
+        )
 
 
 @pytest.mark.parametrize("kind", list(BY_KIND))
@@ -269,7 +291,7 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone(structures):
     ],
 )
 def test_runs_of_ranks_that_are_not_told_apart(ranks, critical, runs):
-    assert joined(np.array(ranks), critical) == runs
+    assert find_runs(np.array(ranks), critical) == runs
 
 
 def test_series_that_another_beats_in_both_are_off_the_line():

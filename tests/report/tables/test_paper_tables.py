@@ -239,7 +239,9 @@ def test_numbers_of_the_traces_are_the_largest_of_the_points_that_count(publishe
         ],
     }  # fmt: skip
     study = Study("s", {"datasets": list(LABELS), "tables": [product], "title": "T"})
-    table = tables.make_table(study, product, scores_of([]), published, LABELS, tuning=tmp_path)
+    table = tables.make_table(
+        study, product, scores_of([]), published, labels=LABELS, tuning=tmp_path
+    )
     assert texts(table) == [
         ["NLTCS", "136", "134", "no"],
         ["MSWeb", "30000", "33828", "yes"],

@@ -361,7 +361,7 @@ def test_unknown_kinds_and_names_are_refused(published, tmp_path):
         make("pie", scores_of([]), published)
     study = Study("s", {"datasets": [], "tables": [], "title": ""})
     with pytest.raises(InputError, match="no 'x'"):
-        tables.write_tables(study, scores_of([]), published, {}, tmp_path, only=["x"])
+        tables.write_tables(study, scores_of([]), published, {}, folder=tmp_path, only=["x"])
 
 
 @pytest.mark.parametrize("name", ["acmn", "dtsl", "dtsl_tuning", "dn2mn", "gssl", "demo"])
@@ -370,7 +370,7 @@ def test_every_kind_that_a_study_uses_exists(name, published, tmp_path):
     assert {t["kind"] for t in study.content["tables"]} <= set(tables.KINDS)
     assert {f["kind"] for f in study.content["figures"]} <= set(figures.KINDS)
     assert {c["kind"] for c in study.content["claims"]} <= set(CLAIM_KINDS)
-    tables.write_tables(study, scores_of([]), published, {}, tmp_path)
+    tables.write_tables(study, scores_of([]), published, {}, folder=tmp_path)
     names = {f"{t['name']}.{suffix}" for t in study.content["tables"] for suffix in SUFFIXES}
     assert {path.name for path in tmp_path.iterdir()} == names
 
@@ -438,7 +438,7 @@ def test_ranks_of_the_printed_learners(published):
     scores = scores_of([(d, "x", "", "cmll", 0.0) for d in datasets])
     product = {"name": "t", "kind": "ranks", "caption": "C.", "columns": columns}
     study = Study("s", {"datasets": list(datasets), "tables": [product], "title": "T"})
-    table = tables.make_table(study, product, scores, published, datasets)
+    table = tables.make_table(study, product, scores, published, labels=datasets)
     rows = {row[0]: row[1:] for row in texts(table)}
     # The paper counts the wins 8, 9, 3, 0 and p = 0.0002 and 0.0193 before any adjustment.
     assert [rows[m][1] for m in ("GSSL", "L1", "DTSL", "BLM")] == ["8", "9", "3", "0"]

@@ -8,24 +8,22 @@ from command import refuse, succeed
 from mnlearn.learning.owlqn import minimise
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
-from mnlearn.learning.weights import paths
-from mnlearn.learning.weights.descent import MAX_ITERATIONS, learn_weights
-from mnlearn.learning.weights.rewritten_likelihood import likelihood_of
-from mnlearn.learning.weights.screening import learn_screened_weights
-from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
+from mnlearn.learning.weights.arrangement import arrange
+from mnlearn.learning.weights.fit import MAX_ITERATIONS, fit_weights
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.tree_features import tree_features
 from mnlearn.runtime.files import write_csv
 from mnlearn.study import bench
 from mnlearn.study.bench import gssl, measure, weights
-from mnlearn.study.datasets.embedded import embedded
+from mnlearn.study.datasets.embedded import load_embedded
 
 
 def test_reference_stops_when_five_iterations_gain_too_little():
-    train = embedded("digits", 0)[0]
+    train = load_embedded("digits", 0)[0]
     features = tree_features(learn_tree_path(train, 1e-3).trees, "default")
-    likelihood = pseudo_likelihood(features, train)
+    likelihood = arrange_stored(features, train)
     penalty = Penalty(1.0)
-    state = weights.libra_state(likelihood, penalty)
+    state = weights.fit_as_libra(likelihood, penalty)
 
     def smooth(w):
         value, gradient = likelihood.value_and_gradient(w)
@@ -35,46 +33,47 @@ def test_reference_stops_when_five_iterations_gain_too_little():
 
     def done(progress):
         objectives.append(progress.objective)
-        return progress.iteration == state.iteration
+        return progress.iteration == state.n_iterations
 
     minimise(smooth, np.zeros(len(features)), np.zeros(len(features)), done, 100, memory=6)
     gains = -np.subtract(objectives[5:], objectives[:-5]) / objectives[5:]
     assert objectives[-1] == state.objective
     assert gains[-1] < 1e-3
     assert np.all(gains[:-1] >= 1e-3)
-    assert learn_weights(likelihood, penalty).objective < state.objective
+    assert fit_weights(likelihood, penalty).objective < state.objective
 
 
 @pytest.mark.parametrize("penalty", [Penalty(None, 5.0), Penalty(1.0)])
 def test_screened_weights_are_timed_to_the_objective_of_the_reference(monkeypatch, penalty):
-    train, _, test = embedded("digits", 0)
+    train, _, test = load_embedded("digits", 0)
     features = tree_features(learn_tree_path(train, 1e-3).trees, "default")
-    arranged = pseudo_likelihood(features, train), 0.0
-    called, limits = set(), []
+    arranged = arrange_stored(features, train), 0.0
+    n_arranged, limits = 0, []
 
-    def arrange(*arguments):
-        called.add("likelihood_of")
-        return likelihood_of(*arguments)
+    def count(*arguments):
+        nonlocal n_arranged
+        n_arranged += 1
+        return arrange(*arguments)
 
-    def learn(*arguments):
-        called.add("learn_screened_weights")
-        limits.append(arguments[3])
-        return learn_screened_weights(*arguments)
+    def learn(*arguments, **options):
+        if options.get("screen"):
+            limits.append(options["max_iterations"])
+        return fit_weights(*arguments, **options)
 
-    monkeypatch.setattr(paths, "likelihood_of", arrange)
-    monkeypatch.setattr(paths, "learn_screened_weights", learn)
-    quiet = bench.Bench(quiet=True)
+    monkeypatch.setattr(weights, "arrange", count)
+    monkeypatch.setattr(weights, "fit_weights", learn)
+    quiet = bench.Bench()
     weights.measure_weights(quiet, "digits", features, arranged, penalty, None, (train, test))
-    assert called == {"likelihood_of", "learn_screened_weights"}
+    assert n_arranged == len(limits) > 0
     monkeypatch.undo()
     runs = 1 + measure.REPEATS
     needed = limits[-2 * runs]
     assert limits[-2 * runs :] == [needed] * runs + [MAX_ITERATIONS] * runs
-    bar = weights.libra_state(arranged[0], penalty).objective
+    bar = weights.fit_as_libra(arranged[0], penalty).objective
 
     def objective(iterations):
-        likelihood = likelihood_of(features, train)
-        learned = learn_screened_weights(likelihood, penalty, None, iterations)
+        likelihood = arrange(features, train)
+        learned = fit_weights(likelihood, penalty, max_iterations=iterations, screen=True)
         return weights.objective_of(arranged[0], penalty, learned.weight)
 
     assert objective(needed) <= bar < objective(needed - 1)
@@ -87,13 +86,13 @@ def test_the_least_number_of_iterations():
 
 
 def test_a_dataset_is_measured_whole(capsys):
-    quiet = bench.Bench(quiet=True)
-    bench._measure_dataset(quiet, "grid", embedded("grid", 0))
-    bench.measure_logistic(quiet, "grid", *embedded("grid", 0)[::2])
-    bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
-    bench.measure_circuits(quiet, "grid", *embedded("grid", 0)[::2])
+    quiet = bench.Bench()
+    bench._measure_dataset(quiet, "grid", load_embedded("grid", 0))
+    bench.measure_logistic(quiet, "grid", *load_embedded("grid", 0)[::2])
+    bench.measure_generated(quiet, "grid", *load_embedded("grid", 0)[:2])
+    bench.measure_circuits(quiet, "grid", *load_embedded("grid", 0)[::2])
     # Digits has variables that never vary.
-    bench.measure_logistic(quiet, "digits", *embedded("digits", 0)[::2])
+    bench.measure_logistic(quiet, "digits", *load_embedded("digits", 0)[::2])
     tasks = [figure.task for figure in quiet.figures]
     for task in (
         "trees",
@@ -139,8 +138,8 @@ def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
 def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):
     monkeypatch.setattr(gssl, "SMALL", ("grid",))
     monkeypatch.setattr(gssl, "GRID_GENERATED", 1000)
-    quiet = bench.Bench(quiet=True)
-    bench.measure_generated(quiet, "grid", *embedded("grid", 0)[:2])
+    quiet = bench.Bench()
+    bench.measure_generated(quiet, "grid", *load_embedded("grid", 0)[:2])
     figure = next(f for f in quiet.figures if f.task == "GSSL grid on paths")
     assert figure.rate == "54 points"
     assert "all from zero" in figure.note

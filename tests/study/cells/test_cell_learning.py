@@ -7,7 +7,7 @@ import pytest
 from mnlearn.learning.tuning import validation_score
 from mnlearn.study.cells import learn as cell_learning
 from mnlearn.study.cells.files import TRACE
-from mnlearn.study.datasets.embedded import embedded
+from mnlearn.study.datasets.embedded import load_embedded
 
 WEIGHTS = {"sd": [0.1, 1.0, 100.0], "feature_mode": ["default", "prune-5", "nonzero"]}
 TREES = {"kappa": [0.001, 0.1, 1.0], **WEIGHTS}
@@ -24,7 +24,7 @@ CELLS = {
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    for name, split in zip(("train", "valid"), embedded("triples", 20)[:2], strict=True):
+    for name, split in zip(("train", "valid"), load_embedded("triples", 20)[:2], strict=True):
         split.save(folder / f"{name}.npz")
     return folder
 

@@ -1,4 +1,4 @@
-"""Compilation of networks into circuits: variable elimination on decision diagrams."""
+"""Compile networks into circuits by variable elimination on decision diagrams."""
 
 from dataclasses import replace
 
@@ -12,7 +12,8 @@ from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 MAX_EDGES = 5_000_000
-# A diagram: a node of the circuit, or (level, diagram if the variable is 0, diagram if 1).
+# A diagram is a node of the circuit, which is an end, or a decision: its level, the diagram if the
+# variable is 0, and the diagram if it is 1.
 Diagram = int | tuple[int, "Diagram", "Diagram"]
 _ONE = -1
 
@@ -20,22 +21,35 @@ _ONE = -1
 def compile_network(
     network: MarkovNetwork | BayesianNetwork, max_edges: int = MAX_EDGES
 ) -> ArithmeticCircuit:
-    """Return the circuit of a network, whose parameters are those of its features or CPDs.
+    """Return the circuit of a network; its parameters are those of the features or CPDs.
 
-    Variables are eliminated in min-fill order (Chavira & Darwiche 2007). Factors are decision
-    diagrams with nodes of the circuit at their ends, so that what a context makes equal is
-    computed once; a variable is eliminated at the lowest level of its diagrams.
+    Parameters
+    ----------
+    network : MarkovNetwork or BayesianNetwork
+        Without weights of plus infinity.
+    max_edges : int
+        Largest number of edges of the circuit.
 
     Raises
     ------
     InputError
         The circuit would have more than `max_edges` edges, or a weight is plus infinity.
+
+    Notes
+    -----
+    Variables are eliminated in min-fill order. A factor is a decision diagram whose ends are nodes
+    of the circuit, so contexts in which the factor is equal share their computation. A variable is
+    eliminated at the lowest level of its diagrams.
+
+    References
+    ----------
+    Chavira & Darwiche, "Compiling Bayesian networks using variable elimination", IJCAI 2007.
     """
     if isinstance(network, BayesianNetwork):
         rank = network.rank
-        circuit = compile_network(network.network(), max_edges)
+        circuit = compile_network(network.to_markov_network(), max_edges)
         assert circuit.features is not None
-        # Parents come before children: the last variable of a path and a value is that of the CPD.
+        # Parents come before children, so the last variable of a conjunction is that of the CPD.
         latest = np.maximum.reduceat(rank[circuit.features.var], circuit.features.start[:-1])
         return replace(circuit, target=read_only(network.order[latest].astype(np.int32)))
     if np.isposinf(network.weight).any():
@@ -45,7 +59,8 @@ def compile_network(
     order, log2_entries = min_fill_order(network.n_vars, scopes)
     builder = _Builder(network.n_vars, len(features), max_edges, log2_entries)
     level = np.empty(network.n_vars, np.int64)
-    # The variable that is eliminated first is lowest; greater levels are nearer to the top.
+    # The variable that is eliminated first has the lowest level; decisions at the top have the
+    # highest.
     level[order] = np.arange(network.n_vars)
 
     waiting: list[list[Diagram]] = [[] for _ in range(network.n_vars)]
@@ -59,17 +74,17 @@ def compile_network(
     for k, v in enumerate(order):
         product: Diagram = (k, 2 * v, 2 * v + 1)
         for diagram in waiting[k]:
-            product = builder.multiplied(product, diagram)
-        left = builder.without_lowest(product, k)
+            product = builder.multiply(product, diagram)
+        left = builder.sum_out_lowest(product, k)
         if isinstance(left, tuple):
             waiting[_lowest(left)].append(left)
         else:
-            result = builder.product(result, left)
+            result = builder.multiply_nodes(result, left)
     return builder.circuit(result, network)
 
 
 def _lowest(diagram: Diagram) -> int:
-    """Return the lowest level in a diagram that does not end at once."""
+    """Return the lowest level in a diagram that is not an end."""
     seen: set[int] = set()
     stack, lowest = [diagram], None
     while stack:
@@ -83,7 +98,7 @@ def _lowest(diagram: Diagram) -> int:
 
 
 class _Builder:
-    """Sums, products and diagrams, each made once."""
+    """The nodes and diagrams of a compilation; each of them is made once."""
 
     def __init__(self, n_vars: int, n_parameters: int, max_edges: int, log2_entries: float) -> None:
         self.n_leaves = 2 * n_vars + n_parameters
@@ -92,7 +107,7 @@ class _Builder:
         self._nodes: dict[tuple[int, int, int], int] = {}
         self._diagrams: dict[tuple[int, int, int], Diagram] = {}
 
-    def product(self, a: int, b: int) -> int:
+    def multiply_nodes(self, a: int, b: int) -> int:
         """Return the node of a product."""
         if a == _ONE:
             return b
@@ -118,29 +133,31 @@ class _Builder:
             self._diagrams[key] = (level, zero, one)
         return self._diagrams[key]
 
-    def multiplied(self, a: Diagram, b: Diagram) -> Diagram:
+    def multiply(self, a: Diagram, b: Diagram) -> Diagram:
         """Return the product of two diagrams."""
         done: dict[tuple[int, int], Diagram] = {}
 
-        def multiply(a: Diagram, b: Diagram) -> Diagram:
+        def multiply_below(a: Diagram, b: Diagram) -> Diagram:
             if a == _ONE:
                 return b
             if b == _ONE:
                 return a
             if not isinstance(a, tuple) and not isinstance(b, tuple):
-                return self.product(a, b)
+                return self.multiply_nodes(a, b)
             key = (_key(a), _key(b))
             if key not in done:
                 top = max(_level(a), _level(b))
                 zero_a, one_a = _branches(a, top)
                 zero_b, one_b = _branches(b, top)
-                done[key] = self._decision(top, multiply(zero_a, zero_b), multiply(one_a, one_b))
+                done[key] = self._decision(
+                    top, multiply_below(zero_a, zero_b), multiply_below(one_a, one_b)
+                )
             return done[key]
 
-        return multiply(a, b)
+        return multiply_below(a, b)
 
-    def without_lowest(self, diagram: Diagram, level: int) -> Diagram:
-        """Return the diagram in which the lowest level, on every way to an end, is summed out."""
+    def sum_out_lowest(self, diagram: Diagram, level: int) -> Diagram:
+        """Return the diagram with the lowest level, which is on every path, summed out."""
         done: dict[int, Diagram] = {}
 
         def reduce(one: Diagram) -> Diagram:
@@ -157,7 +174,7 @@ class _Builder:
         return reduce(diagram)
 
     def circuit(self, root: int, network: MarkovNetwork) -> ArithmeticCircuit:
-        """Return the circuit below a node; a product in one product only becomes part of it."""
+        """Return the circuit below a node; a product whose only parent is one is merged into it."""
         first = self.n_leaves
         parents: list[list[int]] = [[] for _ in range(root - first + 1)]
         for k in range(root - first, -1, -1):
@@ -195,7 +212,7 @@ class _Builder:
 
 
 def _key(diagram: Diagram) -> int:
-    """Return a number of its own for each diagram; ends have even ones."""
+    """Return a number that identifies a diagram; ends have even numbers."""
     return 2 * id(diagram) + 1 if isinstance(diagram, tuple) else 2 * diagram
 
 

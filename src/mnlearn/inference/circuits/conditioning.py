@@ -1,4 +1,4 @@
-"""Circuits given evidence, as circuits of their own."""
+"""Condition circuits on evidence."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +10,19 @@ from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 
-def given(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> ArithmeticCircuit:
-    """Return the circuit that is `circuit` where a state agrees with the evidence, and 0 elsewhere.
+def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> ArithmeticCircuit:
+    """Return the circuit that agrees with `circuit` on the evidence and is 0 in all other states.
 
-    It has the same variables, and as its value without further evidence the potential of the
-    evidence. Sums lose the branches that the evidence rules out, and what is left with one child
-    goes; parameters that no longer matter go too, and with them the features.
+    The result has the same variables. Without further evidence its value is the unnormalised
+    probability of the evidence. Sums lose the children that the evidence rules out, nodes with one
+    child are replaced by it, and parameters without effect are dropped. The result has no features.
 
-    evidence : uint8, shape (n_vars,): 0, 1, or UNKNOWN.
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    evidence : ndarray of uint8, shape (n_vars,)
+        0, 1, or UNKNOWN.
 
     Raises
     ------
@@ -46,7 +51,7 @@ def given(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithmetic
     n_inner, n_edges = rewrite(circuit.start, circuit.child, n_leaves, alias, place, start, child)
     is_sum = circuit.is_sum[inner]
     if n_inner == 0:
-        # The root is a leaf: a circuit has at least one inner node.
+        # The root is a leaf; a circuit needs an inner node, here a product of this leaf.
         is_sum, n_inner, n_edges = np.zeros(1, np.uint8), 1, 1
         start[1], child[0] = 1, place[root]
     return ArithmeticCircuit(

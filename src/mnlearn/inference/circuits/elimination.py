@@ -1,4 +1,4 @@
-"""Orders in which to eliminate variables."""
+"""Orders in which variables are eliminated."""
 
 import itertools
 import math
@@ -6,11 +6,25 @@ from collections.abc import Iterable, Sequence
 
 
 def min_fill_order(n_vars: int, scopes: Iterable[Sequence[int]]) -> tuple[list[int], float]:
-    """Return an elimination order, and log2 of the table entries that it takes.
+    """Return an elimination order, and the work that it takes.
 
-    Next is always the variable whose elimination joins the fewest pairs of neighbours, the first
-    of equals. The entries are those of one table for each elimination, over the variable and its
-    neighbours, without regard to local structure.
+    The next variable is always the one whose elimination joins the fewest pairs of neighbours; of
+    several such variables, the first.
+
+    Parameters
+    ----------
+    n_vars : int
+        Number of variables.
+    scopes : iterable of sequence of int
+        Variables of each factor.
+
+    Returns
+    -------
+    order : list of int
+        All variables.
+    log2_entries : float
+        Log2 of the number of entries of all tables: one table per elimination, over the variable
+        and its neighbours, without local structure.
     """
     near: list[set[int]] = [set() for _ in range(n_vars)]
     for scope in scopes:
@@ -41,6 +55,6 @@ def min_fill_order(n_vars: int, scopes: Iterable[Sequence[int]]) -> tuple[list[i
 
 
 def _fill(near: list[set[int]], v: int) -> int:
-    """Return the number of pairs of neighbours of a variable that are not neighbours."""
+    """Return the number of pairs of neighbours of a variable that no edge joins."""
     own = near[v]
     return (len(own) * (len(own) - 1) - sum(len(near[u] & own) for u in own)) // 2

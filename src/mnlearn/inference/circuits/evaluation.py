@@ -1,7 +1,7 @@
-"""Evaluation of a circuit again and again: in plain numbers where these suffice, else log space.
+"""Repeated evaluation of a circuit: with plain numbers where they suffice, else in log space.
 
-Plain numbers are several times quicker. They are trusted for a row of evidence where the value of
-the root, and the probabilities of the values that the evidence allows, are well within their range.
+Plain numbers are several times faster. They are trusted for a row of evidence if the value of the
+root and the probabilities of all values that the evidence allows are well within their range.
 """
 
 import numpy as np
@@ -20,13 +20,22 @@ from mnlearn.kernels.circuits.evaluation import (
 from mnlearn.models.circuit import ArithmeticCircuit
 
 UNKNOWN = 2
-# The root is trusted within this many nats of 0, a probability down to this.
+# Plain numbers are trusted if the log of the root is at most this far from 0 (nats), and all
+# probabilities are at least this.
 _PLAIN_RANGE = 600.0
 _LEAST_PROBABILITY = 1e-100
 
 
 class LogSpace:
-    """Room to evaluate a circuit for up to LANES rows of evidence at a time, in log space."""
+    """Evaluates a circuit for up to LANES rows of evidence at a time, in log space.
+
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    weight : ndarray of float64, shape (n_parameters,)
+        Logarithms of the parameters, used instead of the circuit's own.
+    """
 
     def __init__(self, circuit: ArithmeticCircuit, weight: NDArray[np.float64]) -> None:
         self._circuit = circuit
@@ -38,7 +47,7 @@ class LogSpace:
         self._flows: NDArray[np.float64] | None = None
 
     def values(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the log-value of the root for each of up to LANES rows."""
+        """Return the log-value of the root for each row of evidence; see `Batch.values`."""
         literal = self.all_values[: 2 * self._circuit.n_vars].reshape(-1, 2, LANES)
         for x in (0, 1):
             literal[:, x, : len(rows)] = np.where(1 - x == rows.T, LOG_ZERO, 0.0)
@@ -48,7 +57,7 @@ class LogSpace:
         return np.where(root < LOG_ZERO / 2, -np.inf, root)
 
     def flows(self) -> NDArray[np.float64]:
-        """Return the flows of all nodes for the rows evaluated last, (n_nodes, LANES)."""
+        """Return the flows of all nodes for the last rows, float64 of shape (n_nodes, LANES)."""
         if self._flows is None:
             self._flows = np.empty(self.all_values.shape)
         log_space_flows(*self._arrays, self.all_values, self._flows)
@@ -58,9 +67,14 @@ class LogSpace:
 class Batch:
     """Evaluates a circuit for up to LANES rows of evidence at a time, each by itself.
 
-    atomic : whether the first parameters are weights of the literals, in their order. Then each
-        variable is scaled by the sum of its two, so that the root has no factor for each of many
-        variables: it would leave the range at a few hundred of them.
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    atomic : bool
+        Whether the first parameters are the weights of the literals, in their order. If so, the two
+        values of each variable are scaled by their sum. Otherwise the root has a factor for every
+        variable and leaves the range of plain numbers at a few hundred variables.
     """
 
     def __init__(self, circuit: ArithmeticCircuit, atomic: bool) -> None:
@@ -72,7 +86,7 @@ class Batch:
         self.weigh(circuit.weight)
 
     def weigh(self, weight: NDArray[np.float64]) -> None:
-        """Take other weights, float64 of (n_parameters,), in place of the circuit's own."""
+        """Replace the parameters by `weight`, float64 of shape (n_parameters,)."""
         circuit = self._circuit
         self._weight = weight
         self._log_scale = _log_scale(weight, circuit.n_vars, self._atomic)
@@ -81,9 +95,17 @@ class Batch:
         self._log_space = None
 
     def values(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the log-value of the root for each of up to LANES rows.
+        """Return the log-value of the root for each row of evidence.
 
-        rows : uint8, (n_rows, n_vars): 0, 1, or UNKNOWN for a variable to be summed out.
+        Parameters
+        ----------
+        rows : ndarray of uint8, shape (n_rows, n_vars)
+            0, 1, or UNKNOWN for a variable to be summed out; at most LANES rows.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows,)
+            In nats.
         """
         self._rows, n_rows = rows, len(rows)
         literal = self._values[: 2 * self._circuit.n_vars].reshape(-1, 2, LANES)
@@ -101,7 +123,7 @@ class Batch:
         return np.where(self._trusted, log_root, self._in_log_space().values(rows))
 
     def flows(self) -> NDArray[np.float64]:
-        """Return the flows of the leaves for the rows evaluated last, (n_leaves, n_rows)."""
+        """Return the flows of the leaves for the last rows, float64 of shape (n_leaves, n_rows)."""
         if self._flows is None:
             self._flows, self._share = np.empty(self._values.shape), np.empty(LANES)
         plain_flows_of_lanes(*self._arrays, self._values, self._flows, self._share)
@@ -122,9 +144,14 @@ class Batch:
 
 
 class Evaluator:
-    """Evaluates a circuit under weights that change, as they do while they are learned.
+    """Evaluates a circuit under weights that change, as in weight learning.
 
-    atomic : see `Batch`.
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    atomic : bool
+        See `Batch`.
     """
 
     def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
@@ -135,9 +162,19 @@ class Evaluator:
         self._batch: Batch | None = None
 
     def expectations(self, weight: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return log Z and the expectation of each feature, float64 of (n_parameters,).
+        """Return log Z and the expectation of each feature.
 
-        weight : float64, (n_parameters,), in place of the circuit's own.
+        Parameters
+        ----------
+        weight : ndarray of float64, shape (n_parameters,)
+            Used instead of the circuit's own.
+
+        Returns
+        -------
+        log_z : float
+            In nats.
+        expectation : ndarray of float64, shape (n_parameters,)
+            Of the features under the distribution of the circuit.
         """
         first, last = 2 * self._circuit.n_vars, self._circuit.n_leaves
         log_scale = _log_scale(weight, self._circuit.n_vars, self._atomic)
@@ -154,12 +191,24 @@ class Evaluator:
         log_z = float(batch.values(row)[0])
         return log_z, batch.flows()[first:last, 0].copy()
 
-    def given(
+    def marginals(
         self, weight: NDArray[np.float64], rows: NDArray[np.uint8]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the log-value of the root, and P(X_v = 1 | evidence), for rows of evidence.
+        """Return the log-value of the root, and P(X_v = 1 | evidence), for each row of evidence.
 
-        rows : uint8, (n_rows, n_vars), at most LANES of them, as for `Batch.values`.
+        Parameters
+        ----------
+        weight : ndarray of float64, shape (n_parameters,)
+            Used instead of the circuit's own.
+        rows : ndarray of uint8, shape (n_rows, n_vars)
+            See `Batch.values`.
+
+        Returns
+        -------
+        log_value : ndarray of float64, shape (n_rows,)
+            In nats.
+        p_one : ndarray of float64, shape (n_rows, n_vars)
+            The marginals.
         """
         if self._batch is None:
             self._batch = Batch(self._circuit, self._atomic)
@@ -169,9 +218,16 @@ class Evaluator:
 
 
 class RowEvaluator:
-    """Evaluates a circuit for one row of evidence at a time, as it is asked one query at a time.
+    """Evaluates a circuit for one row of evidence at a time, for queries that come one by one.
 
-    atomic : see `Batch`, which is quicker where many rows are known together.
+    `Batch` is faster where many rows are known together.
+
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    atomic : bool
+        See `Batch`.
     """
 
     def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
@@ -185,10 +241,19 @@ class RowEvaluator:
         self._log_space: LogSpace | None = None
 
     def conditionals(self, row: NDArray[np.uint8]) -> tuple[float, NDArray[np.float64]]:
-        """Return the log-value of the root, and P(X_v = x | evidence), float64 of (n_vars, 2).
+        """Return the log-value of the root, and P(X_v = x | evidence).
 
-        row : uint8, (n_vars,): 0, 1, or UNKNOWN for a variable to be summed out. The
-            probabilities are not numbers where the evidence has probability 0.
+        Parameters
+        ----------
+        row : ndarray of uint8, shape (n_vars,)
+            0, 1, or UNKNOWN for a variable to be summed out.
+
+        Returns
+        -------
+        log_value : float
+            In nats.
+        p : ndarray of float64, shape (n_vars, 2)
+            NaN where the evidence has probability 0.
         """
         n_literals = 2 * self._circuit.n_vars
         literal = self._values[:n_literals].reshape(-1, 2)
@@ -210,12 +275,13 @@ class RowEvaluator:
 
 
 def _log_scale(weight: NDArray[np.float64], n_vars: int, atomic: bool) -> NDArray[np.float64]:
-    """Return by what each variable is scaled, in nats, float64 of (n_vars,)."""
+    """Return the logarithm of the scale of each variable, float64 of shape (n_vars,)."""
     if not atomic:
         return np.zeros(n_vars)
     return np.logaddexp(weight[: 2 * n_vars : 2], weight[1 : 2 * n_vars : 2])
 
 
 def _trusted(root: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which values of the root are well within the range of plain numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((root > 0.0) & (np.abs(np.log(root)) < _PLAIN_RANGE))

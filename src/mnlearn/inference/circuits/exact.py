@@ -1,4 +1,4 @@
-"""Exact inference in arithmetic circuits: values, marginals, MPE states and samples."""
+"""Exact inference in arithmetic circuits: values, marginals, most probable states and samples."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,21 @@ _PIECES = 16
 def log_value(
     circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
 ) -> NDArray[np.float64]:
-    """Return the log of the circuit's value for each row of evidence, float64 of (n_rows,).
+    """Return the log of the circuit's value for each row of evidence.
 
-    rows : uint8, (n_rows, n_vars): 0, 1, or UNKNOWN for a variable to be summed out. Minus
-        infinity for evidence of probability 0.
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    rows : ndarray of uint8, shape (n_rows, n_vars)
+        0, 1, or UNKNOWN for a variable to be summed out.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        In nats; minus infinity for evidence of probability 0.
     """
     out = np.empty(len(rows))
 
@@ -34,7 +45,7 @@ def log_value(
 
 
 def log_partition(circuit: ArithmeticCircuit) -> float:
-    """Return log Z, the log of the sum of the circuit's value over all states."""
+    """Return log Z in nats, the log of the sum of the circuit's value over all states."""
     return float(log_value(circuit, np.full((1, circuit.n_vars), UNKNOWN, np.uint8))[0])
 
 
@@ -43,8 +54,19 @@ def conditionals(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the log of the circuit's value for each row of evidence, and P(X_v = x | evidence).
 
-    rows : as in `log_value`. The second value is float64 of (n_rows, n_vars, 2), not a number
-        where the evidence has probability 0. Small probabilities are as exact as large ones.
+    Small probabilities have the same relative accuracy as large ones.
+
+    Parameters
+    ----------
+    circuit, rows, threads
+        See `log_value`.
+
+    Returns
+    -------
+    log_value : ndarray of float64, shape (n_rows,)
+        In nats.
+    p : ndarray of float64, shape (n_rows, n_vars, 2)
+        NaN where the evidence has probability 0.
     """
     log_values_of, p = np.empty(len(rows)), np.empty((*rows.shape, 2))
 
@@ -64,7 +86,7 @@ def conditionals(
 def marginals(
     circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
 ) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | evidence), float64 of (n_rows, n_vars); see `conditionals`."""
+    """Return P(X_v = 1 | evidence), float64 of shape (n_rows, n_vars); see `conditionals`."""
     p = conditionals(circuit, rows, threads)[1]
     return np.asarray(p[:, :, 1] / p.sum(axis=2))
 
@@ -72,10 +94,23 @@ def marginals(
 def expected_counts(
     circuit: ArithmeticCircuit, data: Dataset, threads: int = 1
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the expected number of examples with each parameter, and their log-value.
+    """Return the expected number of examples with each parameter, and the log-value of the data.
 
-    The first, float64 of (n_parameters,), is what expectation maximisation needs; the second is
-    the sum over examples of the log of the circuit's value.
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    data : Dataset
+        The examples.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    counts : ndarray of float64, shape (n_parameters,)
+        The sufficient statistics of expectation maximisation.
+    total : float
+        Sum over examples of the log of the circuit's value, in nats.
     """
 
     def add_up(first: int, last: int) -> tuple[NDArray[np.float64], float]:
@@ -88,7 +123,7 @@ def expected_counts(
             counts += batch.flows()[2 * circuit.n_vars :] @ weight
         return counts, total
 
-    # The same pieces for any number of threads, so that sums are the same.
+    # The pieces do not depend on the number of threads, so that sums do not either.
     pieces = np.linspace(0, data.n_rows, min(data.n_rows, _PIECES) + 1).astype(int).tolist()
 
     def add_pieces(first: int, last: int) -> list[tuple[NDArray[np.float64], float]]:
@@ -101,10 +136,16 @@ def expected_counts(
 def expected_counts_given(
     circuit: ArithmeticCircuit, literal: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
-    """Do as `expected_counts` for evidence that is not certain.
+    """Return the same as `expected_counts` for evidence that is not certain.
 
-    literal : float64, (n_rows, n_vars, 2). Log of what each row multiplies each literal by.
-    weight : float64, (n_rows,).
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    literal : ndarray of float64, shape (n_rows, n_vars, 2)
+        Log of the factor by which each row multiplies each literal.
+    weight : ndarray of float64, shape (n_rows,)
+        Number of examples with each row.
     """
     values, flows = np.empty((2, circuit.n_nodes, LANES))
     values[2 * circuit.n_vars : circuit.n_leaves] = np.maximum(circuit.weight, LOG_ZERO)[:, None]
@@ -117,7 +158,12 @@ def expected_counts_given(
 
 
 def draw(circuit: ArithmeticCircuit, n_rows: int, seed: int, threads: int = 1) -> NDArray[np.uint8]:
-    """Return independent examples, uint8 of shape (n_rows, n_vars); example i depends on i."""
+    """Return independent examples; example i depends on the seed and on i.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_rows, n_vars)
+    """
     batch = LogSpace(circuit, circuit.weight)
     batch.values(np.full((1, circuit.n_vars), UNKNOWN, np.uint8))
     values = batch.all_values[:, 0].copy()
@@ -137,7 +183,19 @@ def most_probable(
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """Return the most probable state that agrees with each row of evidence, and its log-value.
 
-    rows : as in `log_value`. With hidden variables the states of these are maximised as well.
+    Hidden variables are maximised too.
+
+    Parameters
+    ----------
+    circuit, rows, threads
+        See `log_value`.
+
+    Returns
+    -------
+    states : ndarray of uint8, shape (n_rows, n_vars)
+        The states.
+    log_value : ndarray of float64, shape (n_rows,)
+        In nats.
     """
     out = rows.copy()
     log_values_of = np.empty(len(rows))
@@ -170,7 +228,7 @@ def _batch(circuit: ArithmeticCircuit) -> Batch:
 
 
 def _is_atomic(circuit: ArithmeticCircuit) -> bool:
-    """Tell whether the first parameters are those of the literals, so that values are scaled."""
+    """Tell whether the first parameters are those of the literals, so that values can be scaled."""
     features, n = circuit.features, 2 * circuit.n_vars
     literals = np.arange(n)
     return bool(

@@ -1,6 +1,9 @@
 """Value and gradient of the pseudo-likelihood, and log-odds of the variables of new rows."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_sigmoid
@@ -9,10 +12,32 @@ from mnlearn.kernels.jit import fused_kernel, kernel
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
+class Design(NamedTuple):
+    """Which merged rows each column touches, arranged by variable.
+
+    var_start : int64, (n_vars + 1,). Variable v has the columns var_start[v]:var_start[v + 1].
+    offset : int64, (n_columns + 1,), and touched : uint16 or uint32. Column c lists the merged
+        rows touched[offset[c]:offset[c + 1]], numbered from 0 within its variable.
+    complement : bool, (n_columns,). Whether the column touches all other rows instead.
+    row_start : int64, (n_vars + 1,). Variable v has the merged rows
+        row_start[v]:row_start[v + 1].
+    weight : float64, and value : uint8, (n_merged,). Weight of each merged row, and the value
+        of its variable.
+    """
+
+    var_start: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    complement: NDArray[np.bool_]
+    touched: NDArray[np.unsignedinteger]
+    row_start: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    value: NDArray[np.uint8]
+
+
 @kernel
 def _add_columns(v, design, coefficient, theta):
-    """Set `theta` to the log-odds of variable `v` in every one of its merged rows."""
-    var_start, offset, complement, touched = design[:4]
+    """Set `theta` to the log-odds of variable `v` in each of its merged rows."""
+    var_start, offset, complement, touched, _, _, _ = design
     constant = 0.0
     for c in range(var_start[v], var_start[v + 1]):
         if complement[c]:
@@ -27,7 +52,7 @@ def _add_columns(v, design, coefficient, theta):
 
 @kernel
 def _sum_listed(x, touched, begin, end):
-    """Return the sum of x over a list of positions; four sums keep the adder busy."""
+    """Return the sum of x over touched[begin:end]; four sums keep the adder busy."""
     a = b = c = d = 0.0
     k = begin
     while k + 4 <= end:
@@ -58,12 +83,8 @@ def _losses(weight, value, theta, loss):
 def value_and_gradient(design, coefficient, first, last, loss, gradient):
     """Negative log-pseudo-likelihood of variables `first` to `last`, and its derivatives.
 
-    design : (var_start, offset, complement, touched, row_start, weight, value). Variable v has
-        the merged rows row_start[v]:row_start[v + 1], numbered from 0, and the columns
-        var_start[v]:var_start[v + 1]; column c touches its rows
-        touched[offset[c]:offset[c + 1]], or all others if complement[c].
-    coefficient : float64, shape (n_columns,). What a column adds to the log-odds.
-    loss : float64, shape (n_vars,). gradient : float64, shape (n_columns,).
+    design : Design. coefficient : float64, (n_columns,). What a column adds to the log-odds.
+    loss : float64, (n_vars,), and gradient : float64, (n_columns,), written.
     """
     var_start, offset, complement, touched, row_start, weight, value = design
     for v in range(first, last):
@@ -81,7 +102,10 @@ def value_and_gradient(design, coefficient, first, last, loss, gradient):
 
 @kernel
 def column_weights(design, out):
-    """Write the total weight of the rows each column touches to `out`, shape (n_columns,)."""
+    """Write the total weight of the rows that each column touches to `out`.
+
+    design : Design. out : float64, (n_columns,).
+    """
     var_start, offset, complement, touched, row_start, weight, _ = design
     for v in range(len(var_start) - 1):
         own = weight[row_start[v] : row_start[v + 1]]
@@ -95,10 +119,13 @@ def column_weights(design, out):
 def scaled_entropy(design, coefficient, scale, first, last, out):
     """Write the entropy of the residuals times `scale` to out[v]: the dual of the loss.
 
-    With q the probability of the value not observed, the entropy of a Bernoulli variable of
-    parameter scale * q is summed over the rows with their weights.
+    It is the weighted sum over the rows of the entropy of a Bernoulli variable with parameter
+    scale * q, where q is the probability of the value that was not observed.
+
+    design, coefficient : as in `value_and_gradient`. scale : float64, in [0, 1].
+    out : float64, (n_vars,), written for variables `first` to `last`.
     """
-    row_start, weight, value = design[4:]
+    row_start, weight, value = design.row_start, design.weight, design.value
     for v in range(first, last):
         begin, end = row_start[v], row_start[v + 1]
         theta = np.empty(end - begin)
@@ -117,9 +144,11 @@ def scaled_entropy(design, coefficient, scale, first, last, out):
 def add_log_odds(columns, last_word, start, var, value, weight, first, last, out):
     """Add to out[i, v] what the features add to the log-odds of variable v in row i.
 
-    columns : packed columns of the rows, as in `Dataset`. weight : float64, (n_features,).
+    columns : uint64, (n_vars, n_words), packed columns of the rows; last_word : uint64, the bits
+        in use of the last word. start, var, value : as in `FeatureSet`.
+    weight : float64, (n_features,).
     first, last : range of words, so that threads write different rows.
-    out : float64, shape (n_rows, n_vars).
+    out : float64, (n_rows, n_vars).
     """
     n_words = columns.shape[1]
     for f in range(len(start) - 1):
@@ -152,7 +181,7 @@ def add_log_odds(columns, last_word, start, var, value, weight, first, last, out
 def sum_log_probabilities(log_odds, rows, out):
     """Write the sum over variables of the log-probability of each row's own values to `out`.
 
-    log_odds : float64, shape (n_rows, n_vars). rows : uint8, the same shape.
+    log_odds : float64, and rows : uint8, (n_rows, n_vars). out : float64, (n_rows,).
     """
     for i in range(len(rows)):
         total = 0.0

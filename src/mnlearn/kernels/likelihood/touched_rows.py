@@ -1,11 +1,14 @@
 """Which rows a feature touches, and which rows a variable cannot tell apart.
 
 The log-odds of variable v in a row is a sum over the features with a literal on v whose other
-literals all hold: plus the weight if the literal asks for 1, minus if it asks for 0. The rows
-where the others hold, those a (feature, literal) touches, are found 64 at a time.
+literals all hold: plus the weight if the literal asks for 1, minus if it asks for 0. A (feature,
+literal) pair touches the rows where the other literals hold. The kernels find them 64 at a time.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
 from mnlearn.kernels.jit import kernel
@@ -13,14 +16,70 @@ from mnlearn.kernels.jit import kernel
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
+class PackedFeatures(NamedTuple):
+    """Features, and the data as packed columns.
+
+    columns : uint64, (n_vars, n_words). Bit i % 64 of word i // 64 is the value in row i.
+    last_word : uint64, the bits in use of the last word.
+    start : int64, (n_features + 1,), var : int32 and value : uint8, (n_literals,), as in
+        `FeatureSet`.
+    """
+
+    columns: NDArray[np.uint64]
+    last_word: np.uint64
+    start: NDArray[np.int64]
+    var: NDArray[np.int32]
+    value: NDArray[np.uint8]
+
+
+class RowLists(NamedTuple):
+    """The rows that each column touches, arranged by variable.
+
+    var_start : int64, (n_vars + 1,). Variable v has the columns var_start[v]:var_start[v + 1].
+    offset : int64, (n_columns + 1,), and touched : uint16 or uint32. Column c lists the rows
+        touched[offset[c]:offset[c + 1]].
+    complement : bool, (n_columns,). Whether the column touches all other rows instead.
+    """
+
+    var_start: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    complement: NDArray[np.bool_]
+    touched: NDArray[np.unsignedinteger]
+
+
+class Examples(NamedTuple):
+    """The distinct rows of a dataset.
+
+    values : uint8, (n_vars, n_rows). weight : float64, (n_rows,).
+    """
+
+    values: NDArray[np.uint8]
+    weight: NDArray[np.float64]
+
+
+class Merging(NamedTuple):
+    """How the rows of each variable are merged.
+
+    row_of : uint32, (n_vars, n_rows). Place of each row among the merged rows of the variable.
+    n_merged : int64, (n_vars,). Number of merged rows.
+    n_listed : int64, (n_columns,). Number of merged rows that each column lists.
+    complement : bool, (n_columns,). Whether it touches all other merged rows instead.
+    """
+
+    row_of: NDArray[np.uint32]
+    n_merged: NDArray[np.int64]
+    n_listed: NDArray[np.int64]
+    complement: NDArray[np.bool_]
+
+
 @kernel
-def _violations(columns, var, value, begin, end, none, one):
-    """Set `none` and `one` to the rows that violate no, exactly one literal of a feature."""
+def _find_violations(features, begin, end, none, one):
+    """Set `none` and `one` to the rows that violate no literal and exactly one of begin:end."""
     none[:] = _ALL
     one[:] = np.uint64(0)
     for k in range(begin, end):
-        column = columns[var[k]]
-        flip = np.uint64(0) if value[k] else _ALL
+        column = features.columns[features.var[k]]
+        flip = np.uint64(0) if features.value[k] else _ALL
         for t in range(len(none)):
             holds = column[t] ^ flip
             one[t] = (one[t] & holds) | (none[t] & ~holds)
@@ -34,24 +93,24 @@ def _others_hold(column, flip, none, one, t):
 
 
 @kernel
-def count_touched(columns, last_word, start, var, value, wanted, first, last, out):
+def count_touched(features, wanted, first, last, out):
     """Count for each wanted literal the rows where the other literals of its feature hold.
 
-    columns : uint64, shape (n_vars, n_words). last_word : uint64, bits in use of the last word.
-    start, var, value : features, as in `FeatureSet`; those from `first` to `last` are counted.
-    wanted : bool, shape (n_literals,). out : int64, shape (n_literals,).
+    features : PackedFeatures; those from `first` to `last` are counted.
+    wanted : bool, and out : int64, (n_literals,), the latter written.
     """
-    n_words = columns.shape[1]
+    start, last_word = features.start, features.last_word
+    n_words = features.columns.shape[1]
     none = np.empty(n_words, np.uint64)
     one = np.empty(n_words, np.uint64)
     for f in range(first, last):
-        _violations(columns, var, value, start[f], start[f + 1], none, one)
+        _find_violations(features, start[f], start[f + 1], none, one)
         none[n_words - 1] &= last_word
         one[n_words - 1] &= last_word
         for k in range(start[f], start[f + 1]):
             if wanted[k]:
-                column = columns[var[k]]
-                flip = np.uint64(0) if value[k] else _ALL
+                column = features.columns[features.var[k]]
+                flip = np.uint64(0) if features.value[k] else _ALL
                 total = np.uint64(0)
                 for t in range(n_words):
                     total += popcount(_others_hold(column, flip, none, one, t))
@@ -59,31 +118,31 @@ def count_touched(columns, last_word, start, var, value, wanted, first, last, ou
 
 
 @kernel
-def list_touched(
-    columns, last_word, start, var, value, wanted, complement, offset, first, last, out
-):
+def list_touched(features, wanted, complement, offset, first, last, out):
     """List for each wanted literal the rows that `count_touched` counts, or all others.
 
-    complement : bool, shape (n_literals,). Whether to list the rows not touched.
-    offset : int64, shape (n_literals,). Where the list of each literal begins in `out`.
-    out : unsigned integers, all lists.
+    features, wanted, first, last : as in `count_touched`.
+    complement : bool, (n_literals,). Whether to list the rows that are not touched.
+    offset : int64, (n_literals,). Where the list of each literal begins in `out`.
+    out : uint16 or uint32, all lists, written.
     """
-    n_words = columns.shape[1]
+    start = features.start
+    n_words = features.columns.shape[1]
     none = np.empty(n_words, np.uint64)
     one = np.empty(n_words, np.uint64)
     for f in range(first, last):
-        _violations(columns, var, value, start[f], start[f + 1], none, one)
+        _find_violations(features, start[f], start[f + 1], none, one)
         for k in range(start[f], start[f + 1]):
             if not wanted[k]:
                 continue
-            column = columns[var[k]]
-            flip = np.uint64(0) if value[k] else _ALL
+            column = features.columns[features.var[k]]
+            flip = np.uint64(0) if features.value[k] else _ALL
             opposite = _ALL if complement[k] else np.uint64(0)
             place = offset[k]
             for t in range(n_words):
                 word = _others_hold(column, flip, none, one, t) ^ opposite
                 if t == n_words - 1:
-                    word &= last_word
+                    word &= features.last_word
                 while word:
                     out[place] = np.uint64(64 * t) + lowest_bit(word)
                     place += 1
@@ -91,33 +150,16 @@ def list_touched(
 
 
 @kernel
-def merge_rows(
-    var_start,
-    offset,
-    complement,
-    touched,
-    mark,
-    values,
-    weight,
-    first,
-    last,
-    row_of,
-    n_merged,
-    merged_offset,
-    merged_complement,
-):
+def merge_rows(lists, examples, mark, merging, first, last):
     """Merge for each variable the rows with equal values that all its columns treat alike.
 
-    Rows are told apart by sums of 64-bit random marks of the columns that list them, so that
-    two different rows are merged with probability 2^-64.
+    Sums of 64-bit random marks of the columns tell rows apart, so that two different rows are
+    merged with probability 2^-64.
 
-    var_start, offset, complement, touched : lists of rows, by column, by variable.
-    mark : uint64, (n_columns + 1,), random. values : uint8, (n_vars, n_rows).
-    Written for variables `first` to `last`: row_of uint32, (n_vars, n_rows), place of each row
-    among the merged; n_merged int64, (n_vars,); and for each column its number of merged rows
-    (in merged_offset[c + 1]) and whether those are the ones it does not touch.
+    lists : RowLists. examples : Examples. mark : uint64, (n_columns + 1,), random.
+    merging : Merging, written for variables `first` to `last`.
     """
-    n_rows = len(weight)
+    n_rows = len(examples.weight)
     key = np.empty(n_rows, np.uint64)
     stands = np.empty(n_rows, np.bool_)
     n_slots = 4
@@ -125,34 +167,44 @@ def merge_rows(
         n_slots *= 2
     slot = np.empty(n_slots, np.int32)
     for v in range(first, last):
-        for i in range(n_rows):
-            key[i] = mark[-1] if values[v, i] else np.uint64(0)
-        for c in range(var_start[v], var_start[v + 1]):
-            for k in range(offset[c], offset[c + 1]):
-                key[touched[k]] += mark[c]
-        n = _number_keys(key, slot, row_of[v], stands)
-        n_merged[v] = n
-        for c in range(var_start[v], var_start[v + 1]):
+        _sum_marks(lists, examples.values[v], mark, v, key)
+        n = _number_keys(key, slot, merging.row_of[v], stands)
+        merging.n_merged[v] = n
+        for c in range(lists.var_start[v], lists.var_start[v + 1]):
             n_listed = 0
-            for k in range(offset[c], offset[c + 1]):
-                n_listed += stands[touched[k]]
+            for k in range(lists.offset[c], lists.offset[c + 1]):
+                n_listed += stands[lists.touched[k]]
             swap = n_listed > n // 2
-            merged_complement[c] = complement[c] != swap
-            merged_offset[c + 1] = n - n_listed if swap else n_listed
+            merging.complement[c] = lists.complement[c] != swap
+            merging.n_listed[c] = n - n_listed if swap else n_listed
+
+
+@kernel
+def _sum_marks(lists, value, mark, v, key):
+    """Write to `key` the sum of the marks of the columns of variable `v` that list each row.
+
+    value : uint8, (n_rows,), of variable `v`; a 1 adds the last mark. key : uint64, (n_rows,).
+    """
+    for i in range(len(key)):
+        key[i] = mark[-1] if value[i] else np.uint64(0)
+    for c in range(lists.var_start[v], lists.var_start[v + 1]):
+        for k in range(lists.offset[c], lists.offset[c + 1]):
+            key[lists.touched[k]] += mark[c]
 
 
 @kernel
 def _number_keys(key, slot, number, stands):
     """Number the distinct keys in order of appearance and return how many there are.
 
-    slot : int32, scratch, a power of two of them, at least twice as many as keys.
-    Written for each key: its number, and whether it is the first and stands for its equals.
+    slot : int32, scratch. Its length is a power of two, at least twice the number of keys.
+    number : uint32, and stands : bool, (n_rows,), written: the number of each key, and whether
+    the key is the first of its equals.
     """
     slot[:] = -1
     last_slot = len(slot) - 1
     n = 0
     for i in range(len(key)):
-        # The keys are sums of random words, so their lowest bits are as good as a hash.
+        # The keys are sums of random words, so their lowest bits serve as a hash.
         s = np.int64(key[i] & np.uint64(last_slot))
         while slot[s] >= 0 and key[slot[s]] != key[i]:
             s = (s + 1) & last_slot
@@ -167,50 +219,53 @@ def _number_keys(key, slot, number, stands):
 
 
 @kernel
-def list_merged(
-    var_start,
-    offset,
-    complement,
-    touched,
-    values,
-    weight,
-    row_of,
-    n_merged,
-    first,
-    last,
-    row_start,
-    merged_offset,
-    merged_complement,
-    out,
-    merged_weight,
-    merged_value,
-):
-    """Write the lists, weights and values of the merged rows that `merge_rows` counted."""
-    n_rows = len(weight)
+def list_merged(lists, examples, merging, design, first, last):
+    """Write the lists, weights and values of the merged rows that `merge_rows` counted.
+
+    lists, examples, merging : as in `merge_rows`.
+    design : `stored_columns.Design` with all but `touched`, `weight` and `value` given. These
+        three are written for variables `first` to `last`.
+    """
+    n_rows = len(examples.weight)
     listed = np.empty(n_rows, np.bool_)
     stands = np.empty(n_rows, np.bool_)
     for v in range(first, last):
-        begin = row_start[v]
-        merged_weight[begin : begin + n_merged[v]] = 0.0
-        n = 0
-        for i in range(n_rows):
-            merged_weight[begin + row_of[v, i]] += weight[i]
-            merged_value[begin + row_of[v, i]] = values[v, i]
-            stands[i] = row_of[v, i] == n
-            n += stands[i]
-        for c in range(var_start[v], var_start[v + 1]):
-            place = merged_offset[c]
-            if merged_complement[c] == complement[c]:
-                # Rows are listed, and merged rows numbered, in one and the same order.
-                for k in range(offset[c], offset[c + 1]):
-                    if stands[touched[k]]:
-                        out[place] = row_of[v, touched[k]]
+        row_of = merging.row_of[v]
+        n = merging.n_merged[v]
+        begin = design.row_start[v]
+        _merge_examples(
+            examples, v, row_of, design.weight[begin : begin + n], design.value[begin:], stands
+        )
+        for c in range(lists.var_start[v], lists.var_start[v + 1]):
+            own = lists.touched[lists.offset[c] : lists.offset[c + 1]]
+            place = design.offset[c]
+            if design.complement[c] == lists.complement[c]:
+                # Lists of rows and the numbers of merged rows have the same order.
+                for i in own:
+                    if stands[i]:
+                        design.touched[place] = row_of[i]
                         place += 1
                 continue
-            listed[: n_merged[v]] = False
-            for k in range(offset[c], offset[c + 1]):
-                listed[row_of[v, touched[k]]] = True
-            for i in range(n_merged[v]):
+            listed[:n] = False
+            for i in own:
+                listed[row_of[i]] = True
+            for i in range(n):
                 if not listed[i]:
-                    out[place] = i
+                    design.touched[place] = i
                     place += 1
+
+
+@kernel
+def _merge_examples(examples, v, row_of, weight, value, stands):
+    """Write the weights and values of the merged rows of `v`, and which rows stand for them.
+
+    weight : float64, and value : uint8, (n_merged,). stands : bool, (n_rows,), true for the first
+    of the rows that are merged into one.
+    """
+    weight[:] = 0.0
+    n = 0
+    for i in range(len(row_of)):
+        weight[row_of[i]] += examples.weight[i]
+        value[row_of[i]] = examples.values[v, i]
+        stands[i] = row_of[i] == n
+        n += stands[i]

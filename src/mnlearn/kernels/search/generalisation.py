@@ -1,16 +1,27 @@
 """Bottom-up search for features: drop the literals that the nearest examples violate.
 
-A feature is a pair of bit masks, as in `near_rows`. The rows that violate none of its literals or
-exactly one are all that its pseudo-likelihood depends on.
+A feature is a pair of bit masks, as in `near_rows`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
-from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, sigmoid
+from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import mix
-from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.search.gains import (
+    best_weight,
+    find_slope_and_curvature,
+    gain_bound,
+    list_cells,
+    sum_probabilities,
+    weight_gain,
+)
 from mnlearn.kernels.search.near_rows import (
+    NearRows,
     admit,
     begin,
     drop,
@@ -19,355 +30,267 @@ from mnlearn.kernels.search.near_rows import (
     room_for_rows,
 )
 
-_NEWTON_STEPS = 20
-_LARGE_WEIGHT = 100.0
 
+class Examples(NamedTuple):
+    """The distinct examples, and what the network says of them.
 
-@kernel
-def _cells(near, n_near, weight, theta, asked, value, odds, amount):
-    """List the log-odds that the weight of a feature moves, of the first rows in order.
-
-    For each row that violates at most one literal: `odds` of the value asked for, and the `amount`
-    of examples. A row that violates one literal has one cell, that of the literal; one that
-    violates none has all. Returns how many there are, and the amount in cells whose row has the
-    value asked for.
-
-    asked : the feature, some of the literals or all of those that `near` is about.
+    rows : uint64, (n_rows, n_words), as bits. weight : float64, (n_rows,).
+    theta : float64, (n_rows, n_vars), log-odds of each variable given the rest of the row.
     """
-    n = 0
-    held = 0.0
-    for place in near.ordered[:n_near]:
-        violated = _number(near.violated[place], asked)
-        if violated > 1:
-            continue
-        i = near.row[place]
-        for t in range(len(asked)):
-            word = asked[t]
-            if violated == 1:
-                word &= near.violated[place, t]
-            while word:
-                bit = lowest_bit(word)
-                one = (value[t] >> bit) & np.uint64(1)
-                v = np.int64(64 * t) + np.int64(bit)
-                odds[n] = theta[i, v] if one else -theta[i, v]
-                amount[n] = weight[i]
-                held += weight[i] if violated == 0 else 0.0
-                n += 1
-                word &= word - np.uint64(1)
-    return n, held
+
+    rows: NDArray[np.uint64]
+    weight: NDArray[np.float64]
+    theta: NDArray[np.float64]
 
 
-@kernel
-def _number(violated, asked):
-    """Return how many literals of a mask are violated."""
-    total = np.uint64(0)
-    for t in range(len(asked)):
-        total += popcount(violated[t] & asked[t])
-    return total
+class MaskedFeatures(NamedTuple):
+    """Features as bit masks.
 
-
-@kernel
-def _length(asked):
-    """Return how many literals a feature has."""
-    total = np.uint64(0)
-    for word in asked:
-        total += popcount(word)
-    return np.int64(total)
-
-
-@kernel
-def _sums(p, mask, value, also):
-    """Return the sums over the variables in two masks of the probability that the value is another
-    one, and of p (1 - p).
-
-    p : float64, (n_vars,), probability of the value 1 of every variable given the rest of the row.
+    asked, value : uint64, (n_features, n_words), variables asked about and values asked for.
+    weight : float64, (n_features,); 0 where the feature is not part of the network.
     """
-    others, spread = 0.0, 0.0
-    for t in range(len(mask)):
-        word = mask[t] & also[t]
-        while word:
-            bit = lowest_bit(word)
-            q = p[np.int64(64 * t) + np.int64(bit)]
-            others += 1.0 - q if (value[t] >> bit) & np.uint64(1) else q
-            spread += q * (1.0 - q)
-            word &= word - np.uint64(1)
-    return others, spread
+
+    asked: NDArray[np.uint64]
+    value: NDArray[np.uint64]
+    weight: NDArray[np.float64]
 
 
-@kernel
-def _slope_and_curvature(near, n_near, weight, p, sums, asked, value, dropped):
-    """Return the derivative of the log-pseudo-likelihood by a candidate's weight at 0, and minus
-    the second one.
+class Price(NamedTuple):
+    """What a feature costs, all float64.
 
-    n_near : so many rows in order as may violate less than two literals of the candidate.
-    sums : float64, (n_rows, 2), of the feature that it is made from, as by `_sums`.
-    asked : its literals. dropped : uint64, (n_words,), those of the feature that it lacks.
+    l1, precision : the penalties of its weight, the latter 1 / sd^2. literal : nats a literal.
     """
-    slope, curvature = 0.0, 0.0
-    for place in near.ordered[:n_near]:
-        violated = _number(near.violated[place], asked)
-        i = near.row[place]
-        if violated == 0:
-            others, spread = _sums(p[i], dropped, value, dropped)
-            slope += weight[i] * (sums[place, 0] - others)
-            curvature += weight[i] * (sums[place, 1] - spread)
-        elif violated == 1:
-            others, spread = _sums(p[i], asked, value, near.violated[place])
-            slope += weight[i] * (others - 1.0)
-            curvature += weight[i] * spread
-    return slope, curvature
+
+    l1: float
+    precision: float
+    literal: float
 
 
-@kernel
-def gain_bound(slope, curvature, precision):
-    """Return what moving a weight cannot gain more than, in nats, and a weight close to that.
+class _Room(NamedTuple):
+    """Scratch of `generalise_pass`.
 
-    slope : of the objective, at least 0; precision : the curvature that stays as it is.
-    curvature : the rest; at the distance w it is at least e^-w times what it is here, as the
-    logarithm of p (1 - p) has a slope of at most 1.
+    p : float64, (n_rows, n_vars), the probabilities of `Examples.theta`, kept up to date.
+    near : the rows near the feature. nearest : int64, (k,), see `find_nearest`.
+    candidates, keys : uint64, (k, n_words) and (k,): generalisations and their hashes.
+    bound, start, cost : float64, (k,): most that a candidate can gain after its cost, a weight to
+        start from, and the cost. sums : float64, (n_rows, 2), see `sum_probabilities`.
+    dropped : uint64, (n_words,). odds, amount : float64, (n_rows * n_vars,), see `list_cells`.
     """
-    if slope <= 0.0:
-        return 0.0, 0.0
-    if curvature + precision <= 0.0:
-        return np.inf, 1.0
-    w = slope / (curvature + precision)
-    for _ in range(_NEWTON_STEPS):
-        # The slope that is left at w is positive and convex in w: steps never go too far.
-        fall = np.exp(-w)
-        left = slope - curvature * (1.0 - fall) - precision * w
-        if left <= 1e-6 * slope:
-            break
-        w += left / max(curvature * fall + precision, 1e-300)
-        if w > _LARGE_WEIGHT:
-            return np.inf, slope / (curvature + precision)
-    fall = np.exp(-w)
-    left = max(slope - curvature * (1.0 - fall) - precision * w, 0.0)
-    if left > 1e-3 * slope:
-        return np.inf, w
-    value = slope * w - curvature * (fall - 1.0 + w) - 0.5 * precision * w * w
-    # It is concave; beyond w it gains less than by a parabola of the curvature that is left there,
-    # which falls by less than half up to its top.
-    return value + left * left / max(0.5 * curvature * fall + precision, 1e-300), w
 
-
-@sum_kernel
-def _moments(odds, amount, n, w):
-    """Return the sums over cells of log p, p and p (1 - p), p the probability at the weight w."""
-    log_p, one, spread = 0.0, 0.0, 0.0
-    for j in range(n):
-        x = odds[j] + w
-        e = exp_nonpositive(-abs(x))
-        larger = 1.0 / (1.0 + e)
-        p = larger if x > 0.0 else e * larger
-        log_p += amount[j] * (min(x, 0.0) - log1p_unit(e))
-        one += amount[j] * p
-        spread += amount[j] * e * larger * larger
-    return log_p, one, spread
+    p: NDArray[np.float64]
+    near: NearRows
+    nearest: NDArray[np.int64]
+    candidates: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    bound: NDArray[np.float64]
+    start: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    dropped: NDArray[np.uint64]
+    odds: NDArray[np.float64]
+    amount: NDArray[np.float64]
 
 
 @kernel
-def best_weight(odds, amount, n, held, l1, precision, start, needed):
-    """Return the best weight of a feature with all others fixed, and what it gains, in nats.
-
-    Newton's method with halved steps on the concave objective, which is 0 at the weight 0.
-
-    odds, amount, n, held : as by `_cells`.
-    start : a weight of the sign of the best one, to begin with.
-    needed : where it is clear that no more is gained, what was found so far is returned.
-    """
-    before = _moments(odds, amount, n, 0.0)[0]
-    missed = amount[:n].sum() - held
-    sign = 1.0 if start > 0.0 else -1.0
-    w, gain = 0.0, 0.0
-    step = start
-    for _ in range(_NEWTON_STEPS):
-        for _ in range(_NEWTON_STEPS):
-            new = w + step
-            new_gain = -1.0
-            if sign * new > 0:
-                log_p, one, spread = _moments(odds, amount, n, new)
-                new_gain = log_p - before - missed * new - l1 * abs(new) - precision * new * new / 2
-                if new_gain >= gain:
-                    break
-            step *= 0.5
-        if new_gain < gain:
-            break
-        improved = new_gain - gain
-        w, gain = w + step, new_gain
-        if improved <= 1e-6 * gain:
-            break
-        slope = held - one - precision * w - sign * l1
-        if gain + gain_bound(abs(slope), spread, precision)[0] <= needed:
-            break
-        step = slope / max(spread + precision, 1e-300)
-    return w, gain
-
-
-@kernel
-def weight_gain(odds, amount, n, held, l1, precision, w):
-    """Return what a weight of a feature gains over none, less its penalties, in nats."""
-    gain = _moments(odds, amount, n, w)[0] - _moments(odds, amount, n, 0.0)[0]
-    return gain - (amount[:n].sum() - held) * w - l1 * abs(w) - 0.5 * precision * w * w
-
-
-@kernel
-def _key(asked, value):
-    """Return a 64-bit hash of a feature, never 0."""
-    key = np.uint64(0)
-    for t in range(len(asked)):
-        key = mix(key ^ asked[t])
-        key = mix(key ^ (asked[t] & value[t]))
-    return key if key else np.uint64(1)
-
-
-@kernel
-def _slot(key, table):
-    """Return the slot of a table (a power of two of them) that holds a key, or is free for it."""
-    last = np.int64(len(table) - 1)
-    place = np.int64(key & np.uint64(last))
-    while table[place] and table[place] != key:
-        place = (place + 1) & last
-    return place
-
-
-@kernel
-def generalise_pass(
-    rows, weight, theta, order, asked, value, feature_weight, k, l1, precision, price, table
-):  # fmt: skip
+def generalise_pass(examples, order, features, k, price, table):
     """Replace each feature by its best generalisation, as long as that improves its score.
 
-    The score of a feature is what it gains less what its literals cost. One with a score below 0
-    is not part of the network: it has the weight 0, and only its literals count; it becomes part
-    of it where it scores above 0 as it is. Where no candidate does that with the best bound is
-    taken.
+    The score of a feature is its gain less the cost of its literals. A feature with a score below
+    0 is not part of the network: its weight is 0, and only its literals count. It becomes part of
+    the network where it scores above 0 as it is. Where no candidate scores above 0, the candidate
+    with the best bound replaces the feature.
 
-    rows : uint64, (n_rows, n_words), the distinct examples. weight : float64, (n_rows,).
-    theta : float64, (n_rows, n_vars), log-odds of every variable given the rest; kept up to date.
-    order : int64, the features to treat. asked, value : uint64, (n_features, n_words), and
-    feature_weight : float64, (n_features,). Replaced.
-    price : what a literal costs, in nats.
-    table : uint64, hashes of the features that there are or were, with room for all to come.
-    Returns how many replacements there were, and by how much the scores above 0 rose, in nats.
+    examples : Examples, the log-odds kept up to date. order : int64, the features to treat.
+    features : MaskedFeatures, replaced. k : int, number of nearest rows. price : Price.
+    table : uint64, hashes of the present and former features, with room for all to come.
+    Returns the number of replacements, and by how much the scores above 0 rose, in nats.
     """
-    n_rows, n_words = rows.shape
-    n_vars = theta.shape[1]
-    p = np.empty((n_rows, n_vars))
-    for i in range(n_rows):
-        for v in range(n_vars):
-            p[i, v] = sigmoid(theta[i, v])
-    near = room_for_rows(n_rows, n_words, n_vars)
-    nearest = np.empty(k, np.int64)
-    candidates, keys = np.empty((k, n_words), np.uint64), np.empty(k, np.uint64)
-    bound, start, cost = np.empty(k), np.empty(k), np.empty(k)
-    sums = np.empty((n_rows, 2))
-    dropped = np.empty(n_words, np.uint64)
-    odds, amount = np.empty(n_rows * n_vars), np.empty(n_rows * n_vars)
+    room = _room_for_pass(examples, k)
     n_replaced, gained = 0, 0.0
     for f in order:
-        begin(near, rows, asked[f], value[f])
-        admit(near, rows, asked[f], value[f], 1)
-        order_rows(near)
-        score = -price * _length(asked[f])
-        before = 0.0
-        if feature_weight[f] != 0.0:
-            _shift(near, theta, p, asked[f], value[f], -feature_weight[f])
-            n, held = _cells(near, near.until[1], weight, theta, asked[f], value[f], odds, amount)
-            score += weight_gain(odds, amount, n, held, l1, precision, feature_weight[f])
-            before = score
-        n_summed = near.size[0]
-        for place in range(n_summed):
-            sums[place] = _sums(p[near.row[place]], asked[f], value[f], asked[f])
-        if feature_weight[f] == 0.0 and _length(asked[f]) > 1:
-            dropped[:] = 0
-            slope, spread = _slope_and_curvature(
-                near, near.until[1], weight, p, sums, asked[f], value[f], dropped
-            )
-            most, likely = gain_bound(abs(slope) - l1, spread, precision)
-            if most + score > 0.0:
-                n, held = _cells(
-                    near, near.until[1], weight, theta, asked[f], value[f], odds, amount
-                )
-                likely = likely if slope > 0.0 else -likely
-                w, gain = best_weight(odds, amount, n, held, l1, precision, likely, -score)
-                if gain + score > 0.0:
-                    feature_weight[f] = w
-                    score += gain
-        improved = True
-        while improved:
-            improved = False
-            if score <= 0.0:
-                feature_weight[f] = 0.0
-                score = -price * _length(asked[f])
-            best = -1
-            n_near = find_nearest(near, rows, asked[f], value[f], k, nearest)
-            for place in range(n_summed, near.size[0]):
-                sums[place] = _sums(p[near.row[place]], asked[f], value[f], asked[f])
-            n_summed = near.size[0]
-            for j in range(n_near):
-                bound[j] = -np.inf
-                for t in range(n_words):
-                    dropped[t] = near.violated[nearest[j], t]
-                    candidates[j, t] = asked[f, t] & ~dropped[t]
-                length = _length(candidates[j])
-                keys[j] = _key(candidates[j], value[f])
-                known = table[_slot(keys[j], table)] != 0
-                for other in range(j):
-                    known |= keys[other] == keys[j]
-                if length < 2 or known:
-                    continue
-                slope, spread = _slope_and_curvature(
-                    near, near.until[near.distance[nearest[j]] + 1], weight, p, sums,
-                    candidates[j], value[f], dropped,
-                )  # fmt: skip
-                bound[j], start[j] = gain_bound(abs(slope) - l1, spread, precision)
-                if slope < 0.0:
-                    start[j] = -start[j]
-                cost[j] = price * length
-                bound[j] -= cost[j]
-            if n_near and score <= 0.0:
-                # What is taken where no candidate pays.
-                likely = np.argmax(bound[:n_near])
-                best = likely if bound[likely] > score else -1
-            needed = max(score, 0.0)
-            # Generalisations of one feature have much the same best weight.
-            w = feature_weight[f]
-            for _ in range(n_near):
-                j = np.argmax(bound[:n_near])
-                if bound[j] <= needed:
-                    break
-                bound[j] = -np.inf
-                n, held = _cells(
-                    near, near.until[near.distance[nearest[j]] + 1], weight, theta,
-                    candidates[j], value[f], odds, amount,
-                )  # fmt: skip
-                likely = w if w * start[j] > 0.0 else start[j]
-                w, gain = best_weight(
-                    odds, amount, n, held, l1, precision, likely, needed + cost[j]
-                )
-                if gain - cost[j] > needed:
-                    needed = score = gain - cost[j]
-                    best, feature_weight[f] = j, w
-            if best >= 0:
-                improved = True
-                for t in range(n_words):
-                    dropped[t] = near.violated[nearest[best], t]
-                for place in range(n_summed):
-                    others, spread = _sums(p[near.row[place]], dropped, value[f], dropped)
-                    sums[place, 0] -= others
-                    sums[place, 1] -= spread
-                drop(near, dropped)
-                asked[f] = candidates[best]
-                table[_slot(keys[best], table)] = keys[best]
-                n_replaced += 1
-        gained += max(score, 0.0) - before
-        if feature_weight[f] != 0.0:
-            _shift(near, theta, p, asked[f], value[f], feature_weight[f])
+        n, gain = _generalise(examples, features, f, price, table, room)
+        n_replaced += n
+        gained += gain
     return n_replaced, gained
 
 
 @kernel
+def _room_for_pass(examples, k):
+    """Return the scratch of a pass, with the probabilities filled in."""
+    n_rows, n_words = examples.rows.shape
+    n_vars = examples.theta.shape[1]
+    p = np.empty((n_rows, n_vars))
+    for i in range(n_rows):
+        for v in range(n_vars):
+            p[i, v] = sigmoid(examples.theta[i, v])
+    return _Room(
+        p, room_for_rows(n_rows, n_words, n_vars), np.empty(k, np.int64),
+        np.empty((k, n_words), np.uint64), np.empty(k, np.uint64),
+        np.empty(k), np.empty(k), np.empty(k), np.empty((n_rows, 2)),
+        np.empty(n_words, np.uint64), np.empty(n_rows * n_vars), np.empty(n_rows * n_vars),
+    )  # fmt: skip
+
+
+@kernel
+def _generalise(examples, features, f, price, table, room):
+    """Generalise one feature; return the number of replacements and by how much its score rose."""
+    near, weight = room.near, features.weight
+    asked, value = features.asked[f], features.value[f]
+    begin(near, examples.rows, asked, value)
+    admit(near, examples.rows, asked, value, 1)
+    order_rows(near)
+    score = before = 0.0
+    if weight[f] != 0.0:
+        score = before = _take_out(examples, asked, value, weight[f], price, room)
+    else:
+        score = -price.literal * _length(asked)
+    n_summed = _sum_rows(asked, value, 0, room)
+    if weight[f] == 0.0 and _length(asked) > 1:
+        weight[f], score = _try_as_it_is(examples, asked, value, price, score, room)
+    n_replaced = 0
+    while True:
+        if score <= 0.0:
+            weight[f] = 0.0
+            score = -price.literal * _length(asked)
+        n_near = find_nearest(near, examples.rows, asked, value, len(room.nearest), room.nearest)
+        n_summed = _sum_rows(asked, value, n_summed, room)
+        for j in range(n_near):
+            _bound_candidate(examples, asked, value, j, price, table, room)
+        best, score = _choose_candidate(examples, features, f, n_near, price, score, room)
+        if best < 0:
+            break
+        _replace(asked, value, best, n_summed, table, room)
+        n_replaced += 1
+    if weight[f] != 0.0:
+        _shift(near, examples.theta, room.p, asked, value, weight[f])
+    return n_replaced, max(score, 0.0) - before
+
+
+@kernel
+def _take_out(examples, asked, value, w, price, room):
+    """Take a feature of weight `w` out of the log-odds; return its score."""
+    near, l1, precision = room.near, price.l1, price.precision
+    _shift(near, examples.theta, room.p, asked, value, -w)
+    n, held = list_cells(
+        near, near.until[1], examples.weight, examples.theta, asked, value, room.odds, room.amount
+    )
+    gain = weight_gain(room.odds, room.amount, n, held, l1, precision, w)
+    return -price.literal * _length(asked) + gain
+
+
+@kernel
+def _sum_rows(asked, value, first, room):
+    """Fill in the sums of the rows that came near from number `first` on; return how many came."""
+    near = room.near
+    for place in range(first, near.size[0]):
+        room.sums[place] = sum_probabilities(room.p[near.row[place]], asked, value, asked)
+    return near.size[0]
+
+
+@kernel
+def _try_as_it_is(examples, asked, value, price, score, room):
+    """Return the weight and the score of a feature that is not part of the network.
+
+    They stay 0 and `score` unless the feature scores above 0 as it is.
+    """
+    near, l1, precision = room.near, price.l1, price.precision
+    weight, theta = examples.weight, examples.theta
+    room.dropped[:] = 0
+    slope, spread = find_slope_and_curvature(
+        near, near.until[1], weight, room.p, room.sums, asked, value, room.dropped
+    )
+    most, likely = gain_bound(abs(slope) - l1, spread, precision)
+    if most + score > 0.0:
+        n, held = list_cells(
+            near, near.until[1], weight, theta, asked, value, room.odds, room.amount
+        )
+        likely = likely if slope > 0.0 else -likely
+        w, gain = best_weight(room.odds, room.amount, n, held, l1, precision, likely, -score)
+        if gain + score > 0.0:
+            return w, score + gain
+    return 0.0, score
+
+
+@kernel
+def _bound_candidate(examples, asked, value, j, price, table, room):
+    """Write the candidate that drops what the j-th nearest row violates, and bound its score.
+
+    The bound is minus infinity where the candidate has fewer than two literals, is in the table, or
+    equals an earlier candidate.
+    """
+    near, keys, candidate = room.near, room.keys, room.candidates[j]
+    place = room.nearest[j]
+    room.bound[j] = -np.inf
+    for t in range(len(asked)):
+        room.dropped[t] = near.violated[place, t]
+        candidate[t] = asked[t] & ~room.dropped[t]
+    length = _length(candidate)
+    keys[j] = _key(candidate, value)
+    known = table[_slot(keys[j], table)] != 0
+    for other in range(j):
+        known |= keys[other] == keys[j]
+    if length >= 2 and not known:
+        n_near = near.until[near.distance[place] + 1]
+        slope, spread = find_slope_and_curvature(
+            near, n_near, examples.weight, room.p, room.sums, candidate, value, room.dropped
+        )
+        bound, start = gain_bound(abs(slope) - price.l1, spread, price.precision)
+        room.start[j] = start if slope >= 0.0 else -start
+        room.cost[j] = price.literal * length
+        room.bound[j] = bound - room.cost[j]
+
+
+@kernel
+def _choose_candidate(examples, features, f, n_near, price, score, room):
+    """Return the candidate that replaces feature `f`, or -1, and the score after that."""
+    near, bound = room.near, room.bound
+    value, w = features.value[f], features.weight[f]
+    best = -1
+    if n_near and score <= 0.0:
+        # The candidate that is taken where none pays.
+        likely = np.argmax(bound[:n_near])
+        best = likely if bound[likely] > score else -1
+    needed = max(score, 0.0)
+    for _ in range(n_near):
+        j = np.argmax(bound[:n_near])
+        if bound[j] <= needed:
+            break
+        bound[j] = -np.inf
+        n_rows = near.until[near.distance[room.nearest[j]] + 1]
+        n, held = list_cells(
+            near, n_rows, examples.weight, examples.theta, room.candidates[j], value,
+            room.odds, room.amount,
+        )  # fmt: skip
+        # Generalisations of one feature have nearly the same best weight.
+        start = w if w * room.start[j] > 0.0 else room.start[j]
+        w, gain = best_weight(
+            room.odds, room.amount, n, held, price.l1, price.precision, start,
+            needed + room.cost[j],
+        )  # fmt: skip
+        if gain - room.cost[j] > needed:
+            needed = score = gain - room.cost[j]
+            best, features.weight[f] = j, w
+    return best, score
+
+
+@kernel
+def _replace(asked, value, best, n_summed, table, room):
+    """Replace a feature by a candidate, in the sums and among the near rows too."""
+    near, dropped = room.near, room.dropped
+    for t in range(len(asked)):
+        dropped[t] = near.violated[room.nearest[best], t]
+    for place in range(n_summed):
+        others, spread = sum_probabilities(room.p[near.row[place]], dropped, value, dropped)
+        room.sums[place, 0] -= others
+        room.sums[place, 1] -= spread
+    drop(near, dropped)
+    asked[:] = room.candidates[best]
+    table[_slot(room.keys[best], table)] = room.keys[best]
+
+
+@kernel
 def _shift(near, theta, p, asked, value, w):
-    """Add the weight of a feature to the log-odds that it touches."""
+    """Add the weight of a feature to the log-odds that it touches, and renew the probabilities."""
     for place in near.ordered[: near.until[1]]:
         i = near.row[place]
         for t in range(len(asked)):
@@ -383,8 +306,37 @@ def _shift(near, theta, p, asked, value, w):
 
 
 @kernel
+def _length(asked):
+    """Return how many literals a feature has."""
+    total = np.uint64(0)
+    for word in asked:
+        total += popcount(word)
+    return np.int64(total)
+
+
+@kernel
+def _key(asked, value):
+    """Return a 64-bit hash of a feature, never 0."""
+    key = np.uint64(0)
+    for t in range(len(asked)):
+        key = mix(key ^ asked[t])
+        key = mix(key ^ (asked[t] & value[t]))
+    return key if key else np.uint64(1)
+
+
+@kernel
+def _slot(key, table):
+    """Return the slot that holds a key or is free for it; the table's length is a power of two."""
+    last = np.int64(len(table) - 1)
+    place = np.int64(key & np.uint64(last))
+    while table[place] and table[place] != key:
+        place = (place + 1) & last
+    return place
+
+
+@kernel
 def remember_all(asked, value, table):
-    """Add all features to the table; return which were new, bool of (n_features,)."""
+    """Add the hashes of all features to the table; return which were new, bool, (n_features,)."""
     new = np.empty(len(asked), np.bool_)
     for f in range(len(asked)):
         key = _key(asked[f], value[f])

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.learning.circuits.queue import Candidates, Split, SplitQueue
-from mnlearn.learning.method import Fitted, Task, check_range, parameter
+from mnlearn.learning.learner import Fitted, Learner, Task
+from mnlearn.learning.parameters import parameter
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
 
 # An edge price at which a whole budget costs less than this many nats is as good as none.
@@ -171,31 +171,28 @@ class CircuitGrowth:
             self._pending = Split(group, var, float(state["pending_gain"]), n_new_edges)
 
 
-@dataclass(frozen=True)
-class Prices:
-    """Parameters that all methods which grow circuits have."""
+@dataclass(eq=False)
+class CircuitLearner(Learner):
+    """The hyperparameters of every learner that grows circuits."""
 
-    split_cost: float = parameter(2.0, "nats of log-likelihood that a split must gain")
-    edge_cost: float = parameter(
-        0.1, "nats that each new edge must gain at first; halved when nothing gains that much"
+    split_cost: float = parameter(
+        2.0, "nats of log-likelihood that a split must gain", low=-1e9, high=1e9
     )
-    max_edges: int = parameter(100_000, "edges of the circuit at most")
+    edge_cost: float = parameter(
+        0.1,
+        "nats that each new edge must gain at first; halved when nothing gains that much",
+        low=0,
+        high=1e9,
+    )
+    max_edges: int = parameter(100_000, "edges of the circuit at most", low=1, high=2**31 - 1)
     search: str = parameter(
         "quick",
-        "quick: score a split again only when it comes up as the best; exact: all, each time",
+        "a split is scored again when it comes up as the best, or every time",
+        choices=SEARCHES,
     )
-    max_seconds: float | None = parameter(None, "seconds to grow the circuit at most, or none")
-
-    def __post_init__(self) -> None:
-        check_range("split_cost", self.split_cost, -1e9, 1e9)
-        check_range("edge_cost", self.edge_cost, 0, 1e9)
-        check_range("max_edges", self.max_edges, 1, 2**31 - 1)
-        if self.search not in SEARCHES:
-            raise InputError(
-                f"parameter search: expected one of {', '.join(SEARCHES)}, got {self.search!r}."
-            )
-        if self.max_seconds is not None:
-            check_range("max_seconds", self.max_seconds, 0, 1e9)
+    max_seconds: float | None = parameter(
+        None, "seconds to grow the circuit at most, or none", low=0, high=1e9
+    )
 
 
 M = TypeVar("M", bound=Growing)
@@ -216,7 +213,7 @@ class EdgeBudgets(Generic[M]):
         self._seconds = 0.0
         self._scores: list[float] = []
 
-    def fitted(self, start: Callable[[], M], prices: Prices, *others: Any) -> Fitted:
+    def fitted(self, start: Callable[[], M], prices: CircuitLearner, *others: Any) -> Fitted:
         """Return the model grown to a budget of edges.
 
         start : makes the model that is to grow. others : the parameters that it depends on.

@@ -1,7 +1,8 @@
 """ACMN: a Markov network grown together with its circuit (Lowd & Rooshenas 2013)."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
 from mnlearn.learning.circuits.counts import ExtensionCounts
 from mnlearn.learning.circuits.queue import Split
 from mnlearn.learning.circuits.splitting import SplitEdges, plan, split
-from mnlearn.learning.owlqn import Progress, minimise
 from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
     circuit_arrays,
@@ -69,7 +71,7 @@ class MarkovGrowth:
         for row, group in zip(rows, groups, strict=True):
             for var, value in self.literals[group]:
                 row[var] = value
-        log_value, p_one = self._evaluator.given(self.circuit.weight, rows)
+        log_value, p_one = self._evaluator.marginals(self.circuit.weight, rows)
         out = []
         for k, group in enumerate(groups):
             alone = float(np.exp(log_value[k] - self._log_z))
@@ -187,28 +189,50 @@ class MarkovGrowth:
     ) -> float:
         """Learn all weights from `weight`; return the penalised log-likelihood.
 
-        decrease : stop when the last `window` iterations gained less.
+        decrease : stop when the last `window` iterations gained no more, in nats.
         """
-        n, precision = self.n_examples, self.penalty.precision
-        p = self.n_satisfied / n
+        likelihood = CircuitLikelihood(self._evaluator, self.n_examples, self.n_satisfied)
         # In these units the Hessian's diagonal is near 1.
-        scale = 1.0 / np.sqrt(np.maximum(n * p * (1.0 - p), 1.0) + precision)
-
-        def smooth(scaled: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            w = scaled * scale
-            log_z, expected = self._evaluator.expectations(w)
-            value = n * log_z - self.n_satisfied @ w + 0.5 * precision * (w @ w)
-            return float(value), (n * expected - self.n_satisfied + precision * w) * scale
-
-        before: deque[float] = deque(maxlen=window)
-
-        def done(progress: Progress) -> bool:
-            gained = before[0] - progress.objective if len(before) == window else np.inf
-            before.append(progress.objective)
-            return gained < decrease
-
-        state, _ = minimise(smooth, weight / scale, self.penalty.l1 * scale, done, iterations)
-        learned = state.x * scale if iterations else weight
+        scale = 1.0 / np.sqrt(likelihood.curvature + self.penalty.precision)
+        found = fit_weights(
+            likelihood,
+            self.penalty,
+            start=weight,
+            max_iterations=iterations,
+            stopping=Stopping(window=window, gap=False, nats=decrease),
+            scale=scale,
+        )
+        learned = found.weight if iterations else weight
         self.circuit = with_weight(self.circuit, learned)
         self._log_z = self._evaluator.expectations(learned)[0]
-        return -state.objective
+        return -found.objective
+
+
+@dataclass(frozen=True, eq=False)
+class CircuitLikelihood:
+    """The likelihood of all examples, computed by a circuit, as a function of the weights.
+
+    n_satisfied : float64, shape (n_features,), number of examples in which each feature holds.
+    """
+
+    evaluator: Evaluator
+    n_examples: float
+    n_satisfied: NDArray[np.float64]
+    dual_value: ClassVar[None] = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.n_satisfied)
+
+    @property
+    def curvature(self) -> NDArray[np.float64]:
+        """Diagonal of the Hessian where the model has the frequencies of the data; at least 1."""
+        p = self.n_satisfied / self.n_examples
+        return np.maximum(self.n_examples * p * (1.0 - p), 1.0)
+
+    def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return the negative log-likelihood of all examples and its gradient."""
+        log_z, expected = self.evaluator.expectations(w)
+        value = self.n_examples * log_z - self.n_satisfied @ w
+        return float(value), self.n_examples * expected - self.n_satisfied

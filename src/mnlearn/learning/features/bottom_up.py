@@ -7,15 +7,21 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels.search.generalisation import generalise_pass, remember_all
+from mnlearn.kernels.search.generalisation import (
+    Examples,
+    MaskedFeatures,
+    Price,
+    generalise_pass,
+    remember_all,
+)
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import TOLERANCE
-from mnlearn.learning.weights.packed_likelihood import packed_likelihood
-from mnlearn.learning.weights.screening import learn_screened_weights
+from mnlearn.learning.weights.descent import STANDARD
+from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.packed_likelihood import arrange_packed
 from mnlearn.models.features import (
     FeatureSet,
     atomic_features,
-    canonical,
+    canonicalise,
     concatenate,
     feature_set,
 )
@@ -60,7 +66,7 @@ def search_bottom_up(
     `exact_bottom_up`. A feature is scored at its best weight with all others as they are; all are
     learned together after each pass. A feature that was there before is not tried again. Where no
     candidate gains more than it costs, that with the best bound is taken and its gain is not found
-    (see CONTRIBUTING.md).
+    (see docs/decisions/README.md).
 
     initial : "full" or "positive", whether examples become all their values or their ones.
     """
@@ -73,31 +79,33 @@ def search_bottom_up(
     new = remember_all(asked, value, table)
     asked, value = asked[new], value[new]
     weight = np.zeros(len(asked))
+    candidates = MaskedFeatures(asked, value, weight)
+    literal_price = Price(float(penalty.l1), float(penalty.precision), float(price))
     atoms = atomic_features(data.n_vars)
     replaced, gained = [], []
-    current = learn_screened_weights(packed_likelihood(atoms, data, threads), penalty)
+    current = fit_weights(arrange_packed(atoms, data, threads), penalty, screen=True)
     network = MarkovNetwork(data.n_vars, atoms, current.weight)
     for _ in range(max_passes):
         theta = conditional_log_odds(network, data, threads)
         n, gain = generalise_pass(
-            rows, data.weight, theta, rng.permutation(len(asked)), asked, value, weight, k,
-            penalty.l1, penalty.precision, price, table,
+            Examples(rows, data.weight, theta), rng.permutation(len(asked)), candidates, k,
+            literal_price, table,
         )  # fmt: skip
         replaced.append(int(n))
         gained.append(float(gain))
         # Gains below what weights are learned to would be found again and again.
-        if n == 0 and gain <= TOLERANCE * current.objective:
+        if n == 0 and gain <= STANDARD.allowed(current.objective):
             break
         found = np.flatnonzero(weight)
-        features, place = canonical(
+        features, place = canonicalise(
             concatenate([atoms, _features(asked[found], value[found], data.n_vars)])
         )
         start = np.zeros(len(features))
         # Atomic features come first in canonical order, in that of their variables.
         start[: data.n_vars] = network.weight[: data.n_vars]
         start[place[data.n_vars :]] = weight[found]
-        likelihood = packed_likelihood(features, data, threads)
-        current = learn_screened_weights(likelihood, penalty, start)
+        likelihood = arrange_packed(features, data, threads)
+        current = fit_weights(likelihood, penalty, start=start, screen=True)
         network = MarkovNetwork(data.n_vars, features, current.weight)
         weight[found] = current.weight[place[data.n_vars :]]
     return BottomUpSearch(network.features, tuple(replaced), tuple(gained), current.objective)

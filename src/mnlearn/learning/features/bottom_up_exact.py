@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.features.bottom_up import BottomUpSearch
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import MAX_ITERATIONS, Stopping, learn_weights
-from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
-from mnlearn.models.features import atomic_features, canonical, concatenate, features_of
+from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
+from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.runtime.random_streams import stream_seed
 
 # Of the objective; candidates are compared by what is left of it.
@@ -78,7 +79,7 @@ def search_exactly(
         if n == 0:
             break
     kept = [c for c, w in current.weight.items() if w != 0.0]
-    features_kept, _ = canonical(
+    features_kept, _ = canonicalise(
         concatenate([atomic_features(data.n_vars), features_of(map(_literals, kept))])
     )
     return BottomUpSearch(features_kept, tuple(replaced), tuple(gained), current.objective)
@@ -93,14 +94,14 @@ def _learn(
 ) -> _Learned:
     """Learn the weights of conjunctions and of the atomic features, from those given."""
     n = data.n_vars
-    features, place = canonical(
+    features, place = canonicalise(
         concatenate([atomic_features(n), features_of(map(_literals, weight))])
     )
     start = np.zeros(len(features))
     start[place[n:]] = list(weight.values())
     start[place[:n]] = 0.0 if atomic is None else atomic
-    learned = learn_weights(
-        pseudo_likelihood(features, data), penalty, start, MAX_ITERATIONS, Stopping(_TOLERANCE)
+    learned = fit_weights(
+        arrange_stored(features, data), penalty, start=start, stopping=Stopping(_TOLERANCE)
     )
     found = dict(zip(weight, learned.weight[place[n:]].tolist(), strict=True))
     n_literals = sum(asked.bit_count() for asked, _ in weight)

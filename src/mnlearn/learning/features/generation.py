@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.search.generation import generalise, literal_keys
-from mnlearn.models.features import FeatureSet, atomic_features, canonical, concatenate, feature_set
+from mnlearn.models.features import (
+    FeatureSet,
+    atomic_features,
+    canonicalise,
+    concatenate,
+    feature_set,
+)
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
@@ -57,7 +63,7 @@ class GeneratedFeatures:
         source = np.repeat(begin - start[:-1], length) + np.arange(start[-1])
         literal = self.literal[source]
         kept = feature_set(start, literal >> 1, literal & 1)
-        features, target = canonical(concatenate([atomic_features(self.n_vars), kept]))
+        features, target = canonicalise(concatenate([atomic_features(self.n_vars), kept]))
         digest = np.zeros(len(features), np.uint64)
         digest[target[self.n_vars :]] = self.digest[position]
         return NestedFeatures(self, features, read_only(digest))

@@ -1,34 +1,44 @@
-"""Weights of a feature set by penalised pseudo-likelihood."""
+"""One descent to the minimum of a penalised likelihood, and the rules that stop it."""
 
-import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.learning.owlqn import Progress, minimise
+from mnlearn.learning.owlqn import MEMORY, Progress, minimise
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.stored_likelihood import PseudoLikelihood
+from mnlearn.learning.weights.gap import duality_gap
+from mnlearn.learning.weights.judge import PACE
+from mnlearn.learning.weights.likelihood import Likelihood
 
-# The reference ends after 100; Plants needs 190 from 0 under the default priors of GSSL.
-MAX_ITERATIONS = 200
-# Learning stops when the duality gap, or what the last iterations gained, is below this share of
-# the objective.
-TOLERANCE = 1e-4
-WINDOW = 10
+Vector = NDArray[np.float64]
+
+# Without a Gaussian prior the gap takes a pass over the data: it is computed in every so many
+# iterations.
+_GAP_PACE = 5
 
 
 @dataclass(frozen=True)
 class Stopping:
     """When weight learning is over.
 
-    tolerance : share of the objective. Learning stops when the objective fell by less than this
-    share over the last `window` iterations; with `gap` also when the duality gap is at most it.
+    tolerance : share of the objective. Learning stops when the objective fell by no more than this
+        share over the last `window` iterations; with `gap` also when the duality gap is at most
+        this share.
+    nats : if given, replaces `tolerance` times the objective.
+    objective : learning stops as soon as the objective is at most this, in nats.
     """
 
-    tolerance: float = TOLERANCE
-    window: int = WINDOW
+    tolerance: float = 1e-4
+    window: int = 10
     gap: bool = True
+    nats: float | None = None
+    objective: float = -np.inf
+
+    def allowed(self, objective: float) -> float:
+        """Return the decrease and the gap that end learning, in nats."""
+        return self.tolerance * abs(objective) if self.nats is None else self.nats
 
 
 STANDARD = Stopping()
@@ -36,126 +46,85 @@ STANDARD = Stopping()
 REFERENCE = Stopping(1e-3, 5, gap=False)
 
 
-@dataclass(frozen=True, eq=False)
-class LearnedWeights:
-    """The outcome of weight learning.
+@dataclass(eq=False)
+class Descent:
+    """The descent of one likelihood under one penalty, in scaled variables.
 
-    weight : float64, shape (n_features,).
-    objective : penalised negative log-pseudo-likelihood, nats, summed over examples.
-    gap : upper bound on how far the objective is above its minimum, nats; inf if unknown.
-    stopped_by : "gap", "decrease" or "iterations"; see `learn_weights`.
+    scale : factors between the weights and the variables of the optimisation.
+    falls_behind : asked every 5 iterations, given the weights and the number of iterations made;
+        ends the descent if it says so.
+    stopped_by : the rule that ended the descent; "" if the iterations ran out.
     """
 
-    weight: NDArray[np.float64]
-    objective: float
-    gap: float
-    stopped_by: str
-    n_iterations: int
-    n_evaluations: int
-    seconds: float
+    likelihood: Likelihood
+    penalty: Penalty
+    stopping: Stopping
+    scale: Vector
+    falls_behind: Callable[[Vector, int], bool] | None = None
+    stopped_by: str = ""
+    _objectives: list[float] = field(default_factory=list)
 
-    def summary(self) -> dict[str, float | int | str]:
-        """Return everything but the weights, for records."""
-        return {
-            "objective": self.objective,
-            "gap": self.gap if np.isfinite(self.gap) else -1.0,
-            "stopped_by": self.stopped_by,
-            "n_iterations": self.n_iterations,
-            "n_evaluations": self.n_evaluations,
-        }
+    def run(
+        self,
+        start: Vector,
+        max_iterations: int,
+        *,
+        memory: int = MEMORY,
+        at_start: tuple[float, Vector] | None = None,
+    ) -> Progress:
+        """Descend; return the last state, in scaled variables.
 
+        at_start : loss and gradient at `start`, if they are known.
+        """
+        precision, scale = self.penalty.precision, self.scale
+        known = [] if at_start is None else [at_start]
 
-def learn_weights(
-    likelihood: PseudoLikelihood,
-    penalty: Penalty,
-    initial: NDArray[np.float64] | None = None,
-    max_iterations: int = MAX_ITERATIONS,
-    stopping: Stopping = STANDARD,
-) -> LearnedWeights:
-    """Minimise -log PL(w) + sum(w^2) / (2 sd^2) + l1 sum(|w|) over all weights.
+        def smooth(u: Vector) -> tuple[float, Vector]:
+            w = u * scale
+            value, gradient = known.pop() if known else self.likelihood.value_and_gradient(w)
+            return value + 0.5 * precision * float(w @ w), scale * (gradient + precision * w)
 
-    PL is summed over examples; weights of atomic features are penalised like all others.
-    Starts at `initial`, else at 0. Ends as `stopping` says, or after `max_iterations`. Under weak
-    priors, where the gap is loose, the decrease of the objective ends it.
+        state, finished = minimise(
+            smooth, start / scale, self.penalty.l1 * scale, self._is_over, max_iterations, memory
+        )
+        if not finished and state.iteration < max_iterations:
+            self.stopped_by = "decrease"  # Rounding leaves no step that lowers the objective.
+        return state
 
-    The weights are scaled by `preconditioner`.
-    """
-    began = time.perf_counter()
-    precision = penalty.precision
-    scale = preconditioner(likelihood, precision)
-    start = np.zeros(likelihood.n_features) if initial is None else initial
+    def weight(self, state: Progress) -> Vector:
+        """Return the weights of a state."""
+        return state.x * self.scale
 
-    def smooth(u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        w = u * scale
-        value, gradient = likelihood.value_and_gradient(w)
-        return value + 0.5 * precision * float(w @ w), scale * (gradient + precision * w)
+    def gap(self, state: Progress) -> float:
+        """Return the duality gap of a state, in nats."""
+        w = self.weight(state)
+        gradient = state.gradient / self.scale - self.penalty.precision * w  # of the loss alone
+        return duality_gap(self.likelihood, self.penalty, w, gradient, state.objective)
 
-    def gap_of(state: Progress) -> float:
-        w = state.x * scale
-        pull = precision * w - state.gradient / scale  # minus the gradient of the loss alone
-        return duality_gap(likelihood, penalty, w, pull, state.objective)
+    def _is_over(self, state: Progress) -> bool:
+        self._objectives.append(state.objective)
+        n, window = state.iteration, self.stopping.window
+        allowed = self.stopping.allowed(state.objective)
+        if state.objective <= self.stopping.objective:
+            self.stopped_by = "objective"
+        elif self._looks_at_gap(n) and self.gap(state) <= allowed:
+            self.stopped_by = "gap"
+        elif n >= window and self._objectives[-1 - window] - state.objective <= allowed:
+            self.stopped_by = "decrease"
+        elif self.falls_behind is not None and n and n % PACE == 0:
+            self.stopped_by = "judge" if self.falls_behind(self.weight(state), n) else ""
+        return self.stopped_by != ""
 
-    objectives: list[float] = []
-    stopped_by = "iterations"
-
-    def done(state: Progress) -> bool:
-        nonlocal stopped_by
-        objectives.append(state.objective)
-        allowed = stopping.tolerance * abs(state.objective)
-        window = stopping.window
-        # Without a Gaussian prior a gap costs a pass over the data; look every fifth time.
-        look = stopping.gap and (penalty.sd is not None or state.iteration % 5 == 0)
-        if look and gap_of(state) <= allowed:
-            stopped_by = "gap"
-        elif state.iteration >= window and objectives[-1 - window] - objectives[-1] <= allowed:
-            stopped_by = "decrease"
-        return stopped_by != "iterations"
-
-    state, _ = minimise(smooth, start / scale, penalty.l1 * scale, done, max_iterations)
-    return LearnedWeights(
-        weight=state.x * scale,
-        objective=state.objective,
-        gap=gap_of(state),
-        stopped_by=stopped_by,
-        n_iterations=state.iteration,
-        n_evaluations=state.n_evaluations,
-        seconds=time.perf_counter() - began,
-    )
+    def _looks_at_gap(self, iteration: int) -> bool:
+        if self.penalty.sd is None and self.likelihood.dual_value is not None:
+            return self.stopping.gap and iteration % _GAP_PACE == 0
+        return self.stopping.gap
 
 
-def preconditioner(likelihood: PseudoLikelihood, precision: float) -> NDArray[np.float64]:
+def preconditioner(likelihood: Likelihood, penalty: Penalty) -> Vector:
     """Return the factors between weights and the variables of the optimisation.
 
     They are the fourth root of 1 / curvature at 0, which differs by orders of magnitude between
-    features that hold often and rarely. Measured on tree features of five benchmark datasets:
-    mostly, the first thirty iterations gain less without factors, and the later ones with the
-    square root, which makes all curvatures at 0 equal.
+    features that hold often and rarely.
     """
-    return np.asarray(np.maximum(likelihood.curvature() + precision, 1e-12) ** -0.25)
-
-
-def duality_gap(
-    likelihood: PseudoLikelihood,
-    penalty: Penalty,
-    w: NDArray[np.float64],
-    pull: NDArray[np.float64],
-    objective: float,
-) -> float:
-    """Return an upper bound on objective - minimum, in nats; inf without any penalty.
-
-    pull : float64, shape (n_features,). Minus the gradient of the loss alone at `w`.
-
-    The loss is a sum of logistic losses, whose residuals are a dual point. With a Gaussian
-    prior any dual point is feasible and the gap is the Fenchel-Young gap of the penalty, which
-    needs no further pass. With the L1 penalty alone the residuals are scaled until no feature
-    is pulled harder than l1.
-    """
-    if penalty.sd is not None:
-        excess = np.maximum(np.abs(pull) - penalty.l1, 0.0)
-        primal = 0.5 * penalty.precision * w**2 + penalty.l1 * np.abs(w)
-        return float((primal + 0.5 * penalty.sd**2 * excess**2 - w * pull).sum())
-    if penalty.l1 == 0:
-        return float("inf") if np.any(pull) else 0.0
-    strongest = float(np.abs(pull).max(initial=0.0))
-    feasible = min(1.0, penalty.l1 / strongest) if strongest else 1.0
-    return objective - likelihood.dual_value(w, feasible)
+    return np.asarray(np.maximum(likelihood.curvature + penalty.precision, 1e-12) ** -0.25)

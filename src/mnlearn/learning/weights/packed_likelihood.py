@@ -1,12 +1,19 @@
 """The pseudo-likelihood of very many conjunctions, most of which need not be stored."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.likelihood import packed_columns as kernels
+from mnlearn.kernels.likelihood.packed_columns import (
+    CodedFeatures,
+    FewColumns,
+    ManyColumns,
+    PackedData,
+)
 from mnlearn.learning.weights.stored_likelihood import flipped_partners
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.threads import map_ranges
@@ -20,7 +27,7 @@ FEW = 1 / 24
 class Columns:
     """Columns in order of their variable.
 
-    See `kernels.likelihood.packed_columns.value_and_gradient`.
+    See `ManyColumns` and `FewColumns` in `kernels.likelihood.packed_columns`.
 
     var, own, shape : int64, (n_columns,). Variable; literal and feature that define the rows.
     positive, negative : int64, (n_columns,). Feature asking for 1, for 0, in the numbering of
@@ -77,12 +84,13 @@ class PackedLikelihood:
     n_vars: int
     n_features: int
     curvature: NDArray[np.float64]
-    data: tuple[NDArray[np.uint64], int, NDArray[np.float32], NDArray[np.uint8]]
-    features: tuple[NDArray[np.int64], NDArray[np.uint32]]
+    data: PackedData
+    features: CodedFeatures
     many: Columns
     few: Columns
     rows: NDArray[np.unsignedinteger]
     threads: int = 1
+    dual_value: ClassVar[None] = None
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return the negative log-pseudo-likelihood of all examples and its gradient.
@@ -91,10 +99,11 @@ class PackedLikelihood:
         """
         many, few = self.many, self.few
         gradients = np.empty(len(many)), np.empty(len(few))
-        packed = (many.start(self.n_vars), many.own, many.shape, many.place)
-        listed = (few.start(self.n_vars), few.place, self.rows)
         loss = np.empty(self.n_vars)
-        of_many, of_few = (*packed, many.coefficient(w)), (*listed, few.coefficient(w))
+        of_many = ManyColumns(
+            many.start(self.n_vars), many.own, many.shape, many.place, many.coefficient(w)
+        )
+        of_few = FewColumns(few.start(self.n_vars), few.place, self.rows, few.coefficient(w))
 
         def evaluate(first: int, last: int) -> None:
             kernels.value_and_gradient(
@@ -118,7 +127,7 @@ class PackedLikelihood:
         )
 
 
-def packed_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> PackedLikelihood:
+def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> PackedLikelihood:
     """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
 
     Memory: the packed data, 80 bytes a literal, and two bytes (four beyond 65,536 distinct rows)
@@ -132,12 +141,13 @@ def packed_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> 
     weight[: data.n_rows] = data.weight
     values = np.zeros((data.n_vars, 64 * n_words), np.uint8)
     values[:, : data.n_rows] = data.rows.T
-    shape = features.start, (2 * features.var + features.value).astype(np.uint32)
+    shape = CodedFeatures(features.start, (2 * features.var + features.value).astype(np.uint32))
+    packed_data = PackedData(packed.ravel(), n_words, data.last_word, weight, values)
     partner = flipped_partners(features)
     wanted = (features.value == 1) | (partner < 0)
     own = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
     owner, asks_one = features.owner[own], features.value[own] == 1
-    where = (packed.ravel(), n_words, data.last_word, weight, *shape, own, owner)
+    where = (packed_data, shape, own, owner)
     count, total = np.empty(len(own), np.int64), np.empty(len(own))
     kernels.count_touched(*where, count, total)
     is_few = count < FEW * data.n_rows
@@ -145,7 +155,7 @@ def packed_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> 
     rows = np.empty(offset[-1], np.uint16 if data.n_rows <= 2**16 else np.uint32)
     kernels.list_touched(*where, offset, rows)
     place = np.empty((len(own), 4), np.int64)
-    kernels.other_literals(*shape, own, owner, 2 * data.n_vars, place)
+    kernels.write_other_literals(shape, own, owner, 2 * data.n_vars, place)
     place[is_few, 0], place[is_few, 1] = offset[:-1][is_few], offset[1:][is_few]
     columns = Columns(
         var=features.var[own].astype(np.int64),
@@ -160,7 +170,7 @@ def packed_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> 
         n_vars=data.n_vars,
         n_features=len(features),
         curvature=0.25 * columns.by_feature(total, 1.0, len(features)),
-        data=(packed.ravel(), n_words, weight, values),
+        data=packed_data,
         features=shape,
         many=Columns(**{name: part[~is_few] for name, part in parts.items()}),
         few=Columns(**{name: part[is_few] for name, part in parts.items()}),

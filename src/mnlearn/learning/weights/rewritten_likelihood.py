@@ -1,41 +1,18 @@
 """Features rewritten by the rarer value of each variable, whose conjunctions touch few rows."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.weights.packed_likelihood import FEW, PackedLikelihood, packed_likelihood
-from mnlearn.models.features import FeatureSet, canonical, concatenate, feature_set
+from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, arrange_packed
+from mnlearn.models.features import FeatureSet, canonicalise, concatenate, feature_set
 
 # A feature with n common values becomes 2^n conjunctions; with more it stays as it is.
 MAX_COMMON = 4
-# Rewriting has to save at least this share of the work, which is only estimated.
-MIN_SAVED = 0.25
-
-
-class Likelihood(Protocol):
-    """The pseudo-likelihood of a feature set as a function of the weights.
-
-    curvature : float64, (n_features,). Diagonal of the Hessian at 0.
-    """
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-
-    @property
-    def curvature(self) -> NDArray[np.float64]:
-        """Diagonal of the Hessian at 0."""
-
-    def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-pseudo-likelihood of all examples and its gradient."""
-
-    def restricted(self, members: NDArray[np.bool_]) -> "Likelihood":
-        """Return the likelihood of some of the features alone, in the same order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +27,7 @@ class RewrittenLikelihood:
     rewritten: PackedLikelihood
     sums: sparse.csr_matrix
     transposed: sparse.csr_matrix
+    dual_value: ClassVar[None] = None
 
     @property
     def n_features(self) -> int:
@@ -75,23 +53,13 @@ class RewrittenLikelihood:
         )
 
 
-def likelihood_of(features: FeatureSet, data: Dataset, threads: int = 1) -> Likelihood:
-    """Arrange `features` (distinct, canonical, none empty) in the way that is quicker to evaluate.
-
-    They stay as they are, or are rewritten by `rewrite`.
-    """
-    plain = packed_likelihood(features, data, threads)
+def arrange_rewritten(
+    features: FeatureSet, data: Dataset, curvature: NDArray[np.float64], threads: int = 1
+) -> RewrittenLikelihood:
+    """Arrange `features` (distinct, canonical, none empty) by the conjunctions they are sums of."""
     conjunctions, sums = rewrite(features, data)
-    rewritten = packed_likelihood(conjunctions, data, threads)
-    if _work(rewritten, data) + sums.nnz > (1 - MIN_SAVED) * _work(plain, data):
-        return plain
-    return RewrittenLikelihood(plain.curvature, rewritten, sums, sums.T.tocsr())
-
-
-def _work(likelihood: PackedLikelihood, data: Dataset) -> float:
-    """Return the work of an evaluation, in rows of lists."""
-    columns = len(likelihood.many) + len(likelihood.few)
-    return len(likelihood.rows) + FEW * data.n_rows * len(likelihood.many) + columns
+    rewritten = arrange_packed(conjunctions, data, threads)
+    return RewrittenLikelihood(curvature, rewritten, sums, sums.T.tocsr())
 
 
 def rewrite(features: FeatureSet, data: Dataset) -> tuple[FeatureSet, sparse.csr_matrix]:
@@ -118,7 +86,7 @@ def rewrite(features: FeatureSet, data: Dataset) -> tuple[FeatureSet, sparse.csr
         parts.append(feature_set(start, features.var[kept], value[kept]))
         owners.append(owner)
         signs.append(-1.0 if subset.bit_count() % 2 else 1.0)
-    conjunctions, place = canonical(concatenate(parts))
+    conjunctions, place = canonicalise(concatenate(parts))
     sign = np.repeat(signs, [len(owner) for owner in owners])
     shape = len(features), len(conjunctions)
     sums = sparse.coo_matrix((sign, (np.concatenate(owners), place)), shape).tocsr()

@@ -1,6 +1,7 @@
 """The pseudo-likelihood of a feature set on a dataset, as a function of the weights."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,12 +9,14 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.likelihood import stored_columns as kernels
 from mnlearn.kernels.likelihood import touched_rows as kernels_touched
+from mnlearn.kernels.likelihood.stored_columns import Design
+from mnlearn.kernels.likelihood.touched_rows import Examples, Merging, PackedFeatures, RowLists
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.threads import map_ranges
 
 
 @dataclass(frozen=True, eq=False)
-class PseudoLikelihood:
+class StoredLikelihood:
     """Which rows each feature touches, arranged by variable.
 
     A column stands for the log-odds of one variable v given that the other literals of a
@@ -23,7 +26,7 @@ class PseudoLikelihood:
     v's columns are one row of v.
 
     positive, negative : int64, shape (n_columns,). Feature asking for v = 1, v = 0; or -1.
-    design : see `kernels.likelihood.stored_columns.value_and_gradient`.
+    design : see `kernels.likelihood.stored_columns.Design`.
     """
 
     n_vars: int
@@ -31,18 +34,18 @@ class PseudoLikelihood:
     n_examples: float
     positive: NDArray[np.int64]
     negative: NDArray[np.int64]
-    design: tuple[NDArray, ...]
+    design: Design
     threads: int = 1
 
     @property
     def n_pairs(self) -> int:
         """Number of stored (column, row) pairs: the work of one evaluation."""
-        return len(self.design[3])
+        return len(self.design.touched)
 
     @property
     def n_cells(self) -> int:
         """Number of (variable, merged row) cells: the logistic functions of one evaluation."""
-        return len(self.design[5])
+        return len(self.design.weight)
 
     def _coefficient(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         padded = np.append(w, 0.0)  # position -1: no feature
@@ -69,6 +72,7 @@ class PseudoLikelihood:
         map_ranges(evaluate, self.n_vars, self.threads)
         return float(loss.sum()), self._by_feature(gradient, -1.0)
 
+    @cached_property
     def curvature(self) -> NDArray[np.float64]:
         """Return the diagonal of the Hessian at w = 0, float64 of shape (n_features,)."""
         touched = np.empty(len(self.positive))
@@ -87,7 +91,7 @@ class PseudoLikelihood:
         return float(entropy.sum())
 
 
-def pseudo_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> PseudoLikelihood:
+def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> StoredLikelihood:
     """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
 
     Memory: two bytes (four beyond 65,536 distinct rows) per pair of a column and a row it
@@ -98,15 +102,15 @@ def pseudo_likelihood(features: FeatureSet, data: Dataset, threads: int = 1) -> 
     order = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
     n_columns = np.bincount(features.var[order], minlength=data.n_vars)
     var_start = np.concatenate([[0], np.cumsum(n_columns)])
-    lists = _touched_rows(features, data, wanted, order, threads)
+    lists = RowLists(var_start, *_touched_rows(features, data, wanted, order, threads))
     own = features.owner[order]
-    return PseudoLikelihood(
+    return StoredLikelihood(
         n_vars=data.n_vars,
         n_features=len(features),
         n_examples=data.n_examples,
         positive=np.where(features.value[order] == 1, own, -1),
         negative=np.where(features.value[order] == 1, partner[order], own),
-        design=(var_start, *_merged_rows(data, var_start, lists, threads)),
+        design=_merged_rows(data, lists, threads),
         threads=threads,
     )
 
@@ -118,11 +122,13 @@ def _touched_rows(
     features: FeatureSet, data: Dataset, wanted: NDArray, order: NDArray, threads: int
 ) -> Lists:
     """Return (offset, complement, rows) of the columns, the literals `order`."""
-    shape = (data.columns, data.last_word, features.start, features.var, features.value)
+    shape = PackedFeatures(
+        data.columns, data.last_word, features.start, features.var, features.value
+    )
     touched = np.zeros(len(wanted), np.int64)
 
     def count(first: int, last: int) -> None:
-        kernels_touched.count_touched(*shape, wanted, first, last, touched)
+        kernels_touched.count_touched(shape, wanted, first, last, touched)
 
     map_ranges(count, len(features), threads)
     complement = touched > data.n_rows // 2
@@ -133,46 +139,45 @@ def _touched_rows(
     rows = np.empty(offset[-1], np.uint16 if data.n_rows <= 2**16 else np.uint32)
 
     def fill(first: int, last: int) -> None:
-        kernels_touched.list_touched(*shape, wanted, complement, place, first, last, rows)
+        kernels_touched.list_touched(shape, wanted, complement, place, first, last, rows)
 
     map_ranges(fill, len(features), threads)
     return offset, complement[order], rows
 
 
-def _merged_rows(
-    data: Dataset, var_start: NDArray, lists: Lists, threads: int
-) -> tuple[NDArray, ...]:
-    """Return (offset, complement, rows, row_start, weight, value) with rows merged."""
-    rows = lists[2]
-    n_columns = len(lists[1])
+def _merged_rows(data: Dataset, lists: RowLists, threads: int) -> Design:
+    """Return the design with rows merged."""
+    n_columns = len(lists.complement)
     mark = np.random.default_rng(0).integers(0, 2**64, n_columns + 1, np.uint64)
-    values = np.ascontiguousarray(data.rows.T)
-    row_of = np.empty(values.shape, np.uint32)
-    n_merged = np.empty(data.n_vars, np.int64)
-    merged_offset = np.zeros(n_columns + 1, np.int64)
-    merged_complement = np.empty(n_columns, bool)
+    examples = Examples(np.ascontiguousarray(data.rows.T), data.weight)
+    merging = Merging(
+        row_of=np.empty(examples.values.shape, np.uint32),
+        n_merged=np.empty(data.n_vars, np.int64),
+        n_listed=np.empty(n_columns, np.int64),
+        complement=np.empty(n_columns, bool),
+    )
 
     def merge(first: int, last: int) -> None:
-        kernels_touched.merge_rows(
-            var_start, *lists, mark, values, data.weight, first, last,
-            row_of, n_merged, merged_offset, merged_complement,
-        )  # fmt: skip
+        kernels_touched.merge_rows(lists, examples, mark, merging, first, last)
 
     map_ranges(merge, data.n_vars, threads)
-    merged_offset = np.cumsum(merged_offset)
-    row_start = np.concatenate([[0], np.cumsum(n_merged)])
-    merged = np.empty(merged_offset[-1], rows.dtype)
-    weight = np.empty(row_start[-1])
-    value = np.empty(row_start[-1], np.uint8)
+    offset = np.concatenate([[0], np.cumsum(merging.n_listed)])
+    row_start = np.concatenate([[0], np.cumsum(merging.n_merged)])
+    design = Design(
+        var_start=lists.var_start,
+        offset=offset,
+        complement=merging.complement,
+        touched=np.empty(offset[-1], lists.touched.dtype),
+        row_start=row_start,
+        weight=np.empty(row_start[-1]),
+        value=np.empty(row_start[-1], np.uint8),
+    )
 
     def fill(first: int, last: int) -> None:
-        kernels_touched.list_merged(
-            var_start, *lists, values, data.weight, row_of, n_merged, first, last,
-            row_start, merged_offset, merged_complement, merged, weight, value,
-        )  # fmt: skip
+        kernels_touched.list_merged(lists, examples, merging, design, first, last)
 
     map_ranges(fill, data.n_vars, threads)
-    return merged_offset, merged_complement, merged, row_start, weight, value
+    return design
 
 
 def flipped_partners(features: FeatureSet) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """The Bayesian network interchange format (`.bif`, version 0.15), read only.
 
-Of each variable the first state that its declaration lists is value 0, the second value 1. The
-numbers of a `table` stand in the order of the variables in the head, the last changing fastest.
+The first state that the declaration of a variable lists is value 0, the second is value 1. The
+numbers of a `table` stand in the order of the variables in the head; the last changes fastest.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 
 MAX_PARENTS = 20
-# The probabilities of a variable must add up to 1 as closely as printed digits can.
+# Printed probabilities are rounded: this is how far their sum may be from 1.
 _TOLERANCE = 1e-3
 _TOKEN = re.compile(
     r"""
@@ -48,8 +48,8 @@ def read_bif(path: Path | str) -> BayesianNetwork:
     Raises
     ------
     InputError
-        The file is missing or malformed, has a variable of more than two states, lacks a CPD or
-        part of one, or has a directed cycle; the sentence names the line where there is one.
+        The file is missing or malformed, has a variable of more than two states, lacks a CPD or a
+        part of one, or has a directed cycle. The sentence names the line where there is one.
     """
     return _Reader(path).network()
 
@@ -185,7 +185,7 @@ class _Reader:
             self._refuse(f"at most {MAX_PARENTS} parents", head)
         table = self._read_table(parents, own)
         total = table.sum(axis=-1)
-        # Written so that what is not a number, a missing entry, is refused too.
+        # A missing entry is NaN, for which this comparison is false.
         if not (np.abs(total - 1.0) <= _TOLERANCE).all():
             self._refuse("probabilities for all states of the parents that add up to 1", head)
         with np.errstate(divide="ignore"):
@@ -200,7 +200,7 @@ class _Reader:
             if token.text == "property":
                 self._skip_past(";")
             elif token.text == "table":
-                # The variable itself changes slowest.
+                # In the file the variable itself changes slowest, in the table fastest.
                 numbers = np.reshape(self._numbers(table.size), table.shape)
                 table[...] = np.moveaxis(numbers, 0, -1)
             elif token.text == "default":
@@ -209,17 +209,17 @@ class _Reader:
                 states = self._until(")", "states of the parents")
                 if len(states) != len(parents):
                     self._refuse(f"{len(parents)} states of parents", token)
-                index = []
+                values = []
                 for parent, state in zip(parents, states, strict=True):
                     if state.text not in parent.states:
                         self._refuse(f"{' or '.join(parent.states)}", state)
-                    index.append(parent.states.index(state.text))
-                table[tuple(index)] = self._numbers(2)
+                    values.append(parent.states.index(state.text))
+                table[tuple(values)] = self._numbers(2)
             else:
                 self._refuse("table, default or the states of the parents", token)
-        for given in itertools.product((0, 1), repeat=len(parents)):
-            if np.isnan(table[given]).any():
-                table[given] = default
+        for index in itertools.product((0, 1), repeat=len(parents)):
+            if np.isnan(table[index]).any():
+                table[index] = default
         return table
 
     def _numbers(self, count: int) -> list[float]:

@@ -43,7 +43,7 @@ _READERS: dict[str, Callable[[Path | str], Model]] = {
 }
 # Suffixes of the files that models can be read from.
 FORMS = tuple(_READERS)
-# What files of one kind of model hold, and how they are written.
+# The kind of model that a format holds, and its writer.
 _WRITERS: dict[str, tuple[type[Model], Callable[[Any, Path | str], None]]] = {
     ".mn": (MarkovNetwork, write_mn),
     ".dn": (DependencyNetwork, write_dn),
@@ -55,14 +55,18 @@ _WRITTEN = (".npz", *_WRITERS, *_GRAPHS)
 
 
 def load_model(path: Path | str) -> Model:
-    """Read a model: `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), or `.bif`.
+    """Read a model; the suffix names the format.
+
+    Parameters
+    ----------
+    path : path-like
+        `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), or `.bif`.
 
     Raises
     ------
     InputError
-        The suffix is none of these, or the file is missing, malformed, damaged, written by a
-        newer version or not a model.
-
+        The suffix is none of these; or the file is missing, malformed, damaged, written by a newer
+        version, or not a model.
     """
     suffix = Path(path).suffix.lower()
     if suffix in _GRAPHS:
@@ -73,13 +77,12 @@ def load_model(path: Path | str) -> Model:
 
 
 def load_network(path: Path | str | None) -> DependencyNetwork | None:
-    """Read a dependency network; None for no file.
+    """Read a dependency network; return None for no file.
 
     Raises
     ------
     InputError
         See `load_model`; or the file holds another kind of model.
-
     """
     if path is None:
         return None
@@ -87,25 +90,33 @@ def load_network(path: Path | str | None) -> DependencyNetwork | None:
 
 
 def save_model(model: Model, path: Path | str) -> None:
-    """Write a model: `.npz` (native), Libra's forms, `.csv` or `.graphml` (edges).
+    """Write a model; the suffix names the format. Equal models are written to equal bytes.
 
-    Equal models are written to equal bytes. Only `.npz` keeps all of the model. A circuit whose
-    parameters are weights of features, or those of CPDs, may also be written as its Markov network
-    or Bayesian network, and a Bayesian network as a Markov network.
+    Only `.npz` keeps all of the model. A circuit whose parameters are weights of features, or
+    parameters of CPDs, may also be written as its Markov network or its Bayesian network, and a
+    Bayesian network as a Markov network.
+
+    Parameters
+    ----------
+    model : Model
+        Any kind of model.
+    path : path-like
+        `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), or `.csv` or `.graphml` (edges).
 
     Raises
     ------
     InputError
-        The suffix is none of these, or not one for this kind of model, or the file cannot be
+        The suffix is none of these or does not fit this kind of model; or the file cannot be
         written.
-
     """
     check_writable(path)
     suffix = Path(path).suffix.lower()
     if suffix == ".npz":
         write_npz(model, path)
     elif suffix in _GRAPHS:
-        _GRAPHS[suffix](model.network() if isinstance(model, ArithmeticCircuit) else model, path)
+        _GRAPHS[suffix](
+            model.to_markov_network() if isinstance(model, ArithmeticCircuit) else model, path
+        )
     else:
         kind, write = _WRITERS[suffix]
         if not isinstance(model, kind):
@@ -116,9 +127,9 @@ def save_model(model: Model, path: Path | str) -> None:
 def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
     """Return the same distribution as another kind of model."""
     if kind is MarkovNetwork and isinstance(model, ArithmeticCircuit | BayesianNetwork):
-        return model.network()
+        return model.to_markov_network()
     if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit):
-        return model.bayesian_network()
+        return model.to_bayesian_network()
     suffix = Path(path).suffix.lower()
     raise InputError(
         f"{path}: a {suffix} file holds {words_for(kind)}, not {words_for(type(model))}."
@@ -126,7 +137,7 @@ def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
 
 
 def check_writable(path: Path | str) -> None:
-    """Refuse a path whose suffix is not that of a form in which models are written."""
+    """Raise InputError if no format of models that can be written has the suffix of a path."""
     if Path(path).suffix.lower() not in _WRITTEN:
         raise InputError(f"{path}: expected a model file that ends in {_listed(_WRITTEN)}.")
 
@@ -137,5 +148,5 @@ def _listed(forms: Iterable[str]) -> str:
 
 
 def describe(model: Model) -> dict[str, Any]:
-    """Return what a model is: its kind, and what there is of it."""
+    """Return the kind of a model and its sizes."""
     return {"kind": words_for(type(model)).split(" ", 1)[1], **model.describe()}

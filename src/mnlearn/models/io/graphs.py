@@ -15,9 +15,9 @@ Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
 def write_edges(network: Graph, path: Path | str) -> None:
     """Write the edges as CSV with the header `source,target,weight`, in order of the variables.
 
-    An undirected edge of a Markov network stands once, with the pairwise interaction of
-    `MarkovNetwork.edges`; one of a dependency network or a Bayesian network leads from the
-    parent to the child, with the number of times that the child's CPD looks at the parent.
+    An undirected edge of a Markov network has one line; its weight is the pairwise interaction (see
+    `MarkovNetwork.edges`). An edge of a dependency network or a Bayesian network leads from the
+    parent to the child; its weight counts how often the child's CPD uses the parent.
     """
     names = _names(network)
     text = io.StringIO()
@@ -30,7 +30,7 @@ def write_edges(network: Graph, path: Path | str) -> None:
 
 def write_graphml(network: Graph, path: Path | str) -> None:
     """Write the graph as GraphML: nodes V0, V1, … with a `name`, edges as in `write_edges`."""
-    import networkx as nx  # slow to import, and needed by no other file format
+    import networkx as nx  # takes long to import; no other format needs it
 
     graph = nx.Graph() if isinstance(network, MarkovNetwork) else nx.DiGraph()
     for v, name in enumerate(_names(network)):
@@ -38,7 +38,7 @@ def write_graphml(network: Graph, path: Path | str) -> None:
     for (u, v), weight in sorted(network.edges().items()):
         graph.add_edge(f"V{u}", f"V{v}", weight=weight)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
-        # nx.write_graphml writes other bytes where lxml happens to be installed.
+        # nx.write_graphml would use lxml where it is installed, and write other bytes.
         nx.write_graphml_xml(graph, file)
 
 

@@ -18,7 +18,7 @@ Model = MarkovNetwork | DependencyNetwork | BayesianNetwork | ArithmeticCircuit
 
 VERSION = 1
 
-# Fixed here and not taken from the model, so that equal models have equal bytes.
+# The dtypes of the file, which do not depend on the machine: equal models have equal bytes.
 _DTYPE = {
     "start": "<i8",
     "var": "<i4",
@@ -52,12 +52,12 @@ _WORDS: dict[type[Model], str] = {
 
 
 def words_for(kind: type[Model]) -> str:
-    """Return what models of a kind are called, with the article."""
+    """Return the name of a kind of model, with the article."""
     return _WORDS[kind]
 
 
 def as_dependency_network(model: Model, path: Path | str) -> DependencyNetwork:
-    """Return the model of a file, refusing any that is not a dependency network."""
+    """Return the model of a file; raise InputError if it is not a dependency network."""
     if not isinstance(model, DependencyNetwork):
         raise InputError(
             f"{path}: expected a dependency network, the file holds {words_for(type(model))}."
@@ -67,29 +67,29 @@ def as_dependency_network(model: Model, path: Path | str) -> DependencyNetwork:
 
 def write_npz(model: Model, path: Path | str) -> None:
     """Write a model; equal models are written to equal bytes."""
-    given: dict[str, NDArray] = {}
+    own: dict[str, NDArray] = {}
     if isinstance(model, ArithmeticCircuit):
-        given = {
+        own = {
             "is_sum": model.is_sum,
             "child_start": model.start,
             "circuit_child": model.child,
             "parameter": model.weight,
         }
         if model.features is not None:
-            given |= _feature_arrays(model.features)
+            own |= _feature_arrays(model.features)
         if model.target is not None:
-            given["target"] = model.target
+            own["target"] = model.target
     elif isinstance(model, BayesianNetwork):
-        given = _tree_arrays(model.trees)
+        own = _tree_arrays(model.trees)
     else:
-        given = {**_feature_arrays(model.features), "weight": model.weight}
+        own = {**_feature_arrays(model.features), "weight": model.weight}
     if isinstance(model, DependencyNetwork):
-        given |= {"target": model.target, **_tree_arrays(model.trees)}
+        own |= {"target": model.target, **_tree_arrays(model.trees)}
     arrays = {
         "kind": np.array(_KINDS[type(model)]),
         "version": np.array(VERSION, "<i8"),
         "n_vars": np.array(model.n_vars, "<i8"),
-        **{name: np.ascontiguousarray(array, _DTYPE[name]) for name, array in given.items()},
+        **{name: np.ascontiguousarray(array, _DTYPE[name]) for name, array in own.items()},
     }
     if model.names is not None:
         arrays["names"] = np.array(model.names, np.str_)
@@ -110,7 +110,13 @@ def _tree_arrays(trees: Trees) -> dict[str, NDArray]:
 
 
 def read_npz(path: Path | str) -> Model:
-    """Read a model, refusing a file whose arrays do not fit together."""
+    """Read a model.
+
+    Raises
+    ------
+    InputError
+        The file is missing or damaged, holds no model, or has a newer format version.
+    """
     arrays = read_arrays(path)
     kind = str(arrays.get("kind", "file of unnamed kind"))
     if kind not in _KINDS.values():
@@ -130,8 +136,7 @@ def read_npz(path: Path | str) -> Model:
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
     _check_arrays(path, arrays, _FEATURES)
-    features = FeatureSet(arrays["start"], arrays["var"], arrays["value"])
-    _check_features(path, features, arrays["weight"], n_vars)
+    features = _load_features(path, arrays, arrays["weight"], n_vars)
     if kind == "markov_network":
         return MarkovNetwork(n_vars, features, arrays["weight"], names)
     trees = _load_trees(path, arrays, n_vars)
@@ -141,8 +146,18 @@ def read_npz(path: Path | str) -> Model:
 
 def _load_trees(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> Trees:
     _check_arrays(path, arrays, _TREES)
-    trees = Trees(arrays["tree_start"], arrays["split_var"], arrays["child"], arrays["log_prob"])
-    _check_trees(path, trees, n_vars)
+    start, split_var, child, log_prob = (arrays[name] for name in _TREES)
+    n_nodes = len(split_var)
+    if not (_is_partition(start, n_vars, n_nodes) and (np.diff(start) > 0).all()):
+        raise _damaged(path, "tree_start")
+    if ((split_var < LEAF) | (split_var >= n_vars)).any():
+        raise _damaged(path, "split_var")
+    if log_prob.shape != (n_nodes, 2) or np.isnan(log_prob[split_var == LEAF]).any():
+        raise _damaged(path, "log_prob")
+    if child.shape != (n_nodes, 2):
+        raise _damaged(path, "child")
+    trees = Trees(start, split_var, child, log_prob)
+    _check_children(path, trees)
     return trees
 
 
@@ -163,8 +178,7 @@ def _load_circuit(
     features = target = None
     if "start" in arrays:
         _check_arrays(path, arrays, _FEATURES[:3])
-        features = FeatureSet(arrays["start"], arrays["var"], arrays["value"])
-        _check_features(path, features, weight, n_vars)
+        features = _load_features(path, arrays, weight, n_vars)
         if "target" in arrays:
             target = _load_targets(path, arrays, features)
     circuit = ArithmeticCircuit(n_vars, is_sum, start, child, weight, features, target, names)
@@ -176,7 +190,7 @@ def _load_circuit(
 
 
 def _check_arrays(path: Path | str, arrays: dict[str, NDArray], names: tuple[str, ...]) -> None:
-    """Check that arrays are there with their dtypes and axes, and make them read-only."""
+    """Check that arrays exist with their dtypes and numbers of axes, and make them read-only."""
     for name in names:
         n_axes = 2 if name in ("child", "log_prob") else 1
         array = arrays.get(name)
@@ -216,19 +230,23 @@ def _is_partition(start: NDArray, n_parts: int, total: int) -> bool:
     )
 
 
-def _check_features(path: Path | str, features: FeatureSet, weight: NDArray, n_vars: int) -> None:
-    var, value = features.var, features.value
-    if not _is_partition(features.start, len(weight), len(var)):
+def _load_features(
+    path: Path | str, arrays: dict[str, NDArray], weight: NDArray, n_vars: int
+) -> FeatureSet:
+    start, var, value = arrays["start"], arrays["var"], arrays["value"]
+    if not _is_partition(start, len(weight), len(var)):
         raise _damaged(path, "start")
     if ((var < 0) | (var >= n_vars)).any():
-        raise _damaged(path, "var")
-    same_feature = np.diff(features.owner) == 0
-    if (np.diff(var)[same_feature] <= 0).any():
         raise _damaged(path, "var")
     if len(value) != len(var) or (value > 1).any():
         raise _damaged(path, "value")
     if np.isnan(weight).any():
         raise _damaged(path, "weight")
+    features = FeatureSet(start, var, value)
+    same_feature = np.diff(features.owner) == 0
+    if (np.diff(var)[same_feature] <= 0).any():
+        raise _damaged(path, "var")
+    return features
 
 
 def _load_targets(
@@ -244,20 +262,11 @@ def _load_targets(
     return target
 
 
-def _check_trees(path: Path | str, trees: Trees, n_vars: int) -> None:
+def _check_children(path: Path | str, trees: Trees) -> None:
     """Check that every node but the roots has one parent, before it and in the same tree."""
-    n_nodes = len(trees.split_var)
-    if not (_is_partition(trees.start, n_vars, n_nodes) and (np.diff(trees.start) > 0).all()):
-        raise _damaged(path, "tree_start")
-    if ((trees.split_var < LEAF) | (trees.split_var >= n_vars)).any():
-        raise _damaged(path, "split_var")
-    if trees.log_prob.shape != (n_nodes, 2) or np.isnan(trees.log_prob[trees.is_leaf]).any():
-        raise _damaged(path, "log_prob")
-    if trees.child.shape != (n_nodes, 2):
-        raise _damaged(path, "child")
     inner = np.flatnonzero(~trees.is_leaf)
     child = trees.child[inner]
-    others = np.setdiff1d(np.arange(n_nodes), trees.start[:-1])
+    others = np.setdiff1d(np.arange(len(trees.split_var)), trees.start[:-1])
     if not np.array_equal(np.sort(child, axis=None), others):
         raise _damaged(path, "child")
     same_tree = trees.target[child] == trees.target[inner][:, None]

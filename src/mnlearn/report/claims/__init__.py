@@ -1,6 +1,6 @@
 """Claims of a paper, each evaluated on our numbers by the rule of its kind.
 
-A kind is a function with its rule in one of the files of this package, named in `KINDS`.
+Each kind is a function with its rule in a file of this package; `KINDS` names them.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
 from mnlearn.study.published import tidy_scores
 
-# Imported one by one, so that the digest of this module covers them (see `provenance`).
+# Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
 KINDS: dict[str, Kind] = {
     **COUNT_KINDS,
     **RATIO_KINDS,
@@ -39,7 +39,7 @@ KINDS: dict[str, Kind] = {
     **EXAMPLE_KINDS,
     **SETTING_KINDS,
 }
-# What an entry of any kind may say.
+# Keys that an entry of any kind may have.
 COMMON = ("id", "kind", "statement", "published", "datasets", "note")
 
 
@@ -49,7 +49,7 @@ def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> lis
     Parameters
     ----------
     study : Study
-        Its `claims` are evaluated.
+        The study, which states the claims.
     scores : pandas.DataFrame
         As `study.gather.gather` returns them, or as read from its CSV.
     published : pandas.DataFrame
@@ -58,16 +58,14 @@ def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> lis
     Raises
     ------
     InputError
-        A claim is of an unknown kind, lacks an option of its kind, or has one that the kind
-        does not know.
-
+        A claim is of an unknown kind, lacks an option of its kind, or has an unknown option.
     """
     own = tidy_scores(scores[scores["study"] == study.name])
     evidence = Evidence(study, own, published)
-    return [_evaluated(entry, evidence) for entry in study.content["claims"]]
+    return [_evaluate(entry, evidence) for entry in study.content["claims"]]
 
 
-def _evaluated(entry: Entry, evidence: Evidence) -> Claim:
+def _evaluate(entry: Entry, evidence: Evidence) -> Claim:
     check_kind(evidence.study, "claims", entry, KINDS)
     kind = KINDS[entry["kind"]]
     for key in entry:
@@ -97,15 +95,14 @@ def _evaluated(entry: Entry, evidence: Evidence) -> Claim:
 
 
 def write_claims(
-    study: Study, scores: pd.DataFrame, published: pd.DataFrame, path_md: Path, path_csv: Path
+    study: Study, scores: pd.DataFrame, published: pd.DataFrame, path_md: Path, *, path_csv: Path
 ) -> None:
-    """Evaluate the claims of a study and write them for readers and for programs.
+    """Evaluate the claims of a study; write them as Markdown for readers and CSV for programs.
 
     Raises
     ------
     InputError
         See `evaluate`.
-
     """
     claims = evaluate(study, scores, published)
     write_text(path_md, to_text(str(study.content["title"]), claims))

@@ -1,4 +1,4 @@
-"""Claims that count datasets: on how many one method is better, or a number is in bounds."""
+"""Claims that count datasets: where one method is better, or where a number is within bounds."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.published import Number
 
 DIRECTIONS = ("more", "fewer", "neither")
-# Whether a difference relates to its bound as the statement says.
+# Whether a difference is related to its bound as the statement says.
 RELATIONS: dict[str, Callable[[float, float], bool]] = {
     "above": lambda difference, bound: difference >= bound,
     "apart": lambda difference, bound: abs(difference) >= bound,
@@ -40,12 +40,12 @@ COUNT_RULE = (
 )
 
 
-def complete_rows(
+def collect_rows(
     columns: Sequence[dict[str, Number]], datasets: Sequence[str]
 ) -> tuple[list[list[float]], list[str]]:
     """Return the values of all columns on each dataset, and the datasets that lack one.
 
-    Values are rounded to the coarsest precision that a paper prints: what a paper does not
+    Values are rounded to the fewest decimals that a paper prints: digits that the paper does not
     print must not decide which method is better.
     """
     rows, missing = [], []
@@ -59,9 +59,10 @@ def complete_rows(
     return rows, missing
 
 
-def _judged(
-    entry: Entry, evidence: Evidence, count: int, total: int, missing: list[str], chance: float
+def _judge(
+    entry: Entry, evidence: Evidence, count: int, total: int, *, missing: list[str], chance: float
 ) -> Outcome:
+    """Return the outcome of a count; `chance` is its expected share for equally good methods."""
     ours = f"{count} of {total}"
     if missing:
         return incomplete(ours, total, missing)
@@ -74,29 +75,29 @@ def _judged(
             f"{where}, published: expected a number or one of {', '.join(WORDS)}, got "
             f"{published!r}."
         )
-    verdict = count_verdict(count, total, published, chance, direction)
+    verdict = count_verdict(count, total, published, chance, direction=direction)
     difference = "" if isinstance(published, str) else f"{count - published:+g}"
     return Outcome(verdict, ours, difference, n_datasets=total)
 
 
-def wins(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_wins(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` is better than `b`; each may be a list of sources.
 
-    Of lists, every source of `a` has to be better than every source of `b`. lower : true if
-    lower values are better.
+    With lists, every source of `a` has to be better than every source of `b`. lower : whether lower
+    values are better.
     """
     first, second = sources_at(entry, evidence, "a"), sources_at(entry, evidence, "b")
-    rows, missing = complete_rows([*first, *second], datasets_of(entry, evidence))
+    rows, missing = collect_rows([*first, *second], datasets_of(entry, evidence))
     sign, n = (-1 if entry.get("lower") else 1), len(first)
     count = sum(min(sign * x for x in r[:n]) > max(sign * x for x in r[n:]) for r in rows)
     chance = 1 / math.comb(n + len(second), n)
-    return _judged(entry, evidence, count, len(rows), missing, chance)
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=chance)
 
 
-def best_of(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_best_of(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which a column named in `best` beats all other `columns`.
 
-    ties : true if a tie with another column counts. lower : true if lower values are better.
+    ties : whether a tie with another column counts. lower : whether lower values are better.
     """
     where = claim_name(entry, evidence)
     specs, best = need(entry, evidence, "columns"), need(entry, evidence, "best")
@@ -105,17 +106,17 @@ def best_of(entry: Entry, evidence: Evidence) -> Outcome:
         if name not in names:
             raise InputError(f"{where}, best: no column is named {name!r}.")
     columns = [source_numbers(spec, evidence, where) for spec in specs]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     sign, ties, count = (-1 if entry.get("lower") else 1), entry.get("ties", False), 0
     for row in rows:
         values = {name: sign * value for name, value in zip(names, row, strict=True)}
         own = max(values[name] for name in best)
         other = max((v for name, v in values.items() if name not in best), default=-math.inf)
         count += own > other or (ties and own == other)
-    return _judged(entry, evidence, count, len(rows), missing, len(best) / len(names))
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=len(best) / len(names))
 
 
-def near(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_near(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` and `b` differ by less than `bound` nats per variable."""
     bound = float(need(entry, evidence, "bound"))
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
@@ -127,68 +128,68 @@ def near(entry: Entry, evidence: Evidence) -> Outcome:
         difference = columns[0][dataset].value - columns[1][dataset].value
         count += abs(difference) / n_vars[dataset] < bound
         total += 1
-    return _judged(entry, evidence, count, total, missing, 0.5)
+    return _judge(entry, evidence, count, total, missing=missing, chance=0.5)
 
 
-def margin(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_margin(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` exceeds `b` by at least `bound`, a share of |b|.
 
-    A negative bound counts the datasets on which `a` is at most so much below `b`. relation :
-    `apart` counts where the two differ by at least the bound in either direction, `similar`
-    where they differ by at most the bound.
+    A negative bound counts the datasets on which `a` is at most this share below `b`. relation :
+    `apart` counts where the two differ by at least the bound in either direction, `similar` where
+    they differ by at most the bound.
     """
     bound, where = float(need(entry, evidence, "bound")), claim_name(entry, evidence)
     relation = entry.get("relation", "above")
     if relation not in RELATIONS:
         raise InputError(f"{where}, relation: expected one of {', '.join(RELATIONS)}.")
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     holds = RELATIONS[relation]
     count = sum(holds(a - b, bound * abs(b)) for a, b in rows)
-    return _judged(entry, evidence, count, len(rows), missing, 0.5)
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
 
 
-def beyond(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_beyond(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` is at least `bound` times the difference of `b` and `c`."""
     bound = float(need(entry, evidence, "bound"))
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b", "c")]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     count = sum(a >= bound * abs(b - c) for a, b, c in rows)
-    return _judged(entry, evidence, count, len(rows), missing, 0.5)
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
 
 
-def inside(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_inside(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` is at least `low` and at most `high`."""
     low, high = (float(need(entry, evidence, key)) for key in ("low", "high"))
-    rows, missing = complete_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
+    rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
     count = sum(low <= a <= high for (a,) in rows)
-    return _judged(entry, evidence, count, len(rows), missing, 0.5)
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
 
 
-def cells(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_cells(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the cells in which one variant is better than another.
 
-    A cell is a dataset with a pair of variants from `pairs`, the first of which should be
-    better. method, quantity : what is compared, higher is better.
+    A cell is a dataset with a pair of variants from `pairs`; the first of the pair should be
+    better. method, quantity : what is compared; higher is better.
     """
     spec = {key: need(entry, evidence, key) for key in ("method", "quantity")}
     where, datasets = claim_name(entry, evidence), datasets_of(entry, evidence)
     count, total, lacking = 0, 0, set()
     for pair in need(entry, evidence, "pairs"):
         columns = [source_numbers({**spec, "variant": v}, evidence, where) for v in pair]
-        rows, missing = complete_rows(columns, datasets)
+        rows, missing = collect_rows(columns, datasets)
         count += sum(a > b for a, b in rows)
         total += len(rows)
         lacking |= set(missing)
     if lacking:
         missing = [d for d in datasets if d in lacking]
         return incomplete(f"{count} of {total}", len(datasets) - len(missing), missing)
-    found = _judged(entry, evidence, count, total, [], 0.5)
+    found = _judge(entry, evidence, count, total, missing=[], chance=0.5)
     return Outcome(found.verdict, found.ours, found.difference, n_datasets=len(datasets))
 
 
 def count_brief(entry: Entry) -> str:
-    """Return the tolerance of a claim that counts, and its options."""
+    """Return the tolerance and the options of a claim that counts."""
     published = entry["published"]
     if isinstance(published, str):
         text = f"`{published}` is {WORDS.get(published, published)}"
@@ -212,22 +213,26 @@ def count_brief(entry: Entry) -> str:
 
 _TITLE = "number of datasets"
 KINDS = {
-    "wins": Kind(wins, _TITLE, COUNT_RULE, count_brief, ("a", "b", "lower", "direction")),
+    "wins": Kind(judge_wins, _TITLE, COUNT_RULE, count_brief, ("a", "b", "lower", "direction")),
     "best_of": Kind(
-        best_of,
+        judge_best_of,
         _TITLE,
         COUNT_RULE,
         count_brief,
         ("columns", "best", "lower", "ties", "direction"),
     ),
-    "near": Kind(near, _TITLE, COUNT_RULE, count_brief, ("a", "b", "bound", "direction")),
+    "near": Kind(judge_near, _TITLE, COUNT_RULE, count_brief, ("a", "b", "bound", "direction")),
     "margin": Kind(
-        margin, _TITLE, COUNT_RULE, count_brief, ("a", "b", "bound", "relation", "direction")
+        judge_margin, _TITLE, COUNT_RULE, count_brief, ("a", "b", "bound", "relation", "direction")
     ),
-    "beyond": Kind(beyond, _TITLE, COUNT_RULE, count_brief, ("a", "b", "c", "bound", "direction")),
-    "inside": Kind(inside, _TITLE, COUNT_RULE, count_brief, ("a", "low", "high", "direction")),
+    "beyond": Kind(
+        judge_beyond, _TITLE, COUNT_RULE, count_brief, ("a", "b", "c", "bound", "direction")
+    ),
+    "inside": Kind(
+        judge_inside, _TITLE, COUNT_RULE, count_brief, ("a", "low", "high", "direction")
+    ),
     "cells": Kind(
-        cells,
+        judge_cells,
         "number of cells",
         COUNT_RULE,
         count_brief,

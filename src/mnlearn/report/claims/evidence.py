@@ -28,7 +28,6 @@ class Evidence:
         The study's own scores, see `study.published.tidy_scores`.
     published : pandas.DataFrame
         The published numbers, see `study.published.load_published`.
-
     """
 
     study: Study
@@ -47,14 +46,13 @@ class Kind:
     title : str
         Name of the rule.
     rule : str
-        When a claim gets which verdict by it, with the tolerance.
+        Which verdict a claim gets when, with the tolerance.
     brief : callable
         Returns the tolerance and the options of one entry in a few words.
     options : tuple of str
         The keys that an entry may have besides those of every claim.
     is_setup : bool
-        Whether such claims are on the set-up and no results.
-
+        Whether such claims are about the set-up and not about results.
     """
 
     evaluate: Callable[[Entry, Evidence], Outcome]
@@ -71,7 +69,7 @@ def claim_name(entry: Entry, evidence: Evidence) -> str:
 
 
 def need(entry: Entry, evidence: Evidence, key: str) -> Any:
-    """Return an option of a claim; raise an InputError if it is missing."""
+    """Return an option of a claim; raise InputError if it is missing."""
     return option(entry, key, claim_name(entry, evidence))
 
 
@@ -81,7 +79,7 @@ def datasets_of(entry: Entry, evidence: Evidence) -> list[str]:
 
 
 def values_at(path: str, evidence: Evidence) -> list[Any] | None:
-    """Return what the study gives at a dotted path, as a list; None if it gives nothing."""
+    """Return the values of the study at a dotted path, as a list; None if there are none."""
     found: Any = evidence.study.content
     for key in path.split("."):
         if not isinstance(found, dict) or key not in found:
@@ -91,7 +89,7 @@ def values_at(path: str, evidence: Evidence) -> list[Any] | None:
 
 
 def published_number(entry: Entry, evidence: Evidence) -> float:
-    """Return the published value of a claim; raise an InputError if it is not one number."""
+    """Return the published value of a claim; raise InputError if it is not one number."""
     value = entry["published"]
     if isinstance(value, str):
         where = claim_name(entry, evidence)
@@ -100,9 +98,9 @@ def published_number(entry: Entry, evidence: Evidence) -> float:
 
 
 def published_list(entry: Entry, evidence: Evidence, separator: str = ";") -> list[float]:
-    """Return the published values of a claim, which the entry separates by semicolons.
+    """Return the published values of a claim; the entry separates them by semicolons.
 
-    A fraction such as 4/85 is a value. Raise an InputError if one is not a number.
+    A value may be a fraction such as 4/85. Raises InputError if a value is no number.
     """
     parts = str(entry["published"]).split(separator)
     try:
@@ -125,7 +123,7 @@ def numbers_at(entry: Entry, evidence: Evidence, key: str) -> dict[str, Number]:
 
 
 def sources_at(entry: Entry, evidence: Evidence, key: str) -> list[dict[str, Number]]:
-    """Return the numbers of each source under a key, which holds one source or a list."""
+    """Return the numbers of each source under a key, which has one source or a list of sources."""
     specs = need(entry, evidence, key)
     listed = specs if isinstance(specs, list) else [specs]
     return [source_numbers(s, evidence, f"{claim_name(entry, evidence)}, {key}") for s in listed]
@@ -136,8 +134,8 @@ def source_numbers(spec: Mapping[str, Any], evidence: Evidence, where: str) -> d
 
     Two keys beyond those of `study.published.source` describe numbers of several variants:
 
-    variants : the mean over these variants, on datasets that have all of them.
-    without : the number of the variant that validation chooses among all but these.
+    - variants: the mean over these variants, on datasets that have all of them;
+    - without: the number of the variant that validation chooses among all but these.
     """
     if "variants" in spec:
         each = [_own(spec, variant, evidence, where) for variant in spec["variants"]]
@@ -167,7 +165,7 @@ def _chosen_without(spec: Mapping[str, Any], evidence: Evidence, where: str) -> 
 
 
 def absent_sources(spec: object, evidence: Evidence) -> list[str]:
-    """Return which quantities that a claim names are not in the scores at all, in its order."""
+    """Return the quantities that a claim names and that the scores lack, in the claim's order."""
     if isinstance(spec, list):
         found = [name for part in spec for name in absent_sources(part, evidence)]
         return list(dict.fromkeys(found))
@@ -183,7 +181,7 @@ def absent_sources(spec: object, evidence: Evidence) -> list[str]:
 
 
 def incomplete(ours: str, n: int, missing: Sequence[str]) -> Outcome:
-    """Return the outcome of a claim of which some datasets have not been scored."""
+    """Return the outcome of a claim for which some datasets have not been scored."""
     if not n:
         return Outcome(UNKNOWN, reason=f"none of {len(missing)} datasets is scored", n_datasets=0)
     reason = f"{n} of {n + len(missing)} datasets scored; missing: {', '.join(missing)}"

@@ -1,4 +1,4 @@
-"""Worked examples of the DN2MN paper, computed by our conversion and compared with its numbers."""
+"""The worked examples of the DN2MN paper: our conversion against the published numbers."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,7 +13,7 @@ from mnlearn.report.claims.verdicts import CONTRADICTED, REPRODUCED, Outcome
 from mnlearn.runtime.errors import InputError
 
 EXAMPLE_TOLERANCE = 1e-6
-# Number of variables in the example of rotations; the paper leaves it open.
+# Number of variables in the example of rotations; the paper does not state it.
 ROTATED_VARIABLES = 15
 
 Literals = frozenset[tuple[int, int]]
@@ -22,7 +22,7 @@ Literals = frozenset[tuple[int, int]]
 def _conditionals(
     features: list[list[tuple[int, int]]], weight: list[float], target: int, n: int
 ) -> DependencyNetwork:
-    """Return a network whose one conditional distribution, of `target`, has these features."""
+    """Return a network with one CPD, that of `target`, which has these features."""
     targets = np.full(len(features), target, np.int32)
     return DependencyNetwork(flat_trees(n), features_of(features), targets, np.array(weight))
 
@@ -39,8 +39,8 @@ def _two_variables(
 ) -> list[float]:
     """Return P(TT), P(TF), P(FT), P(FF) of two converted trees.
 
-    p : the probability of T given that the other variable is F, and given that it is T. base :
-    the probability that either variable of the base instance is T. The order is 1, 2.
+    p_first, p_second : the probability of T if the other variable is F, and if it is T. base : the
+    probability that a variable of the base instance is T. The order of the variables is 1, 2.
     """
     p = np.array([[0.5, *p_first], [0.5, *p_second]]).ravel()
     children = np.array([[1, 2], [-1, -1], [-1, -1], [4, 5], [-1, -1], [-1, -1]], np.int32)
@@ -66,11 +66,11 @@ def consistent() -> list[float]:
 
 
 def simplified() -> list[float]:
-    """Section 4.2: weights of X1 & !X2, X1 & X2, X1, and of what is left of f3.
+    """Section 4.2: weights of X1 & !X2, X1 & X2, X1, and the sum of all other absolute weights.
 
     The features f1, f2, f3 have the weights 1, 10 and 100 instead of w1, w2 and w3. The example
-    gives base values to the variables after the target, Table 2 and Section 5.2 to those before
-    it. Our conversion follows Table 2, so the order is reversed here.
+    gives base values to the variables after the target; Table 2 and Section 5.2 give them to the
+    variables before it. Our conversion follows Table 2, so this function reverses the order.
     """
     features = [[(0, 1), (1, 0), (3, 1)], [(0, 1), (1, 1)], [(1, 1), (3, 0)]]
     network = _conditionals(features, [1.0, 10.0, 100.0], target=1, n=4)
@@ -82,20 +82,20 @@ def simplified() -> list[float]:
 
 
 def inconsistent_true() -> list[float]:
-    """Section 5: P(TT), P(TF), P(FT), P(FF) of the inconsistent network from the base (T, T)."""
+    """Section 5: P(TT), P(TF), P(FT), P(FF) of the inconsistent network with the base (T, T)."""
     return _two_variables((0.2, 0.8), (0.8, 0.2), base=1.0)
 
 
 def inconsistent_false() -> list[float]:
-    """Section 5: the same from the base (F, F)."""
+    """Section 5: P(TT), P(TF), P(FT), P(FF) of the inconsistent network with the base (F, F)."""
     return _two_variables((0.2, 0.8), (0.8, 0.2), base=0.0)
 
 
 def _shares(literals: list[int], target: int, base: float, orders: Orders) -> dict[Literals, float]:
-    """Return the weights of the subfeatures of a conjunction of weight 1 that have the target.
+    """Return the weights of the subfeatures with the target, of a conjunction of weight 1.
 
-    The target's value in the base instance contradicts the conjunction, so that the denominators
-    of the conditionals add no subfeature.
+    The target's value in the base instance contradicts the conjunction, so the denominators of the
+    conditionals add no subfeature.
     """
     n = len(orders.order)
     network = _conditionals([[(v, 1) for v in literals]], [1.0], target, n)
@@ -106,7 +106,7 @@ def _shares(literals: list[int], target: int, base: float, orders: Orders) -> di
 
 
 def rotations() -> list[float]:
-    """Section 5.2: shares of the four subfeatures of X4, X6, X7, X13 over all rotations."""
+    """Section 5.2: shares of four subfeatures of X4, X6, X7, X13 over all rotations."""
     orders = Orders(np.arange(ROTATED_VARIABLES), reverse=False)
     found = _shares([3, 5, 6, 12], 6, 1.0, orders)
     kept = [(3, 5, 6, 12), (3, 6, 12), (6, 12), (6,)]
@@ -114,7 +114,7 @@ def rotations() -> list[float]:
 
 
 def all_orders() -> list[float]:
-    """Section 5.2: shares of one subfeature each of 1 to 4 of 4 literals over all 4! orders."""
+    """Section 5.2: shares of subfeatures of 1, 2, 3 and 4 of 4 literals over all 4! orders."""
     found = _shares([0, 1, 2, 3], 0, 1.0, Orders(np.arange(4), all_up_to=4))
     return [found.get(frozenset((v, 1) for v in range(n)), 0.0) for n in range(1, 5)]
 
@@ -151,8 +151,8 @@ EXAMPLES: dict[str, Callable[[], list[float]]] = {
 }
 
 
-def example(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the numbers of the worked example called `example` with the published ones."""
+def judge_example(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the numbers of the worked example named `example` with the published numbers."""
     name, where = need(entry, evidence, "example"), claim_name(entry, evidence)
     if name not in EXAMPLES:
         raise InputError(f"{where}, example: expected one of {', '.join(EXAMPLES)}.")
@@ -166,7 +166,7 @@ def example(entry: Entry, evidence: Evidence) -> Outcome:
 
 KINDS = {
     "example": Kind(
-        example,
+        judge_example,
         "worked example",
         f"our conversion runs on the example; `reproduced` if every number agrees within "
         f"{EXAMPLE_TOLERANCE:g}, else `contradicted`",

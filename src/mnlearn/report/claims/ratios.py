@@ -1,11 +1,11 @@
-"""Claims on ratios of two quantities: their means, their ranges, shares, and trends."""
+"""Claims about ratios of two quantities: means, ranges, shares and trends."""
 
 import math
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.report.claims.counts import complete_rows
+from mnlearn.report.claims.counts import collect_rows
 from mnlearn.report.claims.evidence import (
     Entry,
     Evidence,
@@ -34,9 +34,9 @@ from mnlearn.report.statistics import geometric_mean
 from mnlearn.report.tables.table import significant
 from mnlearn.runtime.errors import InputError
 
-# Shares of a whole are bounded, so they are compared by difference and not by ratio.
+# A share is at most 1, so shares are compared by their difference and not by their ratio.
 SHARE_TOLERANCE = 0.02
-# The papers round the ends of a range: 7.8 and 257.9 read "7 to 250".
+# The papers round the ends of a range: 7.8 and 257.9 become "7 to 250".
 RANGE_TOLERANCE = 0.2
 MEANS = ("arithmetic", "geometric")
 
@@ -52,7 +52,7 @@ def _ratios(
     entry: Entry, evidence: Evidence, above: str = "a", below: str = "b"
 ) -> tuple[NDArray[np.float64], list[str]]:
     columns = [numbers_at(entry, evidence, key) for key in (above, below)]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     return np.array([x / y if y else 0.0 for x, y in rows]), missing
 
 
@@ -86,17 +86,17 @@ def _mean_ratio(
     return Outcome(verdict, significant(mean), signed(mean - published), n_datasets=len(ratios))
 
 
-def ratio(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the mean ratio of `a` to `b`; mean: arithmetic (the default) or geometric."""
+def judge_ratio(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the mean ratio of `a` to `b`; mean : arithmetic (the default) or geometric."""
     return _mean_ratio(entry, evidence, *_ratios(entry, evidence))
 
 
-def speedup(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare how many times less time `a` takes than `b`; mean: as of `ratio`."""
+def judge_speedup(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the mean of the time of `b` over the time of `a`; mean : as for `judge_ratio`."""
     return _mean_ratio(entry, evidence, *_ratios(entry, evidence, "b", "a"))
 
 
-def orders(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_orders(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare the order of magnitude of a mean speed-up with a range, `published: 10 to 10000`."""
     ratios, missing = _ratios(entry, evidence, "b", "a")
     unusable = _unusable(ratios, missing)
@@ -115,8 +115,8 @@ def orders(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(verdict, significant(mean), n_datasets=len(ratios))
 
 
-def speedup_range(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the least and the greatest speed-up of a dataset, `published: 7 to 250`."""
+def judge_speedup_range(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the smallest and the largest speed-up of a dataset, `published: 7 to 250`."""
     ratios, missing = _ratios(entry, evidence, "b", "a")
     unusable = _unusable(ratios, missing)
     if unusable:
@@ -135,8 +135,8 @@ def speedup_range(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(verdict, ours, n_datasets=len(ratios))
 
 
-def share(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the mean share of `a` in `b`; rest: true if what is left is the share."""
+def judge_share(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the mean share of `a` in `b`; rest : whether the share is 1 minus this ratio."""
     ratios, missing = _ratios(entry, evidence)
     if not len(ratios):
         return incomplete("", 0, missing)
@@ -153,18 +153,18 @@ def share(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(verdict, f"{mean:.3f}", f"{difference:+.3f}", n_datasets=len(ratios))
 
 
-def trend(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_trend(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare how means of a quantity change over `groups` of variants.
 
     method, quantity : what is averaged, over the variants of a group and then over datasets.
-    published : the printed means in the order of the groups, separated by semicolons.
+    published : the published means in the order of the groups, separated by semicolons.
     """
     spec = {key: need(entry, evidence, key) for key in ("method", "quantity")}
     columns = [
         source_numbers({**spec, "variants": group}, evidence, claim_name(entry, evidence))
         for group in need(entry, evidence, "groups")
     ]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     means = [float(mean) for mean in np.mean(rows, axis=0)] if rows else []
     ours = "; ".join(significant(mean) for mean in means)
     if missing:
@@ -177,12 +177,12 @@ def trend(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(verdict, ours, n_datasets=len(rows))
 
 
-def ordered(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_ordered(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare arithmetic means over datasets: all of `high` should exceed all of `low`."""
     where = claim_name(entry, evidence)
     high, low = need(entry, evidence, "high"), need(entry, evidence, "low")
     columns = [source_numbers(spec, evidence, where) for spec in [*high, *low]]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     means = [float(mean) for mean in np.mean(rows, axis=0)] if rows else []
     above, below = means[: len(high)], means[len(high) :]
     text = ", ".join(map(significant, above)) + " above " + ", ".join(map(significant, below))
@@ -203,10 +203,10 @@ def _mean_brief(entry: Entry) -> str:
 
 
 KINDS = {
-    "ratio": Kind(ratio, "mean ratio", RATIO_RULE, _mean_brief, ("a", "b", "mean")),
-    "speedup": Kind(speedup, "mean ratio", RATIO_RULE, _mean_brief, ("a", "b", "mean")),
+    "ratio": Kind(judge_ratio, "mean ratio", RATIO_RULE, _mean_brief, ("a", "b", "mean")),
+    "speedup": Kind(judge_speedup, "mean ratio", RATIO_RULE, _mean_brief, ("a", "b", "mean")),
     "orders": Kind(
-        orders,
+        judge_orders,
         "order of magnitude",
         f"`reproduced` if our mean speed-up is in the published range, whose ends give way by "
         f"{_PERCENT}; above it `holds more strongly`, below it but above 1 it has a `smaller "
@@ -215,7 +215,7 @@ KINDS = {
         ("a", "b", "mean"),
     ),
     "speedup_range": Kind(
-        speedup_range,
+        judge_speedup_range,
         "range of ratios",
         f"`reproduced` if the least and the greatest speed-up are within "
         f"{100 * RANGE_TOLERANCE:g} % of the published ones; `holds more strongly` if neither is "
@@ -224,7 +224,7 @@ KINDS = {
         ("a", "b"),
     ),
     "share": Kind(
-        share,
+        judge_share,
         "mean share",
         f"`reproduced` if our mean share is within {SHARE_TOLERANCE} of the published one; a "
         "larger one `holds more strongly`, a smaller one above a half has a `smaller effect`, "
@@ -233,7 +233,7 @@ KINDS = {
         ("a", "b", "rest"),
     ),
     "trend": Kind(
-        trend,
+        judge_trend,
         "trend of means",
         "`contradicted` if our means are in another order than the published ones; else the "
         f"ratio of the last mean to the first is judged as a mean ratio, within {_PERCENT}",
@@ -241,7 +241,7 @@ KINDS = {
         ("method", "quantity", "groups"),
     ),
     "ordered": Kind(
-        ordered,
+        judge_ordered,
         "order of means",
         "`reproduced` if every mean that should be higher is higher than every one that should "
         "be lower; a `smaller effect` if this is true of more than half of the pairs; else "

@@ -1,4 +1,4 @@
-"""Claims as Markdown for readers and as CSV for programs."""
+"""Render claims: Markdown for readers, CSV for programs."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ class Claim:
     Attributes
     ----------
     id : int
-        Number of the claim; the parts of one sentence share it.
+        Number of the claim; several claims from one sentence share it.
     kind : str
         How it is evaluated.
     statement : str
@@ -31,12 +31,11 @@ class Claim:
     title : str
         Name of the rule.
     rule : str
-        When a claim gets which verdict by it.
+        Which verdict a claim gets when.
     is_setup : bool
-        Whether the claim is on the set-up and not a result.
+        Whether the claim is about the set-up and not about a result.
     note : str
         A remark for readers.
-
     """
 
     id: int
@@ -74,7 +73,7 @@ def to_text(title: str, claims: Sequence[Claim]) -> str:
         return "\n".join([*lines, "This study states no claims."]) + "\n"
     results = [c for c in claims if not c.is_setup]
     setup = [c for c in claims if c.is_setup]
-    lines += [counts(claims), ""]
+    lines += [count_verdicts(claims), ""]
     if results:
         lines += ["## Results", "", to_markdown(_table(results))]
     if setup:
@@ -92,8 +91,8 @@ def to_text(title: str, claims: Sequence[Claim]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def counts(claims: Sequence[Claim]) -> str:
-    """Return how many results got each verdict, and how many set-up claims were followed."""
+def count_verdicts(claims: Sequence[Claim]) -> str:
+    """Return how many results got each verdict, and how many set-up claims this study follows."""
     results = [c.outcome.verdict for c in claims if not c.is_setup]
     setup = [c.outcome for c in claims if c.is_setup]
     parts = []
@@ -111,7 +110,7 @@ def counts(claims: Sequence[Claim]) -> str:
 
 
 def _rules(claims: Sequence[Claim]) -> list[str]:
-    """Return one line per rule, headed by its name in the column."""
+    """Return one line per rule; it begins with the rule's names in the column."""
     titles: dict[str, list[str]] = {}
     for claim in claims:
         names = titles.setdefault(claim.rule, [])

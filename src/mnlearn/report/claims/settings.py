@@ -1,10 +1,10 @@
-"""Set-up claims, which compare a study with the settings of its paper; what cannot be checked."""
+"""Claims about the set-up: settings of a study against those of its paper; unchecked claims."""
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from mnlearn.report.claims.counts import complete_rows
+from mnlearn.report.claims.counts import collect_rows
 from mnlearn.report.claims.evidence import (
     Entry,
     Evidence,
@@ -26,12 +26,12 @@ def _outcome(ours: str, deviates: str = "") -> Outcome:
     return Outcome(SETUP, ours, reason=f"deviates: {deviates}" if deviates else "")
 
 
-def setting(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the values that the study gives at the dotted `paths` with the published ones.
+def judge_setting(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the values that the study has at the dotted `paths` with the published values.
 
     The published text has one of three forms: `a; b; c`, all values in any order; `a to b`, the
-    least and the greatest value; `a, times b`, the least value and the factor between
-    neighbours. Values that the study gives to some datasets only have to be the same.
+    smallest and the largest value; `a, times b`, the smallest value and the factor between
+    neighbours. Values that the study sets for some datasets only have to be the same.
     """
     found: list[Any] = []
     for path in need(entry, evidence, "paths"):
@@ -53,7 +53,7 @@ def setting(entry: Entry, evidence: Evidence) -> Outcome:
 
 
 def _exceptions(path: str, evidence: Evidence) -> list[str]:
-    """Return the datasets on which the study gives other values to a parameter of a grid."""
+    """Return the datasets for which the study sets other values of a hyperparameter."""
     parts = path.split(".")
     if len(parts) != 4 or parts[0] != "methods" or parts[2] != "grid":
         return []
@@ -64,7 +64,7 @@ def _exceptions(path: str, evidence: Evidence) -> list[str]:
 
 
 def _text(value: object) -> str:
-    """Return a value so that 1, 1.0 and "1" are equal."""
+    """Return a value as text in which 1, 1.0 and "1" are equal."""
     try:
         return f"{float(str(value)):.12g}"
     except ValueError:
@@ -85,7 +85,7 @@ def _agrees(found: Sequence[Any], published: str, where: str) -> bool:
     return {_text(value) for value in found} == {_text(p.strip()) for p in published.split(";")}
 
 
-def setups(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_setups(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare the number of combinations of the values at `paths` with the published number."""
     lengths = []
     for path in need(entry, evidence, "paths"):
@@ -98,9 +98,9 @@ def setups(entry: Entry, evidence: Evidence) -> Outcome:
     return _outcome(str(count), "" if same else f"ours {count}")
 
 
-def recorded(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_recorded(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare a setting that every scored model recorded, `a`, with the published value."""
-    rows, missing = complete_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
+    rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
     values = sorted({a for (a,) in rows})
     ours = "; ".join(map(_text, values))
     if missing:
@@ -109,10 +109,10 @@ def recorded(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(SETUP, ours, "", "" if same else f"deviates: ours {ours}", len(rows))
 
 
-def compared(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the `variants` that are scored for all `methods`, the number that a paper compares.
+def judge_compared(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the `variants` that are scored for all `methods`; the paper compares this number.
 
-    quantity : the score that has to be there.
+    quantity : the score that each of them needs.
     """
     where, quantity = claim_name(entry, evidence), need(entry, evidence, "quantity")
     variants, datasets = need(entry, evidence, "variants"), datasets_of(entry, evidence)
@@ -123,7 +123,7 @@ def compared(entry: Entry, evidence: Evidence) -> Outcome:
             for method in need(entry, evidence, "methods")
         ]
         columns = [source_numbers(spec, evidence, where) for spec in specs]
-        count += not complete_rows(columns, datasets)[1]
+        count += not collect_rows(columns, datasets)[1]
     ours, published = f"{count} of {len(variants)}", published_number(entry, evidence)
     if count < len(variants):
         return Outcome(UNKNOWN, ours, reason=f"{len(variants) - count} are not scored everywhere")
@@ -131,15 +131,15 @@ def compared(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(SETUP, ours, "", "" if same else f"deviates: ours {ours}", len(datasets))
 
 
-def stated(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_stated(entry: Entry, evidence: Evidence) -> Outcome:
     """Say in words how the data or the code follow a set-up, or how they deviate.
 
-    ours : what is done here. deviates : how that differs, if it does.
+    ours : what this study does. deviates : the difference, if there is one.
     """
     return _outcome(str(need(entry, evidence, "ours")), str(entry.get("deviates", "")))
 
 
-def unavailable(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_unavailable(entry: Entry, evidence: Evidence) -> Outcome:
     """Say what a check of the claim `needs`."""
     return Outcome(UNKNOWN, reason=f"needs {need(entry, evidence, 'needs')}")
 
@@ -150,16 +150,21 @@ SETUP_RULE = (
 )
 KINDS = {
     "setting": Kind(
-        setting, "setting", SETUP_RULE, lambda entry: "values of the study", ("paths",), True
+        judge_setting, "setting", SETUP_RULE, lambda entry: "values of the study", ("paths",), True
     ),
     "setups": Kind(
-        setups, "setting", SETUP_RULE, lambda entry: "number of combinations", ("paths",), True
+        judge_setups,
+        "setting",
+        SETUP_RULE,
+        lambda entry: "number of combinations",
+        ("paths",),
+        True,
     ),
     "recorded": Kind(
-        recorded, "setting", SETUP_RULE, lambda entry: "value of every model", ("a",), True
+        judge_recorded, "setting", SETUP_RULE, lambda entry: "value of every model", ("a",), True
     ),
     "compared": Kind(
-        compared,
+        judge_compared,
         "setting",
         SETUP_RULE,
         lambda entry: "number of scored variants",
@@ -167,7 +172,7 @@ KINDS = {
         True,
     ),
     "stated": Kind(
-        stated,
+        judge_stated,
         "in words",
         "we state in words what is done here; no number is compared",
         lambda entry: "",
@@ -175,7 +180,7 @@ KINDS = {
         True,
     ),
     "unavailable": Kind(
-        unavailable,
+        judge_unavailable,
         "no rule yet",
         "the verdict names what is missing",
         lambda entry: "",

@@ -1,11 +1,11 @@
-"""Claims on Wilcoxon's signed-rank test over datasets."""
+"""Claims about Wilcoxon's signed-rank test over datasets."""
 
 import re
 
 import numpy as np
 from scipy import stats
 
-from mnlearn.report.claims.counts import complete_rows
+from mnlearn.report.claims.counts import collect_rows
 from mnlearn.report.claims.evidence import (
     Entry,
     Evidence,
@@ -21,21 +21,21 @@ from mnlearn.report.tables.table import significant
 from mnlearn.runtime.errors import InputError
 
 LEVEL = 0.05
-# Up to this p, an advantage in the published direction is a smaller effect and not refuted.
+# Above LEVEL and up to this p, an advantage in the published direction is a smaller effect.
 MARGINAL = 0.1
-# p-values are compared by their order of magnitude.
+# p-values agree if they differ by at most this factor.
 P_FACTOR = 10
 NOT_SIGNIFICANT = "not significant"
 
 
-def signed_rank(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare by Wilcoxon's signed-rank test whether `a` is better than `b`.
+def judge_signed_rank(entry: Entry, evidence: Evidence) -> Outcome:
+    """Test by Wilcoxon's signed-rank test whether `a` is better than `b`.
 
-    published : a p-value, an upper bound of it such as `p < 0.05`, or `not significant`. lower :
-    true if lower values are better.
+    published : a p-value, an upper bound such as `p < 0.05`, or `not significant`. lower : whether
+    lower values are better.
     """
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     if missing:
         return incomplete("", len(rows), missing)
     table = (-1 if entry.get("lower") else 1) * np.array(rows)
@@ -55,7 +55,7 @@ def rank_sums(difference: np.ndarray) -> tuple[float, float]:
 
 
 def _published(entry: Entry, evidence: Evidence) -> tuple[float | None, bool]:
-    """Return the published p-value, or None if not significant, and whether it is a bound."""
+    """Return the published p-value, None if not significant, and whether it is a bound."""
     text = str(entry["published"])
     if text == NOT_SIGNIFICANT:
         return None, False
@@ -92,7 +92,7 @@ def _brief(entry: Entry) -> str:
 
 KINDS = {
     "wilcoxon": Kind(
-        signed_rank,
+        judge_signed_rank,
         "Wilcoxon test",
         "two-sided, exact, ties left out; rank sums give the direction. Where the paper finds no "
         f"significant difference, `reproduced` if our p is above {LEVEL}, else `contradicted`. "

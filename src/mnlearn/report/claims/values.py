@@ -1,9 +1,9 @@
-"""Claims on single values: lengths, sizes, absolute times, choices, and growth."""
+"""Claims about single values: lengths, sizes, times, choices and growth."""
 
 import numpy as np
 from scipy import stats
 
-from mnlearn.report.claims.counts import complete_rows, count_brief
+from mnlearn.report.claims.counts import collect_rows, count_brief
 from mnlearn.report.claims.evidence import (
     Entry,
     Evidence,
@@ -36,7 +36,7 @@ from mnlearn.study.published import Number
 
 VALUE_TOLERANCE = 0.01
 SLOPE_TOLERANCE = 0.2
-# A rank correlation below this is called weak.
+# A rank correlation below this is weak.
 WEAK_CORRELATION = 0.3
 
 
@@ -45,8 +45,8 @@ def _value(entry: Entry, evidence: Evidence) -> tuple[str, Number | None]:
     return dataset, numbers_at(entry, evidence, "a").get(dataset)
 
 
-def value(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare one number, that of `a` on `dataset`."""
+def judge_value(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare one number: that of `a` on `dataset`."""
     dataset, found = _value(entry, evidence)
     if found is None:
         return incomplete("", 0, [dataset])
@@ -57,10 +57,10 @@ def value(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(verdict, f"{found.value:.4g}", signed(difference), n_datasets=1)
 
 
-def exceeds(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_exceeds(entry: Entry, evidence: Evidence) -> Outcome:
     """Say whether `a` on `dataset` exceeds the published bound.
 
-    limit : dotted path of a grid in the study, whose largest value ends the growth; a value that
+    limit : dotted path of a grid in the study, whose largest value ends the growth. A value that
     this limit stopped is not judged.
     """
     dataset, found = _value(entry, evidence)
@@ -81,8 +81,8 @@ def exceeds(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(CONTRADICTED, ours, n_datasets=1)
 
 
-def seconds(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare an absolute time, that of `a` on `dataset`, which the paper calls long."""
+def judge_seconds(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare a time, that of `a` on `dataset`, which the paper calls long."""
     dataset, found = _value(entry, evidence)
     if found is None:
         return incomplete("", 0, [dataset])
@@ -95,10 +95,10 @@ def seconds(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(verdict, significant(found.value), difference, n_datasets=1)
 
 
-def slow(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_slow(entry: Entry, evidence: Evidence) -> Outcome:
     """Say whether `a` often takes more than `limit` seconds."""
     limit = float(need(entry, evidence, "limit"))
-    rows, missing = complete_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
+    rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
     count = sum(a > limit for (a,) in rows)
     if missing:
         return incomplete(f"{count} of {len(rows)}", len(rows), missing)
@@ -106,10 +106,10 @@ def slow(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(verdict, f"{count} of {len(rows)}", n_datasets=len(rows))
 
 
-def distribution(entry: Entry, evidence: Evidence) -> Outcome:
+def judge_distribution(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare on how many datasets `a` has each of `values`."""
     datasets = datasets_of(entry, evidence)
-    rows, missing = complete_rows([numbers_at(entry, evidence, "a")], datasets)
+    rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets)
     found = [a for (a,) in rows]
     counts = [found.count(float(v)) for v in need(entry, evidence, "values")]
     ours = "; ".join(map(str, counts))
@@ -121,10 +121,10 @@ def distribution(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(verdict, ours, n_datasets=len(rows))
 
 
-def correlation(entry: Entry, evidence: Evidence) -> Outcome:
-    """Say whether `a` is larger where `b` is, by Spearman's rank correlation."""
+def judge_correlation(entry: Entry, evidence: Evidence) -> Outcome:
+    """Say whether `a` grows with `b`, by Spearman's rank correlation."""
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     if missing:
         return incomplete("", len(rows), missing)
     a, b = np.array(rows).T
@@ -137,10 +137,10 @@ def correlation(entry: Entry, evidence: Evidence) -> Outcome:
     return Outcome(verdict, f"{rho:.2f}", n_datasets=len(rows))
 
 
-def growth(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the power by which `a` grows with `b`: the slope of the logarithms."""
+def judge_growth(entry: Entry, evidence: Evidence) -> Outcome:
+    """Compare the power with which `a` grows in `b`: the slope of the logarithms."""
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    rows, missing = complete_rows(columns, datasets_of(entry, evidence))
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     if missing:
         return incomplete("", len(rows), missing)
     table = np.array(rows)
@@ -157,7 +157,7 @@ def growth(entry: Entry, evidence: Evidence) -> Outcome:
 
 KINDS = {
     "value": Kind(
-        value,
+        judge_value,
         "value",
         f"`reproduced` if our value is within {100 * VALUE_TOLERANCE:g} % of the published one, "
         "else `contradicted`",
@@ -165,7 +165,7 @@ KINDS = {
         ("a", "dataset"),
     ),
     "exceeds": Kind(
-        exceeds,
+        judge_exceeds,
         "bound",
         "`reproduced` if our value is above the published bound, `cannot be checked` if it is "
         f"within {100 * VALUE_TOLERANCE:g} % of the largest value that the study allows, else "
@@ -174,7 +174,7 @@ KINDS = {
         ("a", "dataset", "limit"),
     ),
     "seconds": Kind(
-        seconds,
+        judge_seconds,
         "absolute time",
         f"`reproduced` if our time is within {100 * RATIO_TOLERANCE:g} % of the published one, "
         "`faster here` if it is shorter; a longer time `holds more strongly`, because the papers "
@@ -183,7 +183,7 @@ KINDS = {
         ("a", "dataset"),
     ),
     "slow": Kind(
-        slow,
+        judge_slow,
         "slow datasets",
         "`reproduced` if at least a third of the datasets take longer than the limit, else "
         "`faster here`",
@@ -191,7 +191,7 @@ KINDS = {
         ("a", "limit"),
     ),
     "distribution": Kind(
-        distribution,
+        judge_distribution,
         "distribution",
         f"`reproduced` if every count differs by at most {COUNT_TOLERANCE} from the published "
         "one, else `contradicted`",
@@ -199,7 +199,7 @@ KINDS = {
         ("a", "values"),
     ),
     "correlation": Kind(
-        correlation,
+        judge_correlation,
         "rank correlation",
         f"`reproduced` if Spearman's rank correlation is at least {WEAK_CORRELATION}; a weaker "
         "positive one has a `smaller effect`, else it is `contradicted`",
@@ -207,7 +207,7 @@ KINDS = {
         ("a", "b"),
     ),
     "growth": Kind(
-        growth,
+        judge_growth,
         "power of growth",
         f"`reproduced` if the slope of the logarithms over datasets is within {SLOPE_TOLERANCE} "
         "of the published power; slower growth `holds more strongly`, faster growth is "

@@ -1,4 +1,4 @@
-"""Verdicts on claims, and the rules by which counts and ratios get one."""
+"""Verdicts on claims, and the rules that give a verdict to counts and ratios."""
 
 from dataclasses import dataclass
 
@@ -20,11 +20,11 @@ LEGEND = {
     UNKNOWN: "a method, a score or a measurement is missing",
 }
 
-# Datasets by which a count may differ; none where the paper says `every` or `never`.
+# Number of datasets by which a count may differ; 0 where the paper says all or none.
 COUNT_TOLERANCE = 1
-# Share of the published value by which ratios and times may differ.
+# Share of the published value by which a ratio or a time may differ.
 RATIO_TOLERANCE = 0.1
-# The least share of the datasets that the word `often` stands for.
+# The smallest share of the datasets that `often` means.
 OFTEN = 1 / 3
 
 WORDS = {
@@ -43,16 +43,15 @@ class Outcome:
     Attributes
     ----------
     verdict : str
-        One of LEGEND.
+        A key of LEGEND.
     ours : str
         Our number; empty if there is none.
     difference : str
-        Our number less the published one, where both are single numbers.
+        Our number minus the published one, where both are single numbers.
     reason : str
         Why the claim cannot be checked, or how a set-up deviates.
     n_datasets : int or None
-        On how many datasets the verdict rests.
-
+        Number of datasets behind the verdict.
     """
 
     verdict: str
@@ -63,23 +62,22 @@ class Outcome:
 
 
 def count_verdict(
-    count: int, total: int, published: int | str, chance: float, direction: str = "more"
+    count: int, total: int, published: int | str, chance: float, *, direction: str = "more"
 ) -> str:
     """Return the verdict on a count.
 
     Parameters
     ----------
     count : int
-        Ours, of `total` datasets.
+        Our number of datasets.
     total : int
-        How many datasets were counted.
+        Number of datasets that were examined.
     published : int or str
-        The published count, or one of WORDS.
+        The published count, or a key of WORDS.
     chance : float
-        The share of the datasets that equally good methods would have.
+        The expected share of the datasets if all methods are equally good.
     direction : {"more", "fewer", "neither"}
         Which counts support the statement.
-
     """
     if isinstance(published, str):
         return _word_verdict(count, total, published)
@@ -108,7 +106,7 @@ def _word_verdict(count: int, total: int, word: str) -> str:
 
 
 def ratio_verdict(ours: float, published: float) -> str:
-    """Return the verdict on a ratio; a ratio of 1 is no effect."""
+    """Return the verdict on a ratio; a ratio of 1 means no effect."""
     sign = 1 if published > 1 else -1
     if abs(ours / published - 1) <= RATIO_TOLERANCE:
         return REPRODUCED

@@ -1,57 +1,68 @@
-"""Figures of a study: drawn by kind, written as PDF and PNG with the same bytes every time.
+"""Figures of a study: drawn by kind, written as PDF and PNG; equal figures give equal bytes.
 
-A kind is a function in a file of its own, named in `KINDS`.
+Each kind is a function in a file of its own; `KINDS` names them.
 """
+
+from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.report.figures.accuracy_time import accuracy_time
+from mnlearn.report.figures.accuracy_time import draw_accuracy_time
 from mnlearn.report.figures.canvas import Kind, Material, render, style
-from mnlearn.report.figures.conversion_loss import conversion_loss
-from mnlearn.report.figures.critical_difference import critical_difference
-from mnlearn.report.figures.differences import differences
-from mnlearn.report.figures.growth import growth
-from mnlearn.report.figures.pareto import pareto
-from mnlearn.report.figures.query_curves import query_curves
-from mnlearn.report.figures.reproduction import reproduction
-from mnlearn.report.figures.scatter import scatter
-from mnlearn.report.figures.structure import structure
-from mnlearn.report.figures.variants import variants
+from mnlearn.report.figures.conversion_loss import draw_conversion_loss
+from mnlearn.report.figures.critical_difference import draw_critical_difference
+from mnlearn.report.figures.differences import draw_differences
+from mnlearn.report.figures.growth import draw_growth
+from mnlearn.report.figures.pareto import draw_pareto
+from mnlearn.report.figures.query_curves import draw_query_curves
+from mnlearn.report.figures.reproduction import draw_reproduction
+from mnlearn.report.figures.scatter import draw_scatter
+from mnlearn.report.figures.structure import draw_structure
+from mnlearn.report.figures.variants import draw_variants
 from mnlearn.report.products import Options, check_kind, chosen_products, shown_labels
 from mnlearn.runtime.files import write_bytes
 from mnlearn.study.definition import Study
 from mnlearn.study.published import tidy_scores
 
-# Imported one by one, so that the digest of this module covers them (see `provenance`).
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
 KINDS: dict[str, Kind] = {
-    "scatter": scatter,
-    "accuracy_time": accuracy_time,
-    "variants": variants,
-    "structure": structure,
-    "reproduction": reproduction,
-    "differences": differences,
-    "conversion_loss": conversion_loss,
-    "growth": growth,
-    "critical_difference": critical_difference,
-    "pareto": pareto,
-    "query_curves": query_curves,
+    "scatter": draw_scatter,
+    "accuracy_time": draw_accuracy_time,
+    "variants": draw_variants,
+    "structure": draw_structure,
+    "reproduction": draw_reproduction,
+    "differences": draw_differences,
+    "conversion_loss": draw_conversion_loss,
+    "growth": draw_growth,
+    "critical_difference": draw_critical_difference,
+    "pareto": draw_pareto,
+    "query_curves": draw_query_curves,
 }
 
 
 def draw(material: Material, product: Options) -> Figure:
-    """Return the figure of one entry of a study, of all datasets or of its option `datasets`.
+    """Return the figure of one entry of a study.
+
+    Parameters
+    ----------
+    material : Material
+        What figures are drawn from.
+    product : mapping
+        The entry; its option `datasets` restricts the figure to these datasets.
 
     Raises
     ------
     InputError
-        The entry is of an unknown kind or its options are not what the kind expects.
-
+        The entry is of an unknown kind, or its options are not what the kind expects.
     """
     check_kind(material.study, "figures", product, KINDS)
     labels = shown_labels(product, material.labels, material.where(product))
@@ -67,21 +78,31 @@ def write_figures(
     scores: pd.DataFrame,
     published: pd.DataFrame,
     labels: Mapping[str, str],
+    *,
     folder: Path,
     structure_folder: Path,
     truths: Mapping[str, MarkovNetwork] | None = None,
     only: list[str] | None = None,
 ) -> None:
-    """Draw the figures of a study and write them to `folder` as `<name>.pdf` and `.png`.
+    """Draw the figures of a study and write them as `<name>.pdf` and `.png`.
 
-    structure_folder : holds records of `write_structure` as <dataset>/<method>.json. truths :
-    the networks that datasets were sampled from. For the others see `report.tables.write_tables`.
+    Parameters
+    ----------
+    study, scores, published, labels
+        See `report.tables.write_tables`.
+    folder : Path
+        Where the files go.
+    structure_folder : Path
+        Has records of `write_structure` as <dataset>/<method>.json.
+    truths : mapping of str to MarkovNetwork, optional
+        The networks that datasets were sampled from.
+    only : list of str, optional
+        Names of the figures to draw; all if not given.
 
     Raises
     ------
     InputError
         See `report.products.chosen_products` and `draw`; or the record of a structure is malformed.
-
     """
     ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
     own = tidy_scores(scores[scores["study"] == study.name])

@@ -1,23 +1,34 @@
 """Figures of kind `accuracy_time`: scores above a baseline against seconds."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.report.products import Options, option
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-def accuracy_time(material: Material, options: Options) -> Figure:
+
+def draw_accuracy_time(material: Material, options: Options) -> Figure:
     """Draw scores above those of a baseline against seconds, a mark per method and dataset.
 
-    options: baseline (a source), series (each with head, score and seconds, two sources),
-    quantity, relative (per cent of the baseline), width. Published series are hollow.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        baseline (a source), series (each with head, score and seconds, two sources), quantity,
+        relative (per cent of the baseline), width. Marks of published series are hollow.
     """
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
     where = material.where(options)
     baseline = material.numbers(option(options, "baseline", where), where)
     figure, ax = new_figure(options, "page", 3.2)
@@ -53,7 +64,7 @@ def accuracy_time(material: Material, options: Options) -> Figure:
         x, y = xy[inside].T
         ax.scatter(x, y, s=16, lw=0.8, marker=marker, fc=face, ec=colour, label=label, zorder=3)
         off_scale += [(a, b, colour) for a, b in xy[~inside].tolist()]
-    _off_scale(ax, off_scale, low, high)
+    _draw_off_scale(ax, off_scale, low, high)
     ax.set_ylim(low, high)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
@@ -69,7 +80,7 @@ def accuracy_time(material: Material, options: Options) -> Figure:
 
 
 def _robust_range(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return limits that hold nearly all values and 0, and all unless some are far away."""
+    """Return limits that include 0 and all values, except values that are far from most others."""
     first, last = np.quantile(values, [0.05, 0.95])
     room = 0.6 * (last - first) or 1.0
     low = min(float(values[values >= first - room].min()), 0.0)
@@ -78,12 +89,12 @@ def _robust_range(values: NDArray[np.float64]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _off_scale(
+def _draw_off_scale(
     ax: Axes, points: Sequence[tuple[float, float, str]], low: float, high: float
 ) -> None:
-    """Draw points (x, y, colour) outside the vertical limits: a triangle at the edge, the value.
+    """Draw points (x, y, colour) outside the vertical limits: a triangle at the edge and the value.
 
-    Values of neighbours are stacked.
+    The values of neighbouring points are stacked.
     """
     inset = 0.015 * (high - low)
     for up in (False, True):

@@ -1,25 +1,28 @@
-"""What every figure is drawn from and drawn on: scores and models, colours, sizes, files."""
+"""What all figures share: scores and structures, colours, sizes, files."""
+
+from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.products import Labels, Options, list_scored
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.cells.structure import Structure, read_structure
 from mnlearn.study.definition import Study
 from mnlearn.study.published import Number, numbers, source
 
-# Okabe and Ito's colours, which the colour-blind can tell apart.
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which colour-blind readers can distinguish.
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (
     *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"),
 )
@@ -27,7 +30,7 @@ GREY, SHADE, BAND = "#666666", "#F1F5F9", "#CFE3F2"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
-# Widths in inches of one column and of a page of a two-column paper.
+# Widths in inches: one column, and the page of a two-column paper.
 WIDTHS = {"column": 3.4, "page": 7.0}
 DPI = 200
 
@@ -61,8 +64,20 @@ NOTHING = "No results yet."
 class Material:
     """What a figure is drawn from.
 
-    scores : the study's own, tidy. structure_folder : holds <dataset>/<method>.json. truths : the
-    networks that datasets were sampled from, by dataset.
+    Attributes
+    ----------
+    study : Study
+        The study.
+    scores : pandas.DataFrame
+        The study's own scores, see `study.published.tidy_scores`.
+    published : pandas.DataFrame
+        The published numbers, see `study.published.load_published`.
+    labels : mapping of str to str
+        Names of the datasets for readers, in the order of the study.
+    structure_folder : Path
+        Has the couplings of learned networks as <dataset>/<method>.json.
+    truths : mapping of str to MarkovNetwork
+        The networks that datasets were sampled from.
     """
 
     study: Study
@@ -75,14 +90,14 @@ class Material:
     @property
     def datasets(self) -> list[str]:
         """Datasets with scores, in the order of the study."""
-        return scored(self.scores, self.labels)
+        return list_scored(self.scores, self.labels)
 
     def label(self, dataset: str) -> str:
         """Return the name of a dataset for readers."""
         return self.labels.get(dataset, dataset)
 
     def where(self, options: Options) -> str:
-        """Return the name of a figure, for sentences on what is wrong with it."""
+        """Return the name of a figure, for error messages."""
         return f"study {self.study.name}, figure {options['name']}"
 
     def numbers(self, spec: Options, where: str) -> dict[str, Number]:
@@ -90,12 +105,12 @@ class Material:
         return numbers(self.scores, self.published, source(spec, where))
 
     def structure(self, dataset: str, method: str) -> Structure | None:
-        """Return the couplings of a learned network, or None if they are not recorded."""
+        """Return the couplings of a learned network; None if they are not recorded."""
         path = self.structure_folder / dataset / f"{method}.json"
         return read_structure(path) if path.exists() else None
 
     def n_vars(self, dataset: str) -> int | None:
-        """Return the number of variables of a dataset, as published or else as in our cells."""
+        """Return a dataset's number of variables, published or else recorded; None if unknown."""
         printed = self.published[
             (self.published["dataset"] == dataset) & (self.published["quantity"] == "n_vars")
         ]
@@ -106,12 +121,15 @@ class Material:
         return int(ours["value"].iloc[0]) if len(ours) else None
 
 
-Kind = Callable[[Material, Options], Figure]
+Kind = Callable[[Material, Options], "Figure"]
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the style of the figures, and leave the settings of matplotlib alone."""
+    """Draw in the style of the figures; the settings of matplotlib are restored afterwards."""
+    # The import of matplotlib creates folders: only functions that draw import it.
+    import matplotlib as mpl
+
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -119,14 +137,24 @@ def style() -> Iterator[None]:
 
 
 def new_figure(options: Options, default: str, height: float) -> tuple[Figure, Axes]:
-    """Return an empty figure; `width` in the options is column or page.
+    """Return an empty figure and its axes.
+
+    Parameters
+    ----------
+    options : mapping
+        width: "column" or "page".
+    default : {"column", "page"}
+        Width if the options have none.
+    height : float
+        In inches.
 
     Raises
     ------
     InputError
-        The width is neither.
-
+        The width is another word.
     """
+    from matplotlib.figure import Figure
+
     width = options.get("width", default)
     if width not in WIDTHS:
         raise InputError(f"figure {options['name']}, width: expected {' or '.join(WIDTHS)}.")
@@ -135,7 +163,7 @@ def new_figure(options: Options, default: str, height: float) -> tuple[Figure, A
 
 
 def empty(options: Options, why: str) -> Figure:
-    """Return a figure that says why it shows nothing, so that a report is never incomplete."""
+    """Return a figure that says why it shows nothing, so that a report is always complete."""
     figure, ax = new_figure(options, "column", 1.2)
     ax.set_axis_off()
     ax.text(0.5, 0.5, why, ha="center", va="center", color=GREY, transform=ax.transAxes)

@@ -1,15 +1,18 @@
 """Figures of kind `conversion_loss`: what conversion costs, as in Figure 1 of the DN2MN paper."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import CYCLE, DPI, GREY, NOTHING, WIDTHS, Material, empty
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import Source, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 # Share of a cluster's width that its bars fill.
 _FILLED = 0.84
@@ -17,26 +20,37 @@ _FILLED = 0.84
 Losses = Mapping[str, Mapping[str, float]]
 
 
-def conversion_loss(material: Material, options: Options) -> Figure:
-    """Draw the loss of conversions against their source network as clusters of bars.
+def draw_conversion_loss(material: Material, options: Options) -> Figure:
+    """Draw the loss of conversions, compared with the network they convert, as clusters of bars.
 
-    The loss is the score of the source network less that of the converted network, divided by
-    the number of variables; smaller is better. Every cluster is scaled so that its tallest bar
-    has height one; the largest loss stands above the cluster.
+    The loss is the score of the original network minus that of the converted network, divided by
+    the number of variables; smaller is better. Each cluster is scaled so that its tallest bar has
+    height one. The largest loss stands above the cluster.
 
-    options: panels (each with head, method and reference, the source of the network's scores),
-    variants (each with the variant's name and its head), quantity (pll).
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        panels (each with head, method and reference, the source of the original network's scores),
+        variants (each with the variant's name and its head), quantity (pll).
 
     References
     ----------
-    Lowd (UAI 2012), Section 6.3 and Figure 1.
-
+    Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section 6.3
+    and Figure 1.
     """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
     where = material.where(options)
     panels = option(options, "panels", where)
     variants = option(options, "variants", where)
     quantity = str(options.get("quantity", "pll"))
-    drawn = [(panel, losses(material, panel, variants, quantity, where)) for panel in panels]
+    drawn = [
+        (panel, compute_losses(material, panel, variants, quantity, where=where))
+        for panel in panels
+    ]
     datasets = [d for d in material.datasets if any(d in found for _, found in drawn)]
     if not datasets:
         return empty(options, NOTHING)
@@ -44,7 +58,7 @@ def conversion_loss(material: Material, options: Options) -> Figure:
     axes = figure.subplots(1, len(drawn), sharey=True, squeeze=False)[0]
     names = [str(variant["name"]) for variant in variants]
     for ax, (panel, found) in zip(axes, drawn, strict=True):
-        _clusters(ax, datasets, found, names)
+        _draw_clusters(ax, datasets, found, names)
         ax.set_title(str(panel.get("head", panel["method"])), loc="left", pad=10)
         ax.set_xticks(
             range(len(datasets)),
@@ -63,25 +77,24 @@ def conversion_loss(material: Material, options: Options) -> Figure:
     return figure
 
 
-def losses(
-    material: Material, panel: Options, variants: Sequence[Options], quantity: str, where: str
+def compute_losses(
+    material: Material, panel: Options, variants: Sequence[Options], quantity: str, *, where: str
 ) -> dict[str, dict[str, float]]:
-    """Return the loss per variable by dataset and variant; datasets without scores are absent.
+    """Return the loss per variable by dataset and variant; datasets without scores are left out.
 
     Parameters
     ----------
-    material
-        Scores of the study and the numbers of variables of the datasets.
-    panel
-        Has `method`, whose variants are the conversions, and `reference`, the source of the
-        scores of the network that was converted.
-    variants
+    material : Material
+        Scores of the study and numbers of variables.
+    panel : mapping
+        method, whose variants are the conversions; reference, the source of the scores of the
+        original network.
+    variants : sequence of mapping
         Each with the `name` of a variant.
-    quantity
+    quantity : str
         The score, in nats per example.
-    where
-        Name of the figure, for sentences on what is wrong with its options.
-
+    where : str
+        Name of the figure, for error messages.
     """
     method = str(option(panel, "method", where))
     reference = material.numbers(option(panel, "reference", where), where)
@@ -97,15 +110,17 @@ def losses(
     return out
 
 
-def _clusters(ax: Axes, datasets: Sequence[str], found: Losses, names: Sequence[str]) -> None:
-    """Draw a cluster of bars per dataset, and its largest loss above it."""
+def _draw_clusters(ax: Axes, datasets: Sequence[str], found: Losses, names: Sequence[str]) -> None:
+    """Draw a cluster of bars per dataset, with its largest loss above it."""
+    from matplotlib.ticker import FuncFormatter
+
     width = _FILLED / len(names)
     for place, dataset in enumerate(datasets):
         loss = found.get(dataset, {})
         if not loss:
             continue
         largest = max(loss.values())
-        # Where every conversion is better than its source, the longest bar sets the scale.
+        # If every conversion is better than the original network, the longest bar sets the scale.
         scale = largest if largest > 0 else max(abs(x) for x in loss.values()) or 1.0
         for i, name in enumerate(names):
             if name in loss:

@@ -1,18 +1,34 @@
-"""Figures of kind `critical_difference`: mean ranks of methods, and which are told apart."""
+"""Figures of kind `critical_difference`: mean ranks of methods, and which differ significantly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import BLUE, GREY, NOTHING, Material, empty, new_figure
 from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import friedman
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def critical_difference(material: Material, options: Options) -> Figure:
-    """Draw the mean rank of each method; bars join those that Nemenyi's test does not tell apart.
 
-    options: columns, each with head and the keys of a source; level; width.
+def draw_critical_difference(material: Material, options: Options) -> Figure:
+    """Draw the mean rank of each method; bars join methods that Nemenyi's test cannot distinguish.
+
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        columns, each with head and the keys of a source; level; width.
+
+    References
+    ----------
+    Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006),
+    Section 3.2.2.
     """
     where = material.where(options)
     specs = option(options, "columns", where)
@@ -24,7 +40,7 @@ def critical_difference(material: Material, options: Options) -> Figure:
     ranked = friedman(values, float(options.get("level", 0.05)))
     order = np.argsort(ranked.mean, kind="stable")
     mean, heads = ranked.mean[order], [str(specs[i]["head"]) for i in order]
-    groups = joined(mean, ranked.critical_difference)
+    groups = find_runs(mean, ranked.critical_difference)
     n, half = len(mean), (len(mean) + 1) // 2
     depth = 0.32 * len(groups) + 0.5 * half
     figure, ax = new_figure(options, "page", 0.9 + 0.36 * depth)
@@ -63,7 +79,7 @@ def critical_difference(material: Material, options: Options) -> Figure:
     return figure
 
 
-def joined(mean: NDArray[np.float64], critical: float) -> list[tuple[int, int]]:
+def find_runs(mean: NDArray[np.float64], critical: float) -> list[tuple[int, int]]:
     """Return (first, last) of the longest runs of ascending ranks less than `critical` apart."""
     runs: list[tuple[int, int]] = []
     for first in range(len(mean)):

@@ -1,10 +1,10 @@
-"""Figures of kind `differences`: variants of methods less a reference, per variable and dataset."""
+"""Figures of kind `differences`: scores of variants minus a reference, per variable and dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullLocator
 
 from mnlearn.report.figures.canvas import (
     CYCLE,
@@ -19,22 +19,36 @@ from mnlearn.report.figures.canvas import (
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import Source, numbers
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
 Points = dict[str, dict[str, float]]
 
 
-def differences(material: Material, options: Options) -> Figure:
-    """Draw how much better than a reference the variants of a method are, one panel per method.
+def draw_differences(material: Material, options: Options) -> Figure:
+    """Draw how much better than a reference the variants of methods are, one panel per method.
 
-    options: panels (each with head, method and reference, a source), variants (each with the
-    variant's name and its head), quantity. Differences are divided by the number of variables;
-    up is better than the reference. Steps below `linear` (per variable) are to scale, those
-    above logarithmic.
+    Differences are divided by the number of variables; above 0 a variant is better than the
+    reference. The vertical axis is linear up to `linear` and logarithmic beyond.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        panels (each with head, method and reference, a source), variants (each with the variant's
+        name and its head), quantity, linear.
     """
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
     where = material.where(options)
     panels = option(options, "panels", where)
     variants = option(options, "variants", where)
     quantity = str(options.get("quantity", "pll"))
-    drawn = [(panel, _points(material, panel, variants, quantity, where)) for panel in panels]
+    drawn = [(panel, _points(material, panel, variants, quantity, where=where)) for panel in panels]
     datasets = [d for d in material.datasets if any(d in p for _, p in drawn)]
     if not datasets:
         return empty(options, NOTHING)
@@ -42,7 +56,7 @@ def differences(material: Material, options: Options) -> Figure:
     figure = Figure((WIDTHS["page"], height), dpi=DPI, layout="constrained")
     axes = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
     for ax, (panel, points) in zip(axes, drawn, strict=True):
-        _panel(ax, datasets, points, variants, float(options.get("linear", 0.001)))
+        _draw_panel(ax, datasets, points, variants, linear=float(options.get("linear", 0.001)))
         ax.set_title(str(panel.get("head", panel["method"])), loc="left")
         ax.set_ylabel(f"Δ{quantity.upper()} per variable")
     axes[-1].set_xticks(
@@ -59,9 +73,9 @@ def differences(material: Material, options: Options) -> Figure:
 
 
 def _points(
-    material: Material, panel: Options, variants: list[Options], quantity: str, where: str
+    material: Material, panel: Options, variants: list[Options], quantity: str, *, where: str
 ) -> Points:
-    """Return the differences by dataset and variant."""
+    """Return the differences per variable, in nats, by dataset and variant."""
     method = str(option(panel, "method", where))
     reference = material.numbers(option(panel, "reference", where), where)
     out: Points = {}
@@ -76,9 +90,11 @@ def _points(
     return out
 
 
-def _panel(
-    ax: Axes, datasets: list[str], points: Points, variants: list[Options], linear: float
+def _draw_panel(
+    ax: Axes, datasets: list[str], points: Points, variants: list[Options], *, linear: float
 ) -> None:
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
     reach = max((abs(x) for of in points.values() for x in of.values()), default=linear)
     ax.axhline(0, color=GREY, lw=0.7, zorder=2)
     for i, variant in enumerate(variants):

@@ -1,19 +1,31 @@
-"""Figures of kind `growth`: one quantity of cells against another, with the slope of the line."""
+"""Figures of kind `growth`: one quantity against another, with the slope of the fitted line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from mnlearn.report.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def growth(material: Material, options: Options) -> Figure:
+
+def draw_growth(material: Material, options: Options) -> Figure:
     """Draw a quantity against another over datasets, on logarithmic axes.
 
-    options: series (each with a head and the sources x and y), x_label, y_label, width. The
-    legend names the slope of the least-squares line through the logarithms, the exponent with
+    The legend has the slope of the least-squares line through the logarithms: the exponent with
     which y grows in x.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        series (each with a head and the sources x and y), x_label, y_label, width.
     """
     where = material.where(options)
     figure, ax = new_figure(options, "column", 2.6)

@@ -1,9 +1,11 @@
-"""Figures of an estimated Ising network: the network, and how stable its edges are."""
+"""Figures of an estimated Ising network: the network, and the stability of its edges."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from mnlearn.learning.ising import EdgeStability, IsingNetwork
 from mnlearn.report.figures.canvas import BLUE, DPI, GREY, WIDTHS, style
@@ -15,12 +17,17 @@ from mnlearn.report.figures.networks import (
     sign_handles,
 )
 
-# More edges than these cannot be told apart in one column of names.
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# More edges are not legible in one column of names.
 MAX_EDGES = 60
 
 
-def ising_figure(network: IsingNetwork, names: Sequence[str]) -> Figure:
-    """Draw a network: edges by the sign and size of their weights."""
+def draw_ising_network(network: IsingNetwork, names: Sequence[str]) -> Figure:
+    """Return a figure of a network: edges by the sign and size of their weights."""
+    from matplotlib.figure import Figure
+
     with style():
         side = min(3.4 + 0.05 * max(len(names) - 10, 0), WIDTHS["page"])
         figure = Figure((side, side), dpi=DPI, layout="constrained")
@@ -36,14 +43,16 @@ def ising_figure(network: IsingNetwork, names: Sequence[str]) -> Figure:
     return figure
 
 
-def stability_figure(
+def draw_edge_stability(
     network: IsingNetwork, stability: EdgeStability, names: Sequence[str]
 ) -> Figure:
-    """Draw the weights of the edges with their bootstrap intervals, strongest on top.
+    """Return a figure of edge weights with their bootstrap intervals, the strongest edge on top.
 
-    Shown are the edges of the network and those of at least half of the resamples, at most
-    `MAX_EDGES` of them. The number beside an edge is the share of resamples that have it.
+    It has the edges of the network and those of at least half of the resamples, at most `MAX_EDGES`
+    of them. The number at the right of an edge is the share of resamples that have it.
     """
+    from matplotlib.figure import Figure
+
     shown = np.argwhere(np.triu((network.weight != 0) | (stability.share >= 0.5), 1))
     size = np.abs(network.weight[tuple(shown.T)])
     order = np.lexsort((-stability.share[tuple(shown.T)], -size))[:MAX_EDGES]

@@ -1,12 +1,18 @@
-"""Labels of points without overlap."""
+"""Place the labels of points without overlap."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
+    from matplotlib.transforms import Bbox
 
 
 def place_labels(
@@ -14,14 +20,27 @@ def place_labels(
     ax: Axes,
     points: NDArray[np.float64],
     texts: Sequence[str],
+    *,
     obstacles: Sequence[Bbox] = (),
     line: NDArray[np.float64] | None = None,
 ) -> None:
-    """Write a text beside each point, away from other points and texts; far ones get a line.
+    """Write a text beside each point, away from other points and texts.
 
-    points : float64, shape (n, 2), in data coordinates. obstacles : boxes in pixels to avoid.
-    line : points in data coordinates along a line to avoid if it can be. The limits of the
-    axes must be final.
+    A grey line joins a text that stands far from its point to the point. The limits of the axes
+    must be final.
+
+    Parameters
+    ----------
+    figure, ax
+        Where the points are drawn.
+    points : ndarray of float64, shape (n, 2)
+        In data coordinates.
+    texts : sequence of str
+        A text per point.
+    obstacles : sequence of Bbox
+        Boxes in pixels that no text covers.
+    line : ndarray of float64, shape (n_steps, 2), optional
+        Points in data coordinates along a line, which texts cover only if there is no other place.
     """
     figure.draw_without_rendering()
     along = ax.transData.transform(line if line is not None else np.zeros((0, 2)))
@@ -29,49 +48,47 @@ def place_labels(
     frame = ax.get_window_extent()
     taken = list(obstacles)
     radius = figure.dpi * 0.025
-    # Crowded points have the fewest places to choose from.
+    # Crowded points have the fewest places to choose from, so they choose first.
     distances = np.linalg.norm(pixels[:, None] - pixels[None], axis=2)
     crowding = np.sort(distances, axis=1)[:, : min(4, len(points))].sum(axis=1)
     for i in np.argsort(crowding, kind="stable"):
-        text = ax.annotate(
-            texts[i],
-            points[i],
-            (0, 0),
-            textcoords="offset pixels",
-            fontsize=6,
-            color="#333333",
-            va="center",
-            ha="center",
+        x, y = points[i].tolist()
+        probe = _write(ax, texts[i], (x, y), (0, 0), far=False)
+        size = probe.get_window_extent()
+        probe.remove()
+        place, box = _best_place(
+            pixels[i], size, pixels, taken, frame=frame, radius=radius, line=along
         )
-        text.set_in_layout(False)
-        size = text.get_window_extent()
-        place, box = _best_place(pixels[i], size, pixels, taken, frame, radius, along)
         taken.append(box)
-        points_per_pixel = 72 / figure.dpi
-        offset = (place - pixels[i]) * points_per_pixel
-        text.remove()
         nearest = np.clip(pixels[i], [box.x0, box.y0], [box.x1, box.y1])
-        far = np.linalg.norm(nearest - pixels[i]) > 2.4 * radius
-        final = ax.annotate(
-            texts[i],
-            points[i],
-            tuple(offset),
-            textcoords="offset points",
-            fontsize=6,
-            color="#333333",
-            va="center",
-            ha="center",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": "#999999",
-                "lw": 0.4,
-                "shrinkA": 0,
-                "shrinkB": 2,
-            }
-            if far
-            else None,
-        )
-        final.set_in_layout(False)
+        far = bool(np.linalg.norm(nearest - pixels[i]) > 2.4 * radius)
+        dx, dy = ((place - pixels[i]) * (72 / figure.dpi)).tolist()
+        _write(ax, texts[i], (x, y), (dx, dy), far=far)
+
+
+def _write(
+    ax: Axes,
+    text: str,
+    point: tuple[float, float],
+    offset: tuple[float, float],
+    *,
+    far: bool,
+) -> Annotation:
+    """Write a text at an offset in points from a point; a line joins the two if they are far."""
+    arrow = {"arrowstyle": "-", "color": "#999999", "lw": 0.4, "shrinkA": 0, "shrinkB": 2}
+    written = ax.annotate(
+        text,
+        point,
+        offset,
+        textcoords="offset points",
+        fontsize=6,
+        color="#333333",
+        va="center",
+        ha="center",
+        arrowprops=arrow if far else None,
+    )
+    written.set_in_layout(False)
+    return written
 
 
 def _best_place(
@@ -79,24 +96,27 @@ def _best_place(
     size: Bbox,
     pixels: NDArray[np.float64],
     taken: Sequence[Bbox],
+    *,
     frame: Bbox,
     radius: float,
     line: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], Bbox]:
-    """Return the centre of a text and its box, the cheapest of places around its point."""
+    """Return the centre of a text and its box: the cheapest of many places around its point."""
+    from matplotlib.transforms import Bbox
+
     half = np.array([size.width, size.height]) / 2
     best: tuple[float, NDArray[np.float64], Bbox] | None = None
     for distance in radius * np.array([1.4, 2.2, 3.2, 4.5, 6, 8, 10, 13, 16]):
         for angle in np.deg2rad(np.arange(0, 360, 15)):
             direction = np.array([np.cos(angle), np.sin(angle)])
-            # The edge of the box that faces the point is what stands `distance` away from it.
+            # The distance is that from the point to the nearest edge of the box.
             centre = (
                 point
                 + direction * distance
                 + np.sign(np.round(direction, 6)) * half * (np.abs(direction) ** 0.5)
             )
             box = Bbox([centre - half - 1, centre + half + 1])
-            cost = distance / radius + _overlap(box, taken, pixels, frame, radius)
+            cost = distance / radius + _overlap(box, taken, pixels, frame, radius=radius)
             cost += 0.6 * _inside(line, box, 1.0).sum()
             if best is None or cost < best[0]:
                 best = (cost, centre, box)
@@ -105,13 +125,14 @@ def _best_place(
 
 
 def _inside(points: NDArray[np.float64], box: Bbox, margin: float) -> NDArray[np.bool_]:
+    """Tell which points are in a box or at most `margin` pixels outside it."""
     low = np.array([box.x0, box.y0]) - margin
     high = np.array([box.x1, box.y1]) + margin
     return np.asarray(((points > low) & (points < high)).all(axis=1))
 
 
 def _overlap(
-    box: Bbox, taken: Sequence[Bbox], pixels: NDArray[np.float64], frame: Bbox, radius: float
+    box: Bbox, taken: Sequence[Bbox], pixels: NDArray[np.float64], frame: Bbox, *, radius: float
 ) -> float:
     """Return a penalty for what a box covers: texts, points, the outside of the axes."""
     cost = 0.0

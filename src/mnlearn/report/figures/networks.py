@@ -1,28 +1,36 @@
-"""Drawing of networks: places of variables, edges by sign and strength, names."""
+"""Draw networks: places of variables, edges by sign and strength, names."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import BLUE, GREY, VERMILION
 
-# Dashes of true edges that were not learned, and of learned ones that are not true.
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+# Dashes of true edges that were not learned, and of learned edges that are not true.
 MISSED, EXTRA = (0, (3, 2)), (0, (1, 1.2))
 
 
 def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
-    """Return a position per variable, shape (n_vars, 2), such that neighbours stand together."""
+    """Return a position per variable such that neighbours are near each other.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_vars, 2)
+    """
     graph = nx.Graph()
     graph.add_nodes_from(range(n_vars))
     graph.add_edges_from(edges)
     steps = {u: dict(by_v) for u, by_v in nx.all_pairs_shortest_path_length(graph)}
-    # Variables that no path joins stand a little farther apart than any that one does.
+    # Variables without a path between them stand a little farther apart than all others.
     apart = 1.2 + max(max(by_v.values()) for by_v in steps.values())
     distance = {u: {v: steps[u].get(v, apart) for v in graph} for u in graph}
     start = nx.circular_layout(graph)
@@ -34,9 +42,9 @@ def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]
 def _upright(
     position: NDArray[np.float64], edges: Sequence[tuple[int, int]]
 ) -> NDArray[np.float64]:
-    """Return the positions turned so that most edges are level or plumb, as far as they agree."""
+    """Return the positions, rotated so that most edges are nearly horizontal or vertical."""
     steps = np.array([position[v] - position[u] for u, v in edges]).reshape(-1, 2)
-    # Four times the angle is the same for directions a right angle apart.
+    # Four times the angle is equal for directions that differ by a right angle.
     turn = np.angle(np.exp(4j * np.arctan2(steps[:, 1], steps[:, 0])).sum()) / 4
     cosine, sine = np.cos(turn), np.sin(turn)
     return position @ np.array([[cosine, -sine], [sine, cosine]])
@@ -48,15 +56,27 @@ def draw_edges(
     kept: Mapping[tuple[int, int], float],
     true_edges: set[tuple[int, int]],
 ) -> None:
-    """Draw edges by the sign and size of their values, dashed where the truth disagrees."""
+    """Draw edges by the sign and size of their values.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    position : ndarray of float64, shape (n_vars, 2)
+        See `layout`.
+    kept : mapping of (int, int) to float
+        Value of each edge.
+    true_edges : set of (int, int)
+        The true edges, empty if unknown. Dashes mark edges that differ from them.
+    """
     largest = max((abs(value) for value in kept.values()), default=1.0)
     for edge in sorted(true_edges - set(kept)):
-        _draw_edge(ax, position, edge, GREY, 0.9, MISSED)
+        _draw_edge(ax, position, edge, GREY, width=0.9, dashes=MISSED)
     for edge, value in sorted(kept.items(), key=lambda item: abs(item[1])):
         extra = bool(true_edges) and edge not in true_edges
         colour = BLUE if value > 0 else VERMILION
         width = 0.6 + 2.6 * abs(value) / largest
-        _draw_edge(ax, position, edge, colour, width, EXTRA if extra else "-")
+        _draw_edge(ax, position, edge, colour, width=width, dashes=EXTRA if extra else "-")
 
 
 def _draw_edge(
@@ -64,10 +84,13 @@ def _draw_edge(
     position: NDArray[np.float64],
     edge: tuple[int, int],
     colour: str,
+    *,
     width: float,
     dashes: Any,
 ) -> None:
-    """Draw an edge, bent if straight it would run through another variable."""
+    """Draw an edge; bend it if a straight one would run through another variable."""
+    from matplotlib.patches import FancyArrowPatch
+
     start, end = position[edge[0]], position[edge[1]]
     others = np.delete(position, edge, axis=0)
     along = end - start
@@ -93,7 +116,7 @@ def _draw_edge(
 
 
 def draw_nodes(ax: Axes, position: NDArray[np.float64], names: Sequence[str]) -> None:
-    """Draw the variables as named circles."""
+    """Draw the variables as circles with their names."""
     longest = max(len(name) for name in names)
     size = 110 if longest <= 3 else 260
     x, y = position.T
@@ -103,19 +126,21 @@ def draw_nodes(ax: Axes, position: NDArray[np.float64], names: Sequence[str]) ->
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return labels that fit a node: names less their common beginning, cut if still long."""
+    """Return names that fit into a node: without their common prefix, and cut if still long."""
     common = names[0]
     for name in names:
         while not name.startswith(common):
             common = common[:-1]
-    # A digit shared by all names is a part of numbers, not of a prefix.
+    # Digits at the end of the common prefix are part of the numbers of the variables.
     prefix = common.rstrip("0123456789")
     short = [name[len(prefix) :].replace("_", ",") or name for name in names]
     return [name if len(name) <= 5 else name[:4] + "…" for name in short]
 
 
 def sign_handles() -> list[Line2D]:
-    """Return what a legend says of the colours of edges."""
+    """Return the legend entries for the colours of edges."""
+    from matplotlib.lines import Line2D
+
     return [
         Line2D([], [], color=BLUE, lw=1.8, label="positive"),
         Line2D([], [], color=VERMILION, lw=1.8, label="negative"),

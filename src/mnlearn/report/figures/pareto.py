@@ -1,21 +1,35 @@
-"""Figures of kind `pareto`: mean accuracy of methods against mean time, and who is not beaten."""
+"""Figures of kind `pareto`: mean accuracy of methods against mean time, with the Pareto front."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
 from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import geometric_mean
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def pareto(material: Material, options: Options) -> Figure:
+
+def draw_pareto(material: Material, options: Options) -> Figure:
     """Draw a mark per method: score below the best of the figure, in per cent, against seconds.
 
-    Scores are averaged, seconds by geometric mean, over the datasets that all series have. A line
-    joins those of our series that no other of ours beats in both. options: series (each with
-    head, score and seconds, two sources); quantity; width. Published series are hollow.
+    Scores are averaged, seconds by the geometric mean, over the datasets that all series have. A
+    line joins those of our series that none of our other series beats in both.
+
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        series (each with head, score and seconds, two sources); quantity; width. Marks of published
+        series are hollow.
     """
+    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
     where = material.where(options)
     series = option(options, "series", where)
     data = [
@@ -41,7 +55,7 @@ def pareto(material: Material, options: Options) -> Figure:
         face = colour if ours[i] else "none"
         ax.scatter(x[i], y[i], s=30, marker=marker, fc=face, ec=colour, label=s["head"], zorder=3)
     if y.min() < -5:
-        # One learner far behind must not hide what tells the others apart.
+        # One learner far behind the others must not hide their differences.
         ax.set_yscale("symlog", linthresh=1.0, linscale=1.5)
         ticks = [t for t in (0, -0.5, -1, -2, -5, -10, -20, -50) if t >= 1.3 * y.min()]
         ax.set_yticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
@@ -57,6 +71,6 @@ def pareto(material: Material, options: Options) -> Figure:
 
 
 def _beaten(i: int, x: np.ndarray, y: np.ndarray, ours: np.ndarray) -> bool:
-    """Return whether one of our series is at least as good as `i` in both, and better in one."""
+    """Tell whether one of our series is at least as good as `i` in both, and better in one."""
     as_good = ours & (x <= x[i]) & (y >= y[i])
     return bool((as_good & ((x < x[i]) | (y > y[i]))).any())

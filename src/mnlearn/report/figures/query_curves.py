@@ -1,41 +1,55 @@
-"""Figures of kind `query_curves`: a number against the share of variables that are queried."""
+"""Figures of kind `query_curves`: a quantity against the share of query variables."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import CYCLE, DPI, MARKERS, NOTHING, WIDTHS, Material, empty
 from mnlearn.report.products import Options, option
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
 _COLUMNS = 3
-# Marks the panels in which a line shows the quantity that stands in for the one asked for.
+# Marks panels in which a line shows the quantity of the option `instead`.
 INSTEAD = "*"
 
 
 @dataclass(frozen=True)
 class _Line:
-    """The line of one series in one panel; `instead` tells that another quantity stands in."""
+    """The line of one series in one panel; `instead` if another quantity replaces its own."""
 
     series: int
     values: NDArray[np.float64]
     instead: bool
 
 
-def query_curves(material: Material, options: Options) -> Figure:
-    """Draw one panel per dataset, one line per method.
+def draw_query_curves(material: Material, options: Options) -> Figure:
+    """Draw one panel per dataset and one line per method.
 
-    options: series, each with head and method, and perhaps `quantity` in place of the figure's,
-    `instead` (a quantity for panels whose dataset lacks the first; their titles get an asterisk),
-    `dashed`, and `may_leave` (the vertical axis covers the other lines and as much again above
-    and below); quantity (such as `cll`, `cmll` or `seconds`); percentages; y_label; log (whether
-    the vertical axis is logarithmic); fraction (whether the horizontal axis shows fractions
-    and not per cent); datasets (those to draw, of the study's).
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        - series, each with head and method, and optionally `quantity` instead of the figure's;
+          `instead`, a quantity for datasets that lack the first (their titles get an asterisk);
+          `dashed`; and `may_leave`: the vertical axis covers the other lines and as much again
+          above and below;
+        - quantity, such as `cll`, `cmll` or `seconds`;
+        - percentages of query variables; datasets to draw, if not all of the study;
+        - y_label; log, whether the vertical axis is logarithmic;
+        - fraction, whether the horizontal axis has fractions and not per cent.
     """
+    from matplotlib.figure import Figure
+
     where = material.where(options)
     percentages, series = (option(options, key, where) for key in ("percentages", "series"))
     wanted = options.get("datasets", material.datasets)
@@ -50,7 +64,7 @@ def query_curves(material: Material, options: Options) -> Figure:
         ax.set_visible(False)
     x = [p / 100 for p in percentages] if options.get("fraction") else percentages
     for ax, dataset in zip(axes.ravel(), datasets, strict=False):
-        _panel(ax, x, lines[dataset], series, bool(options.get("log", False)))
+        _draw_panel(ax, x, lines[dataset], series, log=bool(options.get("log", False)))
         mark = INSTEAD if any(line.instead for line in lines[dataset]) else ""
         ax.set_title(material.label(dataset) + mark, loc="left")
     for ax in axes[:, 0]:
@@ -61,7 +75,7 @@ def query_curves(material: Material, options: Options) -> Figure:
             by = "Fraction of query variables" if options.get("fraction") else "Query variables, %"
             drawn[-1].set_xlabel(by)
             drawn[-1].tick_params(labelbottom=True)
-    # One legend for all panels; a line that is missing in one panel may be in another.
+    # One legend serves all panels; it has every line that some panel has.
     handles = {line.get_label(): line for ax in axes.ravel() for line in ax.get_lines()}
     heads = [str(one["head"]) for one in series if str(one["head"]) in handles]
     figure.legend([handles[h] for h in heads], heads, loc="outside upper center", ncols=6)
@@ -69,7 +83,7 @@ def query_curves(material: Material, options: Options) -> Figure:
 
 
 def _lines(material: Material, options: Options, dataset: str) -> list[_Line]:
-    """Return the lines of the panel of a dataset: the series recorded at every percentage."""
+    """Return the lines of a dataset's panel: the series that are recorded at every percentage."""
     where = material.where(options)
     scores = material.scores
     own = scores[(scores["variant"] == "") & (scores["dataset"] == dataset)]
@@ -86,9 +100,11 @@ def _lines(material: Material, options: Options, dataset: str) -> list[_Line]:
     return lines
 
 
-def _panel(
-    ax: Axes, x: Sequence[float], lines: Sequence[_Line], series: Sequence[Options], log: bool
+def _draw_panel(
+    ax: Axes, x: Sequence[float], lines: Sequence[_Line], series: Sequence[Options], *, log: bool
 ) -> None:
+    from matplotlib.ticker import MaxNLocator, NullFormatter
+
     for line in lines:
         one, k = series[line.series], line.series % 6
         ax.plot(
@@ -109,7 +125,7 @@ def _panel(
 
 
 def _limits(staying: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
-    """Return the range of what has to stay in a panel, widened by what is drawn near it."""
+    """Return the range of the lines that must be visible, extended by other lines near it."""
     span = float(np.ptp(staying))
     low = max(float(drawn.min()), float(staying.min()) - span)
     high = min(float(drawn.max()), float(staying.max()) + span)

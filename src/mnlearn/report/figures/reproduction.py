@@ -1,10 +1,10 @@
-"""Figures of kind `reproduction`: ours less published per dataset, with the sampling error."""
+"""Figures of kind `reproduction`: ours minus published per dataset, with the sampling error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import (
@@ -17,18 +17,32 @@ from mnlearn.report.figures.canvas import (
     empty,
     new_figure,
 )
-from mnlearn.report.figures.rows import dataset_rows, row_height
+from mnlearn.report.figures.rows import row_height, set_dataset_rows
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-def reproduction(material: Material, options: Options) -> Figure:
-    """Draw ours less published per dataset as lollipops with the sampling error.
 
-    options: a (ours), b (published), spread (a source whose standard error is the standard
-    deviation over random partitions), relative (per cent of the published), width. Bars and
-    bands reach two standard errors or deviations to either side; a far point is an arrow.
+def draw_reproduction(material: Material, options: Options) -> Figure:
+    """Draw ours minus published per dataset as lollipops with the sampling error.
+
+    Bars and bands reach two standard errors or standard deviations to either side. A point that is
+    far from the others is an arrow with its value.
+
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        a (ours), b (published), spread (a source whose standard error is the standard deviation
+        over random partitions), relative (per cent of the published number), width.
     """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     where = material.where(options)
     ours = material.numbers(option(options, "a", where), where)
     theirs = material.numbers(option(options, "b", where), where)
@@ -42,7 +56,7 @@ def reproduction(material: Material, options: Options) -> Figure:
     error = 2 * scale * np.array([ours[d].stderr or 0.0 for d in datasets])
     band = 2 * scale * np.array([(spread[d].stderr or 0) if d in spread else 0 for d in datasets])
     figure, ax = new_figure(options, "column", row_height(len(datasets), 0.75))
-    dataset_rows(ax, material, datasets)
+    set_dataset_rows(ax, material, datasets)
     limit = _robust_limit(np.abs(difference) + np.maximum(error, band))
     rows = np.arange(len(datasets))
     inside = np.abs(difference) <= limit
@@ -64,7 +78,9 @@ def reproduction(material: Material, options: Options) -> Figure:
     )
     ax.scatter(reach[inside], rows[inside], s=13, color=colour[inside], lw=0, zorder=5)
     for row in rows[~inside]:
-        _arrow(ax, float(reach[row]), int(row), float(difference[row]), str(colour[row]))
+        _draw_arrow(
+            ax, float(reach[row]), int(row), float(difference[row]), colour=str(colour[row])
+        )
     ax.axvline(0, color=GREY, lw=0.7, zorder=2)
     ax.set_xlim(-limit * 1.04, limit * 1.04)
     bar = Line2D([], [], color=GREY, lw=0.7, marker="|", ms=4, label="±2 standard errors")
@@ -79,8 +95,8 @@ def reproduction(material: Material, options: Options) -> Figure:
     return figure
 
 
-def _arrow(ax: Axes, x: float, row: int, value: float, colour: str) -> None:
-    """Draw a point off the scale: an arrow head at the edge with the value before it."""
+def _draw_arrow(ax: Axes, x: float, row: int, value: float, *, colour: str) -> None:
+    """Draw a point off the scale: an arrow head at the edge, with the value beside it."""
     right = x > 0
     ax.scatter(x, row, s=18, marker=">" if right else "<", color=colour, lw=0, zorder=5)
     ax.annotate(
@@ -98,7 +114,7 @@ def _arrow(ax: Axes, x: float, row: int, value: float, colour: str) -> None:
 
 
 def _robust_limit(reach: NDArray[np.float64]) -> float:
-    """Return how far the axis goes: the farthest point, unless few are three times as far."""
+    """Return the limit of the axis: the farthest point, unless a few are three times as far."""
     far = np.sort(reach)
     last = len(far) - 1
     for skipped in range(min(3, last)):

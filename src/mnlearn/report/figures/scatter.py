@@ -1,10 +1,11 @@
 """Figures of kind `scatter`: one method against another, a point per dataset."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import BLUE, GREY, NOTHING, SHADE, Material, empty, new_figure
@@ -12,13 +13,22 @@ from mnlearn.report.figures.labels import place_labels
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def scatter(material: Material, options: Options) -> Figure:
+
+def draw_scatter(material: Material, options: Options) -> Figure:
     """Draw one method against another, a point per dataset.
 
-    options: x, y (sources, each with a head), quantity (its name), per_variable (divide by the
-    number of variables), linear (no logarithmic axes), width. Log-likelihoods are shown with
-    their sign reversed; the shaded side is where y is better.
+    Log-likelihoods have their sign reversed. The shaded side is where y is better.
+
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        x, y (sources, each with a head), quantity (its name), per_variable (divide by the number of
+        variables), linear (no logarithmic axes), width.
     """
     where = material.where(options)
     x_spec, y_spec = (option(options, axis, where) for axis in "xy")
@@ -36,17 +46,20 @@ def scatter(material: Material, options: Options) -> Figure:
         return empty(options, NOTHING)
     differences = [np.sign(a - b) for _, a, b in paired(x, y, shown)]
     better = (differences.count(1), differences.count(-1))
-    return _scatter(options, np.array(points), texts, x_spec, y_spec, better)
+    return _draw_points(options, np.array(points), texts, x_spec, y_spec=y_spec, better=better)
 
 
-def _scatter(
+def _draw_points(
     options: Options,
     points: NDArray[np.float64],
     texts: Sequence[str],
     x_spec: Options,
+    *,
     y_spec: Options,
     better: tuple[int, int],
 ) -> Figure:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     figure, ax = new_figure(options, "column", 3.3)
     heads = [str(spec.get("head", spec["method"])) for spec in (x_spec, y_spec)]
     low, high = _square_limits(points, log=not options.get("linear"))
@@ -78,7 +91,7 @@ def _scatter(
     log = not options.get("linear")
     line = low * (high / low) ** steps if log else low + (high - low) * steps
     boxes = [corner.get_window_extent() for corner in corners]
-    place_labels(figure, ax, points, texts, boxes, np.hstack([line, line]))
+    place_labels(figure, ax, points, texts, obstacles=boxes, line=np.hstack([line, line]))
     return figure
 
 

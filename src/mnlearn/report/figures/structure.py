@@ -1,9 +1,9 @@
-"""Figures of kind `structure`: the strongest couplings of a network, beside the true edges."""
+"""Figures of kind `structure`: the strongest couplings of a network, and the true edges."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
-
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, new_figure
 from mnlearn.report.figures.networks import (
@@ -17,11 +17,20 @@ from mnlearn.report.figures.networks import (
 )
 from mnlearn.report.products import Options, option
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
-def structure(material: Material, options: Options) -> Figure:
-    """Draw the strongest couplings of a learned network, beside the true edges if known.
 
-    options: dataset, method, max_edges (as many as the true network has, else 40), width.
+def draw_structure(material: Material, options: Options) -> Figure:
+    """Draw the strongest couplings of a learned network, and the true edges if they are known.
+
+    Parameters
+    ----------
+    material : Material
+        Structures and true networks.
+    options : mapping
+        dataset, method, max_edges (if not given, the number of true edges, or 40), width.
     """
     where = material.where(options)
     dataset, method = (str(option(options, key, where)) for key in ("dataset", "method"))
@@ -48,11 +57,13 @@ def structure(material: Material, options: Options) -> Figure:
 def _structure_legend(
     kept: Mapping[tuple[int, int], float], true_edges: set[tuple[int, int]]
 ) -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
     signs = sign_handles()
     if not true_edges:
         return signs
     n_found = len(set(kept) & true_edges)
-    # Columns fill from the top: sign beside sign, and the outcomes after them.
+    # The legend fills its columns from the top; the signs come first.
     return [
         *signs,
         Line2D([], [], color="#222222", lw=1.8, label=f"found, {n_found}"),

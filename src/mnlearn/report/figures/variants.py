@@ -1,22 +1,33 @@
 """Figures of kind `variants`: feature conversions of a method below the best, per dataset."""
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullLocator
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
-from mnlearn.report.figures.rows import dataset_rows, row_height
+from mnlearn.report.figures.rows import row_height, set_dataset_rows
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import Number, Source, numbers
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-def variants(material: Material, options: Options) -> Figure:
+
+def draw_variants(material: Material, options: Options) -> Figure:
     """Draw how far each variant of a method is below the best, per dataset, in per cent.
 
-    options: method, variants (their order), quantity, width. A ring marks the variant chosen
-    on validation data.
+    A ring marks the variant that validation chose.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method, variants (their order), quantity, width.
     """
+    from matplotlib.lines import Line2D
+
     method = option(options, "method", material.where(options))
     quantity = options.get("quantity", "cmll")
     found = material.scores
@@ -30,7 +41,7 @@ def variants(material: Material, options: Options) -> Figure:
     if not datasets:
         return empty(options, NOTHING)
     figure, ax = new_figure(options, "page", row_height(len(datasets), 0.85))
-    dataset_rows(ax, material, datasets)
+    set_dataset_rows(ax, material, datasets)
     below: list[float] = []
     for row, dataset in enumerate(datasets):
         values = {v: data[v][dataset].value for v in names if dataset in data[v]}
@@ -41,7 +52,7 @@ def variants(material: Material, options: Options) -> Figure:
             x = 100 * (value - best) / abs(best)
             below.append(x)
             number = names.index(v)
-            # Apart within the row, so that equal values do not hide each other.
+            # Each variant has its own height in the row, so equal values do not hide each other.
             y = row + (number - (len(names) - 1) / 2) * 0.13
             colour, marker = CYCLE[number % 6], MARKERS[number % 6]
             ax.scatter(x, y, s=12, lw=0, color=colour, marker=marker, zorder=3, clip_on=False)
@@ -70,6 +81,8 @@ def _of_variant(material: Material, method: str, quantity: str, variant: str) ->
 
 def _below_axis(ax: Axes, lowest: float) -> None:
     """Make the axis linear near 0 and logarithmic below, where the differences spread widely."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
     threshold = 0.5
     if lowest < -4 * threshold:
         ax.set_xscale("symlog", linthresh=threshold, linscale=0.8)

@@ -5,39 +5,44 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
-from mnlearn.report.tables.table import Cell, Row, Table, number_cell, value_cell
-from mnlearn.study.published import Number, Source, lookup, numbers
+from mnlearn.report.products import Options, option
+from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell, value_cell
+from mnlearn.study.published import Number, Source, lookup
 
 
-def averages(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
+def tabulate_averages(material: Material, options: Options) -> Table:
     """Return the mean of a quantity over the variants of each group and over the datasets.
 
     Only datasets that have every variant of the table count, so that all means are over the same
-    ones. Beside each mean stands its ratio to the first group of its parameter.
+    datasets. A column has the ratio of each mean to the first mean of its parameter.
 
-    options: method; quantity; decimals; published (study and table of the published means, which
-    are those of the dataset `mean` and of the quantity `<quantity>_<name>`), if any; parameters,
-    each with a `head` and `values`, each of these with a `name`, a `head` and the `variants` that
-    are averaged.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; quantity; decimals; published (study and table of the published means, if any: those
+        of the dataset `mean` and of the quantity `<quantity>_<name>`); parameters, each with a
+        `head` and `values`, each value with a `name`, a `head` and the `variants` to average.
     """
-    where = f"table {options['name']} of study {study}"
+    where = material.where(options)
     method, quantity = (str(option(options, key, where)) for key in ("method", "quantity"))
     parameters = option(options, "parameters", where)
     found = {
-        str(v): numbers(scores, published, Source(method, quantity, str(v)))
+        str(v): material.numbers(Source(method, quantity, str(v)))
         for parameter in parameters
         for value in option(parameter, "values", where)
         for v in option(value, "variants", where)
     }
-    complete = [d for d in scored(scores, labels) if all(d in of for of in found.values())]
+    complete = [d for d in material.datasets if all(d in of for of in found.values())]
     rows = []
     for parameter in parameters:
         values = parameter["values"]
         ours = [_mean(found, value["variants"], complete) for value in values]
-        theirs = [_published(published, options, f"{quantity}_{value['name']}") for value in values]
+        theirs = [
+            _published(material.published, options, f"{quantity}_{value['name']}")
+            for value in values
+        ]
         for value, mean, number in zip(values, ours, theirs, strict=True):
             cells = (
                 Cell(str(parameter["head"]), str(parameter["head"])),
@@ -79,7 +84,7 @@ def _published(published: pd.DataFrame, options: Options, quantity: str) -> Numb
 def _pair(
     number: Number | None, first: Number | None, decimals: int | None, method: str
 ) -> tuple[Cell, Cell]:
-    """Return the cell of a mean, and that of its ratio to the first."""
+    """Return the cell of a mean, and the cell of its ratio to the first mean."""
     if number is None or first is None or not first.value:
         return number_cell(number, decimals, method), Cell(method=method)
     ratio = value_cell(number.value / first.value, 2, method)

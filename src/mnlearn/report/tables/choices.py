@@ -1,52 +1,57 @@
-"""Tables of kind `choices`: what validation chooses of all settings and of a part of them."""
+"""Tables of kind `choices`: what validation chooses of all grid points and of some of them."""
 
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell, value_cell
+from mnlearn.report.products import Options, list_scored, option
+from mnlearn.report.tables.table import Cell, Material, Row, Table, value_cell
 from mnlearn.study.published import Number, Source, lookup, numbers
 
-# Of each quantity the numbers by dataset.
+# Numbers by quantity and dataset.
 _Found = Mapping[str, Mapping[str, Number]]
 
 
-def choices(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
+def tabulate_choices(material: Material, options: Options) -> Table:
     """Return the setting that validation chooses of all variants, and of all but some.
 
-    A footer counts on how many datasets each value of a setting was chosen.
+    Footers count on how many datasets each value of a setting was chosen.
 
-    options: method; settings (each with a name, a head, the quantity that holds its value,
-    `words` by value, if it is to be shown by words); without (values by quantity: a variant that
-    has them all is left out); counted (name of the setting that the footer counts, and its
-    `values`); published (study, table, method and quantity of the published choices that the
-    footer counts too), if any; decimals.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; settings (each with a name, a head, the quantity that has its value, and `words` by
+        value if words are shown); without (values by quantity: variants that have them all are left
+        out); without_head; counted (name of the setting that the footers count, and its `values`);
+        published (study, table, method and quantity of the published choices, which the footers
+        also count), if any; decimals.
     """
-    where = f"table {options['name']} of study {study}"
+    where = material.where(options)
     method, settings = str(option(options, "method", where)), option(options, "settings", where)
     without = {str(key): float(value) for key, value in option(options, "without", where).items()}
     decimals = int(options.get("decimals", 3))
-    own = scores[(scores["method"] == method) & (scores["variant"] != "")]
+    own = material.scores[
+        (material.scores["method"] == method) & (material.scores["variant"] != "")
+    ]
     wanted = {"validation", *without, *(str(s["quantity"]) for s in settings)}
     variants = {
-        variant: {q: numbers(own, published, Source(method, q, variant)) for q in wanted}
+        variant: {q: numbers(own, material.published, Source(method, q, variant)) for q in wanted}
         for variant in dict.fromkeys(own["variant"])
     }
     rows, chosen = [], []
-    for dataset in scored(own, labels):
+    for dataset in list_scored(own, material.labels):
         sides = [
             _best(variants, dataset, {}),
             _best(variants, dataset, without),
         ]
-        cells = [label_cell(dataset, labels)]
+        cells = [material.label_cell(dataset)]
         for side in sides:
-            cells += _cells(side, dataset, settings, decimals, method)
+            cells += _cells(side, dataset, settings, decimals, method=method)
         rows.append(Row(tuple(cells), (dataset,)))
         chosen.append((dataset, sides))
-    rows += _footer(chosen, settings, options, published, method)
+    rows += _footer(chosen, settings, options, material.published, method=method)
     heads = [*(str(s["head"]) for s in settings), "validation PLL"]
     names = [*(str(s["name"]) for s in settings), "validation"]
     width = len(heads)
@@ -66,7 +71,7 @@ def _without_head(options: Options) -> str:
 
 
 def _best(variants: Mapping[str, _Found], dataset: str, without: Mapping[str, float]) -> _Found:
-    """Return the quantities of the variant with the highest validation score, the first of ties."""
+    """Return the quantities of the variant that validation prefers; the first of equals wins."""
     best: _Found = {}
     for found in variants.values():
         if dataset not in found["validation"] or _left_out(found, dataset, without):
@@ -77,13 +82,13 @@ def _best(variants: Mapping[str, _Found], dataset: str, without: Mapping[str, fl
 
 
 def _left_out(found: _Found, dataset: str, without: Mapping[str, float]) -> bool:
-    """Return whether a variant has all the values that are left out; none are if none is named."""
+    """Tell whether a variant has all the values that are left out; False if there are none."""
     has = (dataset in found[q] and found[q][dataset].value == v for q, v in without.items())
     return bool(without) and all(has)
 
 
 def _cells(
-    found: _Found, dataset: str, settings: Sequence[Options], decimals: int, method: str
+    found: _Found, dataset: str, settings: Sequence[Options], decimals: int, *, method: str
 ) -> list[Cell]:
     cells = []
     for setting in settings:
@@ -108,6 +113,7 @@ def _footer(
     settings: Sequence[Options],
     options: Options,
     published: pd.DataFrame,
+    *,
     method: str,
 ) -> list[Row]:
     """Return a row per value of the counted setting: on how many datasets it was chosen."""

@@ -1,19 +1,18 @@
-"""Columns of a table with a row per dataset: ours, published, or computed of two others."""
+"""Columns of a table with a row per dataset: ours, published, or computed from two others."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from mnlearn.report.products import Labels, Options
 from mnlearn.report.statistics import Comparison, geometric_mean, wilcoxon
-from mnlearn.report.tables.table import Cell, Row, number_cell, significant, value_cell
+from mnlearn.report.tables.table import Cell, Material, Row, number_cell, significant, value_cell
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.published import Number, Source, numbers, paired, source
+from mnlearn.study.published import Number, Source, paired, source
 
-# How a column is computed of two others, by the key of its options.
+# How a column is computed from two others, by the key of its options.
 _COMPUTED = {
     "minus": lambda x, y: x - y,
     "over": lambda x, y: x / y if y else None,
@@ -26,10 +25,26 @@ Data = Mapping[str, Mapping[str, Number]]
 
 @dataclass(frozen=True)
 class Column:
-    """A column, as its options describe it.
+    """A column, as its options describe it; see `column`.
 
-    decimals : None for three significant digits. source : None for a computed column. computed :
-    the key of `_COMPUTED` and the names of two columns, or None.
+    Attributes
+    ----------
+    name, head, group : str
+        Name in the CSV file, heading, and heading above a group of columns.
+    decimals : int or None
+        None for three significant digits.
+    source : Source or None
+        Where the numbers come from; None for a computed column.
+    computed : (str, str, str) or None
+        The key of `_COMPUTED` and the names of two columns.
+    rank : str
+        The best of all columns of equal rank is bold; empty for none.
+    lower : bool
+        Whether lower is better.
+    stderr : bool
+        Whether standard errors are shown.
+    scientific : bool
+        Whether numbers have one digit and a power of ten.
     """
 
     name: str
@@ -60,23 +75,25 @@ def column(spec: Options, where: str, decimals: int) -> Column:
 
     Parameters
     ----------
-    spec
-        name; the keys of a source (see `study.published.source`), or one of `minus`, `over`,
-        `percent_less` and `exceeds` with the names of two columns, of which the column is the
-        difference, the ratio, by how many per cent the first is less than the second, or whether
-        the first is larger; head; group; decimals;
-        significant (three significant digits instead of decimals); rank (the best of equal rank
-        is bold); lower (lower is better); stderr; scientific (one digit and the power of ten).
-    where
-        Name of the table, for sentences on what is wrong with it.
-    decimals
-        Number of decimals if the column does not say its own.
+    spec : mapping
+        name; either the keys of a source (see `study.published.source`), or one of the keys below
+        with the names of two columns; head; group; decimals; significant (three significant digits
+        instead of decimals); rank (the best of equal rank is bold); lower (lower is better);
+        stderr; scientific (one digit and a power of ten).
+
+        - minus: the difference of the two;
+        - over: their ratio;
+        - percent_less: by how many per cent the first is less than the second;
+        - exceeds: whether the first is larger.
+    where : str
+        Name of the table, for error messages.
+    decimals : int
+        Number of decimals if `spec` has none.
 
     Raises
     ------
     InputError
         A key is missing or malformed.
-
     """
     if "name" not in spec:
         raise InputError(f"{where}: a column has no name.")
@@ -106,7 +123,7 @@ def _two_names(spec: Options, key: str, where: str) -> tuple[str, str]:
 
 
 def check_names(columns: Sequence[Column], options: Options, where: str) -> None:
-    """Raise an InputError unless every column that the options name exists."""
+    """Raise InputError unless every column that the options name exists."""
     used = [name for c in columns if c.computed for name in c.computed[1:]]
     used += [name for key in ("mean", "geometric_mean", "matches") for name in options.get(key, [])]
     used += [name for pair in options.get("tests", []) for name in pair]
@@ -116,9 +133,9 @@ def check_names(columns: Sequence[Column], options: Options, where: str) -> None
             raise InputError(f"{where}: no column is named {name!r}.")
 
 
-def column_data(columns: Sequence[Column], scores: pd.DataFrame, published: pd.DataFrame) -> Data:
-    """Return the numbers of all columns by name and dataset, computed ones included."""
-    data = {c.name: numbers(scores, published, c.source) for c in columns if c.source}
+def column_data(columns: Sequence[Column], material: Material) -> Data:
+    """Return the numbers of all columns by name and dataset, those of computed columns included."""
+    data = {c.name: material.numbers(c.source) for c in columns if c.source}
     for c in columns:
         if c.computed:
             key, a, b = c.computed
@@ -129,7 +146,7 @@ def column_data(columns: Sequence[Column], scores: pd.DataFrame, published: pd.D
 
 
 def titles(columns: Sequence[Column]) -> dict[str, str]:
-    """Return what sentences call each column: its heading, and its group where headings repeat."""
+    """Return how sentences name each column: by heading, and by group if headings repeat."""
     heads = [c.head for c in columns]
     return {
         c.name: f"{c.head} ({c.group})" if c.group and heads.count(c.head) > 1 else c.head
@@ -138,7 +155,7 @@ def titles(columns: Sequence[Column]) -> dict[str, str]:
 
 
 def column_cells(dataset: str, columns: Sequence[Column], data: Data) -> list[Cell]:
-    """Return the cells of a dataset's row, the best of each rank bold."""
+    """Return the cells of a dataset's row; the best of each rank is bold."""
     best = _best(dataset, columns, data)
     cells = []
     for c in columns:
@@ -158,7 +175,7 @@ def column_cells(dataset: str, columns: Sequence[Column], data: Data) -> list[Ce
 
 
 def _method(column: Column, columns: Sequence[Column]) -> str:
-    """Return the method behind a column; that of a computed one is its first of ours."""
+    """Return the method of a column; that of a computed column is its first method of ours."""
     if column.source:
         return column.source.method
     used = column.computed or ()
@@ -167,7 +184,7 @@ def _method(column: Column, columns: Sequence[Column]) -> str:
 
 
 def _best(dataset: str, columns: Sequence[Column], data: Data) -> set[str]:
-    """Return the columns that are best of their rank; ties as displayed are all best."""
+    """Return the columns that are best of their rank; several if they show equal numbers."""
     best: set[str] = set()
     for rank in {c.rank for c in columns if c.rank}:
         group = [c for c in columns if c.rank == rank and dataset in data[c.name]]
@@ -184,14 +201,28 @@ def mean_row(
     columns: Sequence[Column],
     data: Data,
     averaged: Sequence[str],
+    *,
     kind: str,
     before: Sequence[Cell] = (),
 ) -> Row:
-    """Return the means of the columns named over the datasets that have them all.
+    """Return a footer with the means of some columns over the datasets that have them all.
 
-    A column without any number yet does not leave out datasets.
+    A column without any number leaves out no dataset.
 
-    kind : `mean` or `geometric_mean`. before : cells between the heading and the columns.
+    Parameters
+    ----------
+    datasets : sequence of str
+        Datasets of the table.
+    columns : sequence of Column
+        Columns of the table.
+    data : mapping
+        See `column_data`.
+    averaged : sequence of str
+        Names of the columns to average.
+    kind : {"mean", "geometric_mean"}
+        Which mean.
+    before : sequence of Cell
+        Cells between the heading of the row and the columns.
     """
     averaged = [name for name in averaged if data[name]]
     complete = [d for d in datasets if all(d in data[name] for name in averaged)]
@@ -216,9 +247,10 @@ def wilcoxon_notes(
     pairs: Iterable[Sequence[str]],
     datasets: Sequence[str],
 ) -> list[str]:
-    """Return a sentence on Wilcoxon's test of each pair of columns that share a dataset.
+    """Return a sentence on Wilcoxon's test for each pair of columns that share a dataset.
 
-    A win is a better value of the first: a lower one if its column says that lower is better.
+    The first column wins where its value is better: higher, or lower if the column says that lower
+    is better.
     """
     title = titles(columns)
     by_name = {c.name: c for c in columns}
@@ -242,7 +274,7 @@ def _text(comparison: Comparison, first: str, second: str) -> str:
 
 
 def exceeding_notes(columns: Sequence[Column], data: Data, datasets: Sequence[str]) -> list[str]:
-    """Return a sentence per column of kind `exceeds` on how many datasets it says yes."""
+    """Return for each column of kind `exceeds` a sentence on how many datasets it says yes."""
     out = []
     for c in columns:
         if c.computed and c.computed[0] == "exceeds":
@@ -255,7 +287,7 @@ def exceeding_notes(columns: Sequence[Column], data: Data, datasets: Sequence[st
 def published_notes(
     columns: Sequence[Column], data: Data, datasets: Sequence[str], labels: Labels
 ) -> list[str]:
-    """Return what is odd about the published numbers, datasets with one note together."""
+    """Return the notes on published numbers; datasets with the same note share a sentence."""
     title = titles(columns)
     named: dict[tuple[str, str, str], list[str]] = {}
     for c in columns:

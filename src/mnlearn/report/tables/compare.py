@@ -1,10 +1,8 @@
-"""Tables of kind `compare`: datasets by columns, ours, published or computed of two."""
+"""Tables of kind `compare`: a row per dataset; columns ours, published or computed."""
 
 from collections.abc import Sequence
 
-import pandas as pd
-
-from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.products import Options
 from mnlearn.report.tables.columns import (
     Column,
     check_names,
@@ -16,27 +14,30 @@ from mnlearn.report.tables.columns import (
     published_notes,
     wilcoxon_notes,
 )
-from mnlearn.report.tables.table import Row, Table, label_cell
+from mnlearn.report.tables.table import Material, Row, Table
 
 
-def compare(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return datasets by columns, each column ours, published or computed of two.
+def tabulate_columns(material: Material, options: Options) -> Table:
+    """Return a table with a row per dataset.
 
-    options: columns (see `columns.column`); decimals of all; mean or geometric_mean (names of
-    the columns to average, over the datasets that have them all); tests (pairs of names to
-    compare).
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        columns (see `columns.column`); decimals of all; mean or geometric_mean (names of the
+        columns to average over the datasets that have them all); tests (pairs of names of columns
+        to compare).
     """
-    where = f"table {options['name']} of study {study}"
+    where = material.where(options)
     columns = [column(c, where, int(options.get("decimals", 3))) for c in options["columns"]]
     check_names(columns, options, where)
-    data = column_data(columns, scores, published)
+    data = column_data(columns, material)
     ours = [c.name for c in columns if c.source and not c.is_published]
-    datasets = [d for d in scored(scores, labels) if any(d in data[name] for name in ours)]
-    body = [Row((label_cell(d, labels), *column_cells(d, columns, data)), (d,)) for d in datasets]
+    datasets = [d for d in material.datasets if any(d in data[name] for name in ours)]
+    body = [Row((material.label_cell(d), *column_cells(d, columns, data)), (d,)) for d in datasets]
     body += [
-        mean_row(datasets, columns, data, options[kind], kind)
+        mean_row(datasets, columns, data, options[kind], kind=kind)
         for kind in ("mean", "geometric_mean")
         if kind in options and datasets
     ]
@@ -48,7 +49,7 @@ def compare(
         notes=(
             *wilcoxon_notes(columns, data, options.get("tests", []), datasets),
             *exceeding_notes(columns, data, datasets),
-            *published_notes(columns, data, datasets, labels),
+            *published_notes(columns, data, datasets, material.labels),
         ),
         with_stderr=tuple(c.name for c in columns if c.stderr),
     )

@@ -1,11 +1,11 @@
-"""Tables of kind `datasets`: the benchmark datasets, beside what papers publish of them."""
+"""Tables of kind `datasets`: sizes of the benchmark datasets, ours and published."""
 
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from mnlearn.report.products import Labels, Options, option
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell
+from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell
 from mnlearn.study.datasets.registry import Benchmark, load_registry
 from mnlearn.study.published import Number, Source, lookup
 
@@ -21,28 +21,34 @@ _QUANTITIES = {
 _Published = Mapping[str, Mapping[str, Number]]
 
 
-def datasets(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
+def tabulate_datasets(material: Material, options: Options) -> Table:
     """Return the numbers of examples and variables and the density of the study's datasets.
 
-    They are those of the registry, which every fetched file is checked against. options:
-    published (study and table of the published numbers, or a list of such tables; the first that
-    has a number is shown, all are compared); origin (add a note on the domain and the citation of
-    each dataset).
+    The numbers are those of the registry; every download is checked against them.
+
+    Parameters
+    ----------
+    material : Material
+        Published numbers and names of datasets.
+    options : mapping
+        published (study and table of the published numbers, or a list of such tables: the table
+        shows the first that has a number, the notes compare all); origin (whether notes give the
+        domain and the citation of each dataset).
     """
     registry = load_registry()
-    papers = _papers(published, options, f"study {study}, table {options['name']}, published")
+    papers = _papers(
+        material.published, options, f"study {material.study}, table {options['name']}, published"
+    )
     shown = {
         quantity: [found[quantity] for found in papers.values() if quantity in found]
         for quantity in _QUANTITIES
     }
     theirs = [quantity for quantity, found in shown.items() if found]
     rows = []
-    known = [d for d in labels if d in registry]
+    known = [d for d in material.labels if d in registry]
     for dataset in known:
         ours = _numbers(registry[dataset])
-        cells = [label_cell(dataset, labels)]
+        cells = [material.label_cell(dataset)]
         cells += [
             Cell(f"{value:,}" if isinstance(value, int) else f"{value:.3f}", value)
             for value in ours.values()
@@ -61,13 +67,13 @@ def datasets(
         body=tuple(rows),
         notes=(
             *_agreement(papers, {d: _numbers(registry[d]) for d in known}),
-            *(_origin(registry[d], labels) for d in known if options.get("origin")),
+            *(_origin(registry[d], material.labels) for d in known if options.get("origin")),
         ),
     )
 
 
 def _papers(published: pd.DataFrame, options: Options, where: str) -> Mapping[str, _Published]:
-    """Return the published numbers by what sentences call their table."""
+    """Return the published numbers by the name of their table in sentences."""
     places = options.get("published", [])
     out = {}
     for place in places if isinstance(places, list) else [places]:

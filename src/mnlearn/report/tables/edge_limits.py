@@ -1,34 +1,37 @@
-"""Tables of kind `edge_limits`: what a smaller limit of the edges of a circuit costs."""
+"""Tables of kind `edge_limits`: what a lower limit on the edges of a circuit costs."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell, value_cell
-from mnlearn.study.published import Number, Source, numbers
+from mnlearn.report.products import Options, option
+from mnlearn.report.tables.table import Cell, Material, Row, Table, value_cell
+from mnlearn.study.published import Number, Source
 
 
-def edge_limits(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return the score at the largest limit of edges and the loss at every smaller limit.
+def tabulate_edge_limits(material: Material, options: Options) -> Table:
+    """Return the score at the largest limit of edges, and the loss at every smaller limit.
 
-    options: method; limits (whole numbers, each the name of a variant); quantity (`ll`);
-    decimals. The last column has the limit of the model chosen on validation data.
+    The last column has the limit of the model that validation chose.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; limits (whole numbers, each the name of a variant); quantity (`ll`); decimals.
     """
-    where = f"table {options['name']} of study {study}"
+    where = material.where(options)
     method = str(option(options, "method", where))
     limits = sorted((int(limit) for limit in option(options, "limits", where)), reverse=True)
     quantity, decimals = str(options.get("quantity", "ll")), int(options.get("decimals", 3))
 
     def found(name: str, variant: str) -> dict[str, Number]:
-        return numbers(scores, published, Source(method, name, variant))
+        return material.numbers(Source(method, name, variant))
 
     by_limit = {limit: found(quantity, str(limit)) for limit in limits}
     chosen = found("chosen_max_edges", "")
-    datasets = [d for d in scored(scores, labels) if any(d in by_limit[k] for k in limits)]
+    datasets = [d for d in material.datasets if any(d in by_limit[k] for k in limits)]
     rows = []
     for dataset in datasets:
         largest = by_limit[limits[0]].get(dataset)
@@ -39,7 +42,7 @@ def edge_limits(
         if dataset in chosen:
             edges = int(chosen[dataset].value)
             limit_chosen = Cell(f"{edges:,}", edges, method=method)
-        rows.append(Row((label_cell(dataset, labels), *cells, limit_chosen), (dataset,)))
+        rows.append(Row((material.label_cell(dataset), *cells, limit_chosen), (dataset,)))
     heads = [f"{limit:,}" for limit in limits]
     return Table(
         columns=("dataset", str(limits[0]), *(f"loss_{n}" for n in limits[1:]), "chosen"),
@@ -48,7 +51,7 @@ def edge_limits(
             ("dataset", *heads, "chosen"),
         ),
         alignment="l" + "r" * (len(limits) + 1),
-        body=(*rows, *_means(by_limit, limits, datasets, method, decimals)),
+        body=(*rows, *_means(by_limit, limits, datasets, method, decimals=decimals)),
     )
 
 
@@ -65,9 +68,10 @@ def _means(
     limits: Sequence[int],
     datasets: Sequence[str],
     method: str,
+    *,
     decimals: int,
 ) -> list[Row]:
-    """Return the mean losses over the datasets that have all limits: in nats and in per cent."""
+    """Return the mean losses over the datasets that have all limits: in nats, and in per cent."""
     complete = [d for d in datasets if all(d in by_limit[limit] for limit in limits)]
     if not complete:
         return []

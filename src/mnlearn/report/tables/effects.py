@@ -1,23 +1,39 @@
-"""Tables of kinds `effects` and `scores_by_value`: what the parameters of a method do."""
+"""Tables of kinds `effects` and `scores_by_value`: what the hyperparameters of a method do."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
-from mnlearn.report.tables.beside import printed_numbers
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell, value_cell
-from mnlearn.study.published import Number, Source, numbers
+from mnlearn.report.products import Options, option
+from mnlearn.report.tables.quantities import look_up_printed
+from mnlearn.report.tables.table import (
+    Cell,
+    Material,
+    Row,
+    Table,
+    number_cell,
+    value_cell,
+)
+from mnlearn.study.published import Number, Source
 
 ByVariant = Mapping[str, Mapping[str, Number]]
 
 
 @dataclass(frozen=True)
 class Value:
-    """A column: a value of a parameter, and the variants of the method that have it."""
+    """A column: a value of a hyperparameter.
+
+    Attributes
+    ----------
+    parameter : str
+        Heading of the hyperparameter.
+    name, head : str
+        Name of the value in the CSV file, and its heading.
+    variants : tuple of str
+        The variants of the method that have the value.
+    """
 
     parameter: str
     name: str
@@ -25,21 +41,26 @@ class Value:
     variants: tuple[str, ...]
 
 
-def effects(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return how far the best model with each value of a parameter is below the best of all.
+def tabulate_effects(material: Material, options: Options) -> Table:
+    """Return how far the best model with each value is below the best of all, in per cent.
 
-    In per cent of the best; a footer has medians, and on how many datasets a value is the best
-    (several if they tie). Only datasets that have every variant are shown.
-    options: method; quantity (validation); decimals; parameters, each with a `head` and
-    `values`, each of these with a `name`, a `head` and the `variants` that have it.
+    Footers have the medians, and on how many datasets each value is the best; several are if they
+    tie. Only datasets that have every variant are shown.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; quantity (validation); decimals; parameters, each with a `head` and `values`, each
+        value with a `name`, a `head` and the `variants` that have it.
     """
-    method = str(option(options, "method", f"table {options['name']} of study {study}"))
+    where = material.where(options)
+    method = str(option(options, "method", where))
     quantity, decimals = str(options.get("quantity", "validation")), int(options.get("decimals", 2))
-    values = _values(options, study)
-    found = _by_variant(scores, published, values, method, quantity)
-    datasets = _complete(found, scored(scores, labels))
+    values = _values(options, where)
+    found = _by_variant(material, values, method, quantity)
+    datasets = _complete(found, material.datasets)
     short = np.array(
         [[_short(found, value.variants, dataset) for value in values] for dataset in datasets]
     )
@@ -47,7 +68,7 @@ def effects(
     rows = []
     for dataset, line in zip(datasets, short, strict=True):
         cells = (_cell(x, decimals, method) for x in line)
-        rows.append(Row((label_cell(dataset, labels), *cells), (dataset,)))
+        rows.append(Row((material.label_cell(dataset), *cells), (dataset,)))
     if datasets:
         medians = (value_cell(x, decimals, method) for x in np.median(short, axis=0))
         counts = (Cell(str(n), int(n), method=method) for n in (short == 0).sum(axis=0))
@@ -64,25 +85,30 @@ def effects(
     )
 
 
-def scores_by_value(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
+def tabulate_scores_by_value(material: Material, options: Options) -> Table:
     """Return the test score of the model that validation chooses among those with each value.
 
-    Beside it the score of the model chosen of all, and the published one. Only datasets on which
-    every variant has the test score are shown.
-    options: method; quantity (cmll); decimals; parameters as for `effects`; published (study,
-    table and method of the printed scores), if any.
+    Other columns have the score of the model chosen of all, and the published score. Only datasets
+    on which every variant has the test score are shown.
+
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; quantity (cmll); decimals; parameters as for `tabulate_effects`; published (study,
+        table and method of the published scores), if any.
     """
-    method = str(option(options, "method", f"table {options['name']} of study {study}"))
+    where = material.where(options)
+    method = str(option(options, "method", where))
     quantity, decimals = str(options.get("quantity", "cmll")), int(options.get("decimals", 2))
-    values = _values(options, study)
-    validation = _by_variant(scores, published, values, method, "validation")
-    test = _by_variant(scores, published, values, method, quantity)
-    chosen = numbers(scores, published, Source(method, quantity))
-    printed = printed_numbers(published, options, {"published": quantity})
+    values = _values(options, where)
+    validation = _by_variant(material, values, method, "validation")
+    test = _by_variant(material, values, method, quantity)
+    chosen = material.numbers(Source(method, quantity))
+    printed = look_up_printed(material.published, options, {"published": quantity})
     rows = []
-    for dataset in _complete(test, scored(scores, labels)):
+    for dataset in _complete(test, material.datasets):
         best = [_chosen(validation, value.variants, dataset) for value in values]
         found = [chosen[dataset], *(test[variant][dataset] for variant in best)]
         highest = max(number.value for number in found)
@@ -91,7 +117,7 @@ def scores_by_value(
             for number in found
         ]
         cells += [number_cell(column.get(dataset), decimals) for column in printed.values()]
-        rows.append(Row((label_cell(dataset, labels), *cells), (dataset,)))
+        rows.append(Row((material.label_cell(dataset), *cells), (dataset,)))
     return Table(
         columns=("dataset", "chosen", *(value.name for value in values), *printed),
         header=(
@@ -103,9 +129,8 @@ def scores_by_value(
     )
 
 
-def _values(options: Options, study: str) -> list[Value]:
-    """Return the values of the options' parameters, one after the other."""
-    where = f"table {options['name']} of study {study}"
+def _values(options: Options, where: str) -> list[Value]:
+    """Return the values of all hyperparameters, in the order of the options."""
     return [
         Value(
             str(option(parameter, "head", where)),
@@ -119,15 +144,11 @@ def _values(options: Options, study: str) -> list[Value]:
 
 
 def _by_variant(
-    scores: pd.DataFrame,
-    published: pd.DataFrame,
-    values: Iterable[Value],
-    method: str,
-    quantity: str,
+    material: Material, values: Iterable[Value], method: str, quantity: str
 ) -> ByVariant:
     """Return a quantity of every variant that has one of the values, by variant and dataset."""
     return {
-        variant: numbers(scores, published, Source(method, quantity, variant))
+        variant: material.numbers(Source(method, quantity, variant))
         for value in values
         for variant in value.variants
     }
@@ -143,7 +164,7 @@ def _chosen(validation: ByVariant, variants: Iterable[str], dataset: str) -> str
 
 
 def _short(found: ByVariant, variants: Iterable[str], dataset: str) -> float:
-    """Return how far the best of some variants is below the best of all, in per cent of it."""
+    """Return by how many per cent the best of some variants is below the best of all."""
     best = max(column[dataset].value for column in found.values())
     return 100 * (best - max(found[variant][dataset].value for variant in variants)) / abs(best)
 

@@ -1,4 +1,4 @@
-"""Tables rendered: CSV for programs, Markdown and LaTeX for readers."""
+"""Render tables: CSV for programs, Markdown and LaTeX for readers."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ EMPTY_NOTE = "Nothing has been scored yet."
 
 
 def to_csv(table: Table) -> str:
-    """Return the table for programs: full precision, no footers, a column that tells staleness."""
+    """Return the table for programs: full precision, no footers, and a column `stale`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     header: list[str] = []
@@ -36,7 +36,7 @@ def _plain(value: float | int | str | None) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """Return the table for readers: bold winners, numbers right aligned, notes below."""
+    """Return the table for readers: the best numbers bold, numbers right-aligned, notes below."""
     heads = [" ".join(part for part in parts if part) for parts in zip(*table.header, strict=True)]
     lines = [[_markdown_text(head) for head in heads]]
     lines += [[_markdown_cell(cell) for cell in row.cells] for row in table.body]
@@ -88,12 +88,12 @@ _LATEX = {
 
 
 def latex_text(text: str) -> str:
-    """Return `text` with the characters escaped that mean something to LaTeX."""
+    """Return `text` with the special characters of LaTeX escaped."""
     return "".join(_LATEX.get(character, character) for character in text)
 
 
 def to_latex(table: Table) -> str:
-    """Return a `table` environment to be read by a document that loads the package booktabs."""
+    """Return a `table` environment; the document has to load the package booktabs."""
     out = [
         r"% \usepackage{booktabs} in the preamble",
         r"\begin{table}",
@@ -117,7 +117,7 @@ def to_latex(table: Table) -> str:
 
 
 def _latex_upper_header(header: Sequence[str]) -> list[str]:
-    """Return a row of headings over several columns, and the rules under them."""
+    """Return a row of headings over several columns, and the rules below them."""
     cells, rules = [], []
     first = 0
     while first < len(header):

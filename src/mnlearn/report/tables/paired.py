@@ -1,33 +1,34 @@
-"""Tables of kind `paired`: a method less others on each dataset, by test example."""
+"""Tables of kind `paired`: differences of a method and others, paired by test example."""
 
-import pandas as pd
 from scipy import stats
 
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import holm
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell
-from mnlearn.study.published import Source, numbers
+from mnlearn.report.tables.table import Cell, Material, Row, Table
+from mnlearn.study.published import Source
 
 
-def paired(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return the mean differences over test examples with paired standard errors.
+def tabulate_paired(material: Material, options: Options) -> Table:
+    """Return mean differences over test examples with paired standard errors.
 
-    A difference is bold if it differs from 0 at `level` by a two-sided z-test, with p-values
-    adjusted by Holm's rule for all differences of the table. options: method; against (labels of
-    other methods, which the study pairs with it); quantity; decimals; level.
+    A difference is bold if it differs from 0 at `level` by a two-sided z-test; p-values are
+    adjusted by Holm's rule for all differences of the table.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; against (labels of other methods, which the study pairs with it); quantity (cmll);
+        decimals; level.
     """
-    where = f"table {options['name']} of study {study}"
+    where = material.where(options)
     method = str(option(options, "method", where))
     others = [str(name) for name in option(options, "against", where)]
     quantity, level = str(options.get("quantity", "cmll")), float(options.get("level", 0.05))
     decimals = int(options.get("decimals", 3))
-    data = {
-        other: numbers(scores, published, Source(method, f"{quantity}_less_{other}"))
-        for other in others
-    }
-    datasets = [d for d in scored(scores, labels) if any(d in found for found in data.values())]
+    data = {other: material.numbers(Source(method, f"{quantity}_less_{other}")) for other in others}
+    datasets = [d for d in material.datasets if any(d in found for found in data.values())]
     places = [(d, other) for d in datasets for other in others if d in data[other]]
     p = {}
     for dataset, other in places:
@@ -37,7 +38,7 @@ def paired(
     adjusted = dict(zip(p, holm(list(p.values())), strict=True))
     rows = []
     for dataset in datasets:
-        cells = [label_cell(dataset, labels)]
+        cells = [material.label_cell(dataset)]
         for other in others:
             if dataset not in data[other]:
                 cells.append(Cell(method=method))

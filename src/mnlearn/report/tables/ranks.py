@@ -1,29 +1,31 @@
-"""Tables of kind `ranks`: methods ranked over datasets, and tested against each other."""
+"""Tables of kind `ranks`: methods ranked over datasets and tested against each other."""
 
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import friedman, holm, wilcoxon
-from mnlearn.report.tables.table import Cell, Row, Table, significant, value_cell
-from mnlearn.study.published import numbers, source
+from mnlearn.report.tables.table import Cell, Material, Row, Table, significant, value_cell
+from mnlearn.study.published import source
 
 
-def ranks(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return the mean rank of each method, and p-values of all pairs, adjusted for their number.
+def tabulate_ranks(material: Material, options: Options) -> Table:
+    """Return the mean rank of each method, and adjusted p-values of all pairs.
 
-    options: columns, each with head and the keys of a source; level.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        columns, each with head and the keys of a source; level.
     """
-    where = f"table {options['name']} of study {study}"
+    where = material.where(options)
     level = float(options.get("level", 0.05))
     specs = option(options, "columns", where)
     heads = [str(option(spec, "head", where)) for spec in specs]
-    data = [numbers(scores, published, source(spec, where)) for spec in specs]
-    datasets = [d for d in scored(scores, labels) if all(d in found for found in data)]
+    data = [material.numbers(source(spec, where)) for spec in specs]
+    datasets = [d for d in material.datasets if all(d in found for found in data)]
     values = np.array([[found[d].value for found in data] for d in datasets])
     header = ("method", "mean rank", "best on", *heads)
     columns = ("method", "mean_rank", "best_on", *(f"p_against_{head}" for head in heads))

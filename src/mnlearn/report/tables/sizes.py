@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 
-import pandas as pd
-
-from mnlearn.report.products import Labels, Options, scored
-from mnlearn.report.tables.beside import beside
-from mnlearn.report.tables.table import Cell, Row, Table
+from mnlearn.report.products import Options
+from mnlearn.report.tables.quantities import collect_quantities
+from mnlearn.report.tables.table import Cell, Material, Row, Table
 from mnlearn.study.published import Number
 
 _SIZES = {
@@ -17,19 +15,22 @@ _SIZES = {
 _DECIMALS = {"generated": 0, "kept": 0, "mean length": 2}
 
 
-def sizes(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return the number and length of a method's features beside the published ones.
+def tabulate_sizes(material: Material, options: Options) -> Table:
+    """Return the number and length of a method's features, ours and published.
 
-    options: method; published (study, table and method of the printed sizes), if any.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; published (study, table and method of the published sizes), if any.
     """
-    features = beside(scores, published, options, _SIZES, tuple(_SIZES))
+    features = collect_quantities(material, options, _SIZES, tuple(_SIZES))
     ours, theirs = features.ours, features.theirs
     rows = []
     differences = []
-    for dataset in (d for d in scored(scores, labels) if d in ours["kept"]):
-        cells = features.cells(dataset, labels, _DECIMALS)
+    for dataset in (d for d in material.datasets if d in ours["kept"]):
+        cells = features.cells(dataset, material.label_cell(dataset), _DECIMALS)
         if theirs:
             cell = _size_difference(
                 ours["generated"], theirs["generated"], dataset, features.method

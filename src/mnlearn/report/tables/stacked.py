@@ -1,11 +1,9 @@
-"""Tables of kind `stacked`: the columns of a published table, ours in a row above the published."""
+"""Tables of kind `stacked`: the columns of a published table, with our numbers in a row above."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
-from mnlearn.report.products import Labels, Options, option, scored
+from mnlearn.report.products import Options, option
 from mnlearn.report.tables.columns import (
     Column,
     Data,
@@ -18,32 +16,37 @@ from mnlearn.report.tables.columns import (
     titles,
     wilcoxon_notes,
 )
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell
+from mnlearn.report.tables.table import Cell, Material, Row, Table
 from mnlearn.study.published import Number, Source
 
 
-def stacked(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return two rows per dataset, ours and the published numbers, under the same columns.
+def tabulate_stacked(material: Material, options: Options) -> Table:
+    """Return two rows per dataset under the same columns: ours and the published numbers.
 
-    The best of each rank is bold in each row. options: published (study and table of the
-    published numbers); columns (see `columns.column`), each with `method`, which are ours, and
-    with `published_quantity` where the published number has another name; decimals of all; mean
-    or geometric_mean; tests (pairs of names, compared by our numbers); matches (names of columns
-    of which it is counted how often the two rows are equal).
+    The best of each rank is bold in each row.
+
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        published (study and table of the published numbers); columns (see `columns.column`), each
+        with `method`, which are ours, and with `published_quantity` where the published number has
+        another name; decimals of all; mean or geometric_mean; tests (pairs of names of columns,
+        compared by our numbers); matches (names of columns: a note counts how often the two rows
+        are equal).
     """
-    where = f"table {options['name']} of study {study}"
+    where = material.where(options)
     specs = options["columns"]
     columns = [column(c, where, int(options.get("decimals", 3))) for c in specs]
     check_names(columns, options, where)
     theirs = _published_columns(columns, options, where)
-    data = column_data(columns, scores, published)
-    printed = column_data(theirs, scores, published)
-    datasets = [d for d in scored(scores, labels) if any(d in found for found in data.values())]
+    data = column_data(columns, material)
+    printed = column_data(theirs, material)
+    datasets = [d for d in material.datasets if any(d in found for found in data.values())]
     body = []
     for dataset in datasets:
-        label = label_cell(dataset, labels)
+        label = material.label_cell(dataset)
         body.append(Row((label, *_side("ours"), *column_cells(dataset, columns, data)), (dataset,)))
         if any(dataset in found for found in printed.values()):
             cells = column_cells(dataset, theirs, printed)
@@ -51,16 +54,18 @@ def stacked(
     for kind in ("mean", "geometric_mean"):
         if kind in options and datasets:
             for side, shown, found in (("ours", columns, data), ("published", theirs, printed)):
-                body.append(mean_row(datasets, shown, found, options[kind], kind, _side(side)))
+                body.append(
+                    mean_row(datasets, shown, found, options[kind], kind=kind, before=_side(side))
+                )
     return Table(
         columns=("dataset", "numbers", *(c.name for c in columns)),
         header=(("", "", *(c.group for c in columns)), ("dataset", "", *(c.head for c in columns))),
         alignment="ll" + "r" * len(columns),
         body=tuple(body),
         notes=(
-            *_match_notes(columns, data, printed, options.get("matches", []), datasets),
+            *_match_notes(columns, data, printed, options.get("matches", []), datasets=datasets),
             *wilcoxon_notes(columns, data, options.get("tests", []), datasets),
-            *published_notes(theirs, printed, datasets, labels),
+            *published_notes(theirs, printed, datasets, material.labels),
         ),
         with_stderr=tuple(c.name for c in columns if c.stderr),
     )
@@ -88,6 +93,7 @@ def _match_notes(
     data: Data,
     printed: Data,
     names: Sequence[str],
+    *,
     datasets: Sequence[str],
 ) -> list[str]:
     title = titles(columns)

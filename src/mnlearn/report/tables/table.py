@@ -1,4 +1,4 @@
-"""A table, independent of how it is rendered, and how its cells are made."""
+"""A table, independent of how it is rendered, and what its cells are made from."""
 
 import dataclasses
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options
-from mnlearn.study.published import Number
+from mnlearn.report.products import Labels, Options, list_scored
+from mnlearn.study.published import Number, Source, numbers
 
 DAGGER = "†"
 STALE_NOTE = f"{DAGGER} The sources have changed since this number was made."
@@ -19,9 +19,20 @@ STALE_NOTE = f"{DAGGER} The sources have changed since this number was made."
 class Cell:
     """One number or word of a table.
 
-    text : what a reader sees; empty for a missing value. value : what the CSV holds.
-    method : whose number it is, to mark it when stale; empty for published ones.
-    stderr : standard error, shown behind ± when the column shows it.
+    Attributes
+    ----------
+    text : str
+        What a reader sees; empty for a missing value.
+    value : float, int, str or None
+        What the CSV file has.
+    bold : bool
+        Whether the text is bold.
+    stale : bool
+        Whether the number is marked as stale.
+    method : str
+        The method of the number, by which `mark_stale` finds it; empty for published numbers.
+    stderr : float or None
+        Standard error, in a column of its own in the CSV file.
     """
 
     text: str = ""
@@ -34,7 +45,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One row. datasets : whose numbers it shows. footer : left out of the CSV."""
+    """One row of a table.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+        One cell per column.
+    datasets : tuple of str
+        Datasets of the numbers.
+    footer : bool
+        Whether the row summarises others; the CSV file leaves it out.
+    """
 
     cells: tuple[Cell, ...]
     datasets: tuple[str, ...] = ()
@@ -45,9 +66,22 @@ class Row:
 class Table:
     """A table, independent of how it is rendered.
 
-    columns : names in the CSV. header : rows of headings above the columns; in all but the
-    last, equal neighbours are one heading. alignment : `l` or `r` per column. with_stderr :
-    columns whose standard errors stand in the CSV, in a column of their own.
+    Attributes
+    ----------
+    columns : tuple of str
+        Names in the CSV file.
+    header : tuple of tuple of str
+        Rows of headings. In all but the last row, equal neighbours are one heading.
+    alignment : str
+        `l` or `r` for each column.
+    body : tuple of Row
+        The rows.
+    caption : str
+        Text above the table.
+    notes : tuple of str
+        Sentences below the table.
+    with_stderr : tuple of str
+        Columns whose standard errors have a column of their own in the CSV file.
     """
 
     columns: tuple[str, ...]
@@ -59,11 +93,50 @@ class Table:
     with_stderr: tuple[str, ...] = ()
 
 
-Kind = Callable[[pd.DataFrame, pd.DataFrame, Labels, str, Options], Table]
+@dataclass(frozen=True)
+class Material:
+    """What a table is made from.
+
+    Attributes
+    ----------
+    study : str
+        Name of the study.
+    scores : pandas.DataFrame
+        The study's own scores, see `study.published.tidy_scores`.
+    published : pandas.DataFrame
+        The published numbers, see `study.published.load_published`.
+    labels : mapping of str to str
+        Names of the datasets for readers, in the order of the study.
+    """
+
+    study: str
+    scores: pd.DataFrame
+    published: pd.DataFrame
+    labels: Labels
+
+    @property
+    def datasets(self) -> list[str]:
+        """Datasets with scores, in the order of the study."""
+        return list_scored(self.scores, self.labels)
+
+    def where(self, options: Options) -> str:
+        """Return the name of a table, for sentences on what is wrong with its options."""
+        return f"table {options['name']} of study {self.study}"
+
+    def numbers(self, source: Source) -> dict[str, Number]:
+        """Return the numbers of a source by dataset, ours or published."""
+        return numbers(self.scores, self.published, source)
+
+    def label_cell(self, dataset: str) -> Cell:
+        """Return the first cell of a dataset's row: its label, and its name in the CSV."""
+        return Cell(self.labels.get(dataset, dataset), dataset)
+
+
+Kind = Callable[[Material, Options], Table]
 
 
 def number_cell(number: Number | None, decimals: int | None, method: str = "") -> Cell:
-    """Return the cell of a number; a printed one keeps the paper's digits."""
+    """Return the cell of a number; a published number keeps the digits of its paper."""
     if number is None:
         return Cell(method=method)
     if number.printed is not None:
@@ -72,22 +145,17 @@ def number_cell(number: Number | None, decimals: int | None, method: str = "") -
 
 
 def value_cell(value: float, decimals: int | None, method: str = "") -> Cell:
-    """Return the cell of a value; without decimals it shows three significant digits."""
+    """Return the cell of a value; without `decimals` it shows three significant digits."""
     text = significant(value) if decimals is None else f"{value:.{decimals}f}"
     return Cell(text, int(value) if decimals == 0 and value == int(value) else value, method=method)
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Return a positive number with some significant digits, never in exponent form."""
+    """Return a number with some significant digits, never in exponent form."""
     if value == 0 or not np.isfinite(value):
         return f"{value:.0f}"
     decimals = digits - 1 - int(np.floor(np.log10(abs(value))))
     return f"{round(value, decimals):.{max(0, min(decimals, 6))}f}"
-
-
-def label_cell(dataset: str, labels: Labels) -> Cell:
-    """Return the first cell of a dataset's row: its label, and its name in the CSV."""
-    return Cell(labels.get(dataset, dataset), dataset)
 
 
 def mark_stale(table: Table, stale: AbstractSet[tuple[str, str]]) -> Table:

@@ -1,11 +1,9 @@
-"""Tables of kind `times`: the seconds of a method by step."""
+"""Tables of kind `times`: the seconds of each step of a method."""
 
-import pandas as pd
-
-from mnlearn.report.products import Labels, Options, scored
+from mnlearn.report.products import Options
 from mnlearn.report.statistics import geometric_mean
-from mnlearn.report.tables.beside import beside
-from mnlearn.report.tables.table import Cell, Row, Table, value_cell
+from mnlearn.report.tables.quantities import collect_quantities
+from mnlearn.report.tables.table import Cell, Material, Row, Table, value_cell
 
 _SECONDS = {
     "structure": "seconds_structure",
@@ -18,19 +16,22 @@ _SECONDS = {
 _PRINTED_SECONDS = ("structure", "weights", "total")
 
 
-def times(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return the seconds of a method by step, beside the published ones and their ratio.
+def tabulate_times(material: Material, options: Options) -> Table:
+    """Return the seconds of each step of a method, the published ones, and the ratio of the totals.
 
-    options: method; published (study, table and method of the printed seconds), if any.
+    Parameters
+    ----------
+    material : Material
+        Scores and published numbers.
+    options : mapping
+        method; published (study, table and method of the published seconds), if any.
     """
-    seconds = beside(scores, published, options, _SECONDS, _PRINTED_SECONDS)
+    seconds = collect_quantities(material, options, _SECONDS, _PRINTED_SECONDS)
     ours, theirs, method = seconds.ours, seconds.theirs, seconds.method
     ratios: dict[str, float] = {}
     rows = []
-    for dataset in (d for d in scored(scores, labels) if d in ours["total"]):
-        cells = seconds.cells(dataset, labels, {})
+    for dataset in (d for d in material.datasets if d in ours["total"]):
+        cells = seconds.cells(dataset, material.label_cell(dataset), {})
         if theirs:
             total = theirs["total"].get(dataset)
             if total is not None and ours["total"][dataset].value > 0:

@@ -1,4 +1,4 @@
-"""Numbers that only the traces of tuning hold: the largest of a quantity over grid points."""
+"""Numbers that only the traces of tuning have: the largest of a quantity over grid points."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,24 +10,30 @@ from mnlearn.study.gather import COLUMNS
 
 
 def trace_numbers(
-    entries: Iterable[Options], study: str, datasets: Sequence[str], folder: Path, where: str
+    entries: Iterable[Options], study: str, datasets: Sequence[str], folder: Path, *, where: str
 ) -> pd.DataFrame:
-    """Return one number per entry and dataset in the form of the scores; see `study.gather.gather`.
+    """Return one number per entry and dataset, as a table like the scores.
 
     Parameters
     ----------
-    entries
-        Each with `method`; `quantity`, a column of its trace; `name`, what the number is called;
-        and, to leave out grid points, `equal` (values by parameter) and `at_least` (the smallest
-        value by parameter). The number is the largest of the quantity over the points that are
-        left.
-    study, datasets
-        Whose traces are read. A dataset without a trace, or without such a point, is left out.
-    folder
+    entries : iterable of mapping
+        Each with `method`; `quantity`, a column of its trace; `name`, the name of the number; and,
+        to leave out grid points, `equal` (values by parameter) and `at_least` (smallest values by
+        parameter). The number is the largest of the quantity over the remaining points.
+    study : str
+        Name of the study.
+    datasets : sequence of str
+        Datasets whose traces are read. A dataset without a trace, or without remaining points, is
+        left out.
+    folder : Path
         Has the traces as <dataset>/<method>.csv.
-    where
-        Name of the table, for sentences on what is wrong with its options.
+    where : str
+        Name of the table, for error messages.
 
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns of `study.gather.COLUMNS`.
     """
     rows = []
     for entry in entries:

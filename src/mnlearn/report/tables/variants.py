@@ -6,17 +6,27 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, scored
-from mnlearn.report.tables.table import Cell, Row, Table, label_cell, number_cell, value_cell
+from mnlearn.report.products import Options
+from mnlearn.report.tables.table import (
+    Cell,
+    Material,
+    Row,
+    Table,
+    number_cell,
+    value_cell,
+)
 from mnlearn.study.published import Number, Source, numbers
 
 
-def variants(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return one row per variant of a method, averaged over the datasets that have them all.
+def tabulate_variants(material: Material, options: Options) -> Table:
+    """Return one row per variant of a method, averaged over the datasets that have all variants.
 
-    options: method; variants (their order); decimals.
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; variants (their order); decimals.
     """
     method = str(options["method"])
     quantities = {
@@ -26,9 +36,9 @@ def variants(
         "mean_length": 2,
         "seconds_weights": None,
     }
-    data = {quantity: _by_variant(scores, options, quantity) for quantity in quantities}
-    complete = _complete(data["cmll"], scored(scores, labels))
-    chosen = [_chosen_variant(scores, options, dataset) for dataset in complete]
+    data = {quantity: _by_variant(material.scores, options, quantity) for quantity in quantities}
+    complete = _complete(data["cmll"], material.datasets)
+    chosen = [_chosen_variant(material.scores, options, dataset) for dataset in complete]
     rows = []
     for variant in data["cmll"]:
         means = {
@@ -69,21 +79,24 @@ def variants(
     )
 
 
-def variants_by_dataset(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, study: str, options: Options
-) -> Table:
-    """Return the score of every variant on every dataset; an asterisk marks the chosen one.
+def tabulate_variants_by_dataset(material: Material, options: Options) -> Table:
+    """Return the score of every variant on every dataset; an asterisk marks the chosen variant.
 
-    options: method; variants (their order); quantity (cmll); decimals.
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        method; variants (their order); quantity (cmll); decimals.
     """
     method = str(options["method"])
-    by_variant = _by_variant(scores, options, str(options.get("quantity", "cmll")))
+    by_variant = _by_variant(material.scores, options, str(options.get("quantity", "cmll")))
     decimals = int(options.get("decimals", 3))
     rows = []
-    for dataset in scored(scores, labels):
+    for dataset in material.datasets:
         if not any(dataset in found for found in by_variant.values()):
             continue
-        chosen = _chosen_variant(scores, options, dataset)
+        chosen = _chosen_variant(material.scores, options, dataset)
         cells = [number_cell(found.get(dataset), decimals, method) for found in by_variant.values()]
         shown = [float(cell.text) for cell in cells if cell.text]
         cells = [
@@ -94,7 +107,7 @@ def variants_by_dataset(
             )
             for variant, cell in zip(by_variant, cells, strict=True)
         ]
-        row = (label_cell(dataset, labels), *cells, Cell(chosen, chosen, method=method))
+        row = (material.label_cell(dataset), *cells, Cell(chosen, chosen, method=method))
         rows.append(Row(row, (dataset,)))
     return Table(
         columns=("dataset", *by_variant, "chosen"),
@@ -108,7 +121,7 @@ def variants_by_dataset(
 
 
 def _variants_of(scores: pd.DataFrame, options: Options) -> list[str]:
-    """Return the variants of the method in the order asked for, else of the scores."""
+    """Return the variants of the method, in the order of the options or else of the scores."""
     found = scores[(scores["method"] == options["method"]) & (scores["variant"] != "")]
     present = list(dict.fromkeys(found["variant"]))
     return [v for v in options.get("variants", present) if v in present]
@@ -147,7 +160,7 @@ def _count_cell(count: int, method: str) -> Cell:
 
 
 def _embolden(rows: list[Row], columns: Iterable[int]) -> list[Row]:
-    """Return the rows with the highest value of each column bold, as it is displayed."""
+    """Return the rows with the highest number of each column bold, as the column shows it."""
     cells = [list(row.cells) for row in rows]
     for column in columns:
         shown = [float(c[column].text) for c in cells if c[column].text]
@@ -158,7 +171,7 @@ def _embolden(rows: list[Row], columns: Iterable[int]) -> list[Row]:
 
 
 def _chosen_variant(scores: pd.DataFrame, options: Options, dataset: str) -> str:
-    """Return the variant chosen on validation data: the first with the highest score."""
+    """Return the variant with the highest validation score; the first of equals wins."""
     by_variant = _by_variant(scores, options, "validation")
     values = {v: found[dataset].value for v, found in by_variant.items() if dataset in found}
     return max(values, key=lambda variant: values[variant]) if values else ""

@@ -5,24 +5,23 @@ figures are those of `workflow/peer_timings.tsv`: Libra 1.1.2, user seconds of t
 on one core of a machine of the same kind, reading the data and writing the model included.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 
-from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.learning.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
-from mnlearn.learning.weights.stored_likelihood import pseudo_likelihood
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
@@ -37,9 +36,9 @@ from mnlearn.study.bench.gssl import measure_generated
 from mnlearn.study.bench.logistic import measure_logistic
 from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
 from mnlearn.study.bench.weights import measure_gradient, measure_weights
-from mnlearn.study.datasets.embedded import embedded
+from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn.study.datasets.prepare import prepare_dataset
 from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.datasets.sources import prepare_dataset
 
 DATA_FOLDER = Path("results/data")
 # Libra's trees: examples on each side of a split, and count added per value.
@@ -47,10 +46,19 @@ LIBRA_LEAST = 10.0
 LIBRA_PSEUDOCOUNT = 0.5
 
 
-def run_bench(out: Path | None, names: Collection[str] = ()) -> None:
-    """Measure everything on the data at hand, print it and write it as CSV.
+def run_bench(
+    out: Path | None, names: Collection[str] = (), show: Callable[[str], None] = lambda line: None
+) -> None:
+    """Measure everything on the data at hand, show it and write it as CSV.
 
-    names : of datasets to measure alone; then what `out` has of others is kept.
+    Parameters
+    ----------
+    out
+        CSV file to write, or None.
+    names
+        Datasets to measure alone; the rows of other datasets in `out` are kept.
+    show
+        Called with each line of the table of figures, as soon as it is measured.
 
     Raises
     ------
@@ -58,11 +66,11 @@ def run_bench(out: Path | None, names: Collection[str] = ()) -> None:
         A dataset is unknown, or cannot be had.
 
     """
-    bench = Bench()
+    bench = Bench(show)
     data = _data(names)
     say("warming up")
-    _measure_all(Bench(quiet=True), "grid", embedded("grid", 0))
-    click.echo(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
+    _measure_all(Bench(), "grid", load_embedded("grid", 0))
+    show(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
     total = 0.0
     for name, (train, _, test) in data.items():
         if name in load_registry():
@@ -90,7 +98,7 @@ def _data(names: Collection[str]) -> dict[str, Parts]:
         if name not in (*EMBEDDED, *load_registry()):
             known = ", ".join((*EMBEDDED, *load_registry()))
             raise InputError(f"dataset {name}: expected one of {known}.")
-    data = {name: embedded(name, 0) for name in EMBEDDED if not names or name in names}
+    data = {name: load_embedded(name, 0) for name in EMBEDDED if not names or name in names}
     for name in load_registry():
         if names and name not in names:
             continue
@@ -210,8 +218,8 @@ def _measure_gibbs(
     # A sample of the test rows is enough for a rate.
     rows = test.rows[:100] if test.n_vars > 60 else test.rows
     settings = Inference(samples=1000)
-    seconds = seconds_of(lambda: conditional_marginals(terms, rows, query, settings, 1), 1)
-    found = conditional_marginals(terms, rows, query, Inference(samples=1), 1)
+    seconds = seconds_of(lambda: conditional_marginals(terms, rows, query, settings, seed=1), 1)
+    found = conditional_marginals(terms, rows, query, Inference(samples=1), seed=1)
     drawn = len(found.probability) * len(query) * (settings.burn_in + settings.samples)
     rate = drawn / seconds
     note, ratio, peer_seconds = "", None, None
@@ -233,7 +241,7 @@ def _measure_growth(bench: Bench) -> None:
         rng = np.random.default_rng(0)
         rows = rng.random((n_rows, n_vars)) < 0.2
         rows[:, 1::2] ^= rows[:, ::2] & (rng.random((n_rows, n_vars // 2)) < 0.5)
-        return merge_rows(rows)
+        return Dataset.from_arrays(rows)
 
     kappa = 1e-4
     sizes = {
@@ -259,7 +267,7 @@ def _measure_growth(bench: Bench) -> None:
     seconds = []
     for count in counts:
         chosen = features.select(np.sort(rng.permutation(len(features))[:count]))
-        likelihood = pseudo_likelihood(chosen, base)
+        likelihood = arrange_stored(chosen, base)
         seconds.append(seconds_of(partial(likelihood.value_and_gradient, np.full(count, 0.01))))
     bench.add(_slope("gradient, growth in features", counts, seconds))
 

@@ -5,7 +5,6 @@ The paper's seconds are those of GSSL Table 3, on another machine.
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,13 @@ from mnlearn.kernels.arithmetic.masked_sums import add_where, sum_where
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.likelihood.packed_columns import BLOCK
 from mnlearn.learning.features.generation import INITIAL, generate_features
-from mnlearn.learning.method import Fitted, Method, Task
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.tuning import validation_score
-from mnlearn.learning.weights.descent import MAX_ITERATIONS
-from mnlearn.learning.weights.packed_likelihood import packed_likelihood
-from mnlearn.learning.weights.rewritten_likelihood import RewrittenLikelihood, likelihood_of
-from mnlearn.learning.weights.screening import learn_screened_weights
-from mnlearn.methods import load_method
+from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.learning.weights.arrangement import arrange
+from mnlearn.learning.weights.fit import MAX_ITERATIONS, fit_weights
+from mnlearn.learning.weights.packed_likelihood import arrange_packed
+from mnlearn.learning.weights.rewritten_likelihood import RewrittenLikelihood
+from mnlearn.methods.gssl import GSSL
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
@@ -60,13 +58,14 @@ def measure_generated(bench: Bench, name: str, train: Dataset, valid: Dataset) -
     bench.add(Figure("generate features", name, generating, rate))
     began = time.perf_counter()
     features = run.features(n_generated, threshold)
-    likelihood = likelihood_of(features, train)
+    likelihood = arrange(features, train)
     arranging = time.perf_counter() - began
-    learned = learn_screened_weights(likelihood, PENALTY)
+    learned = fit_weights(likelihood, PENALTY, screen=True)
     total = generating + arranging + learned.seconds
     theirs = seconds_printed.get(name)
     score = _score(train, features, learned.weight, valid)
-    longer = learn_screened_weights(likelihood, PENALTY, None, LONGER * MAX_ITERATIONS)
+    longest = LONGER * MAX_ITERATIONS
+    longer = fit_weights(likelihood, PENALTY, max_iterations=longest, screen=True)
     gained = _score(train, features, longer.weight, valid) - score
     bench.add(
         Figure(
@@ -95,15 +94,15 @@ def _measure_evaluation(bench: Bench, name: str, features: FeatureSet, train: Da
 
     Rows times columns are what is added up in one direction.
     """
-    likelihood = packed_likelihood(features, train)
+    likelihood = arrange_packed(features, train)
     w = np.full(likelihood.n_features, 0.01)
     seconds = seconds_of(lambda: likelihood.value_and_gradient(w))
-    n_rows = 64 * likelihood.data[1]
+    n_rows = 64 * likelihood.data.n_words
     work = 2.0 * len(likelihood.many) * n_rows
     parts = (likelihood.many, likelihood.few)
     n_bytes = sum(array.nbytes for part in parts for array in vars(part).values())
-    n_bytes += likelihood.rows.nbytes + likelihood.features[1].nbytes
-    n_literals = len(likelihood.features[1])
+    n_bytes += likelihood.rows.nbytes + likelihood.features.code.nbytes
+    n_literals = len(likelihood.features.code)
     note = (
         f"{100 * work / seconds / peak_rate():.0f} % of masked sums in the nearest cache; "
         f"{n_bytes / n_literals:.0f} bytes a literal with {len(likelihood.rows) / 1e6:.1f} M rows "
@@ -111,7 +110,7 @@ def _measure_evaluation(bench: Bench, name: str, features: FeatureSet, train: Da
     )
     rate = f"{likelihood.n_features:,} features, {work / seconds / 1e9:,.1f} G rows x columns/s"
     bench.add(Figure("value and gradient, packed", name, seconds, rate, note=note))
-    chosen = likelihood_of(features, train)
+    chosen = arrange(features, train)
     if isinstance(chosen, RewrittenLikelihood):
         of_chosen = seconds_of(lambda: chosen.value_and_gradient(w))
         rate = f"{seconds / of_chosen:.1f}x as fast by rare values"
@@ -144,8 +143,7 @@ def peak_rate() -> float:
 
 def _measure_grid(bench: Bench, name: str, train: Dataset, valid: Dataset) -> None:
     """Compare a part of the study's grid with one in which every point is learned from zero."""
-    method = load_method("gssl")
-    grid = method.grid(
+    grid = GSSL.grid(
         {
             "initial": list(INITIAL),
             "n_generated": [GRID_GENERATED],
@@ -154,48 +152,24 @@ def _measure_grid(bench: Bench, name: str, train: Dataset, valid: Dataset) -> No
             "sd": [0.1, 0.5, 1.0],
         }
     )
-
-    criterion = validation_score(method, valid)
-    scores: dict[str, dict[Point, float]] = {}
-    seconds = {}
-    for way, fitted in (
-        ("paths", _on_paths(method, Task(train, grid, criterion=criterion))),
-        ("zero", _from_zero(method, train, grid)),
-    ):
-        scores[way] = {point: criterion(learned.model) for point, learned in fitted.items()}
-        seconds[way] = sum(learned.seconds["weights"] for learned in fitted.values())
-    best = {way: max(by_point, key=lambda p: by_point[p]) for way, by_point in scores.items()}
-    of_paths, of_zero = (scores["zero"][best[way]] for way in ("paths", "zero"))
-    note = (
-        f"all from zero {seconds['zero']:.1f} s, {seconds['zero'] / seconds['paths']:.1f}x; chosen "
-        f"{best['paths']} and {best['zero']}, from zero {of_paths:.4f} and {of_zero:.4f}"
-    )
-    points = f"{len(scores['paths'])} points"
-    bench.add(Figure("GSSL grid on paths", name, seconds["paths"], points, note=note))
-
-
-Point = tuple[Any, ...]
-
-
-def _points(method: Method, grid: Mapping[str, list[Any]]) -> Iterator[tuple[Point, Any]]:
-    """Yield every point of the grid, and the parameters of the method there."""
-    names = method.stages[-1].parameters
+    names = GSSL.stages[-1].parameters
+    criterion = validation_score(GSSL, valid)
+    on_paths = tune(GSSL, train, grid, criterion).trace
+    from_zero = []
     for point in itertools.product(*(grid[name] for name in names)):
-        yield point, method.choose(dict(zip(names, point, strict=True)))
-
-
-def _on_paths(method: Method, task: Task) -> dict[Point, Fitted]:
-    workspace, learn = method.prepare(task), method.stages[-1].learn
-    return {point: learn(workspace, p, None) for point, p in _points(method, task.grid)}
-
-
-def _from_zero(
-    method: Method, train: Dataset, grid: Mapping[str, list[Any]]
-) -> dict[Point, Fitted]:
-    """Learn every point by a grid of it alone, in which it is the strongest penalty."""
-    names, learn = method.stages[-1].parameters, method.stages[-1].learn
-    found = {}
-    for point, p in _points(method, grid):
-        alone = {name: [value] for name, value in zip(names, point, strict=True)}
-        found[point] = learn(method.prepare(Task(train, alone)), p, None)
-    return found
+        # In a grid of one point learning starts at zero.
+        alone = GSSL.grid(dict(zip(names, point, strict=True)))
+        from_zero += tune(GSSL, train, alone, criterion).trace
+    rows = range(len(on_paths))
+    best = {
+        way: max(rows, key=lambda row: trace[row]["validation"])
+        for way, trace in (("paths", on_paths), ("zero", from_zero))
+    }
+    chosen = {way: tuple(on_paths[row][name] for name in names) for way, row in best.items()}
+    of_paths, of_zero = (from_zero[best[way]]["validation"] for way in ("paths", "zero"))
+    seconds, of_all = (sum(row["seconds_weights"] for row in t) for t in (on_paths, from_zero))
+    note = (
+        f"all from zero {of_all:.1f} s, {of_all / seconds:.1f}x; chosen "
+        f"{chosen['paths']} and {chosen['zero']}, from zero {of_paths:.4f} and {of_zero:.4f}"
+    )
+    bench.add(Figure("GSSL grid on paths", name, seconds, f"{len(rows)} points", note=note))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import pandas as pd
 
 from mnlearn.study.datasets.registry import registry_path
@@ -28,21 +27,19 @@ class Figure:
 
 
 class Bench:
-    """Collects figures and, unless it is for warming up, prints each as it comes."""
+    """Collects figures, and calls `show` with the line of each figure as soon as it is measured."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
+    def __init__(self, show: Callable[[str], None] = lambda line: None) -> None:
+        self.show = show
         path = registry_path().parent / "peer_timings.tsv"
         self.peers = pd.read_csv(path, sep="\t")
         self.figures: list[Figure] = []
 
     def add(self, figure: Figure) -> None:
-        """Keep a figure, and print it."""
+        """Keep a figure, and show it."""
         self.figures.append(figure)
-        if self.quiet:
-            return
         ratio = f"{figure.ratio:8.1f}x" if figure.ratio is not None else " " * 9
-        click.echo(
+        self.show(
             f"{figure.task:<28} {figure.dataset:<11} {figure.seconds:9.4f} s {ratio}  "
             f"{figure.rate}{'  ' if figure.note else ''}{figure.note}"
         )

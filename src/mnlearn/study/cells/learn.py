@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
-from mnlearn.learning.method import Method
+from mnlearn.learning.learner import Learner
 from mnlearn.learning.tuning import (
     Candidate,
     Criterion,
@@ -23,7 +23,7 @@ from mnlearn.learning.tuning import (
     validation_cmll,
     validation_score,
 )
-from mnlearn.methods import load_method
+from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import flat_trees, tree_network
 from mnlearn.models.io.native import Model, as_dependency_network, read_npz, write_npz
@@ -35,7 +35,7 @@ from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, file_digest,
 
 
 def learn_cell(
-    learner: str,
+    name: str,
     identity: Mapping[str, Any],
     train_path: Path,
     valid_path: Path,
@@ -55,8 +55,8 @@ def learn_cell(
         number of query groups, and arguments of `Inference`.
     network_path : the dependency network that the method builds on, if it does.
     """
-    method = load_method(learner)
-    grid = method.grid(values)
+    learner = load_learner(name)
+    grid = learner.grid(values)
     began = time.perf_counter()
     train = load_npz(train_path)
     network = None
@@ -64,24 +64,31 @@ def learn_cell(
         network = as_dependency_network(read_npz(network_path), network_path)
     seconds_read = time.perf_counter() - began
     valid = load_npz(valid_path)
-    learned_by = provenance(f"methods.{learner}.METHOD", "study.cells.learn.learn_cell")
+    learned_by = provenance(learner_root(name), "study.cells.learn.learn_cell")
     kept = Checkpoints(
         checkpoint_folder,
-        learner=learner,
+        learner=name,
         code=learned_by["code_digest"],
         files=[file_digest(p) for p in (train_path, valid_path, network_path) if p is not None],
         grid=grid,
         criterion=dict(cmll_settings),
         identity=[identity["method"], identity["dataset"], identity["seed"]],
     )
-    warm_up(method, cmll_settings)
-    last = _cmll_criterion(method, identity, valid, cmll_settings, threads)
+    warm_up(learner, cmll_settings)
+    last = _cmll_criterion(learner, identity, valid, cmll_settings, threads)
     tuned = tune(
-        method, train, grid, validation_score(method, valid, threads), threads, kept, last, network
+        learner,
+        train,
+        grid,
+        validation_score(learner, valid, threads),
+        threads=threads,
+        checkpoints=kept,
+        last_criterion=last,
+        network=network,
     )
     context = {
         **identity,
-        "learner": learner,
+        "learner": name,
         "learned_by": learned_by,
         "seconds_read": round(seconds_read, 4),
     }
@@ -89,7 +96,7 @@ def learn_cell(
 
 
 def _cmll_criterion(
-    method: Method,
+    learner: type[Learner],
     identity: Mapping[str, Any],
     valid: Dataset,
     settings: Mapping[str, Any],
@@ -100,22 +107,23 @@ def _cmll_criterion(
         return None
     inference = Inference(**{k: v for k, v in settings.items() if k != "groups"})
     seed, dataset = int(identity["seed"]), str(identity["dataset"])
-    groups = partitions(seed, dataset, valid.n_vars, settings["groups"], 1)[0]
+    groups = partitions(seed, dataset, valid.n_vars, settings["groups"], n=1)[0]
     gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
-    return validation_cmll(method.scorer, valid, groups, inference, gibbs_seed, threads)
+    return validation_cmll(learner.scorer, valid, groups, inference, gibbs_seed, threads)
 
 
-def warm_up(method: Method, cmll_settings: Mapping[str, Any]) -> None:
+def warm_up(learner: type[Learner], cmll_settings: Mapping[str, Any]) -> None:
     """Compile or load every kernel that learning uses, so that times are those of work."""
-    data = merge_rows(np.random.default_rng(0).integers(0, 2, (40, 4)))
+    data = Dataset.from_arrays(np.random.default_rng(0).integers(0, 2, (40, 4)))
     network = None
-    if method.network == "required":
+    if learner.network == "required":
         network = tree_network(flat_trees(data.n_vars))
     last = None
     if cmll_settings:
-        last = validation_cmll(method.scorer, data, [[0, 1]], Inference("gibbs", 1, 1), 0)
+        last = validation_cmll(learner.scorer, data, [[0, 1]], Inference("gibbs", 1, 1), 0)
     with redirect_stderr(io.StringIO()):
-        tune(method, data, method.grid({}), validation_score(method, data), 1, None, last, network)
+        score = validation_score(learner, data)
+        tune(learner, data, learner.grid({}), score, last_criterion=last, network=network)
 
 
 def write_tuned(tuned: Tuned, folder: Path, context: Mapping[str, Any]) -> None:

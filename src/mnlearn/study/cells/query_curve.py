@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.inference.belief_propagation import beliefs
+from mnlearn.inference.belief_propagation import infer_beliefs
 from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_value, row_evaluator
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.score import check_variables
@@ -176,7 +176,7 @@ def _sampled(
     def answer(first: int, last: int) -> None:
         for i in range(first, last):
             query = np.flatnonzero(asked[i])
-            found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed)
+            found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed=seed)
             p_one[i, found.query] = found.probability[0]
 
     answer(0, 1)
@@ -197,7 +197,7 @@ def _believed(
 
     def answer(first: int, last: int) -> None:
         for i in range(first, last):
-            found = beliefs(terms, rows[i], np.flatnonzero(asked[i]))
+            found = infer_beliefs(terms, rows[i], np.flatnonzero(asked[i]))
             log_odds[i, found.query], converged[i] = found.log_odds, found.converged
 
     answer(0, 1)

@@ -12,7 +12,7 @@ from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.score import Groups, Score, Scorer
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
-from mnlearn.methods import load_method
+from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.io.native import read_npz
 from mnlearn.runtime.files import read_json, read_text, write_csv, write_json, write_text
 from mnlearn.runtime.progress import say
@@ -47,9 +47,9 @@ def score_cell(
     record, groups = read_json(model_folder / TUNING_RECORD), read_json(groups_path)
     test = load_npz(test_path)
     inference = Inference(**settings)
-    scorer = load_method(record["learner"]).scorer
+    scorer = load_learner(record["learner"]).scorer
     scored_by = provenance(
-        f"methods.{record['learner']}.METHOD",
+        learner_root(record["learner"]),
         "study.cells.score.score_cell",
         "inference.query_groups.partitions",
     )
@@ -129,7 +129,9 @@ def _scored(
     seconds = 0.0
     if groups:
         began = time.perf_counter()
-        by_partition = [scorer.cmll(model, test, g, inference, seed, threads) for g in groups]
+        by_partition = [
+            scorer.cmll(model, test, g, inference, seed=seed, threads=threads) for g in groups
+        ]
         seconds = (time.perf_counter() - began) / len(groups)
         means = [score.mean for score in by_partition]
         scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}

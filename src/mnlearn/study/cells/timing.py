@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.data.dataset import load_npz
-from mnlearn.learning.method import Fitted
+from mnlearn.learning.learner import Fitted
 from mnlearn.learning.tuning import tune
-from mnlearn.methods import load_method
+from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
 from mnlearn.runtime.files import read_json, write_json
@@ -52,10 +52,10 @@ def time_cell(
         Threads that learning may use.
     """
     cell = read_json(cell_path)
-    method = load_method(cell["learner"])
+    learner = load_learner(cell["learner"])
     chosen = cell["variants"][CHOSEN]
-    grid = method.grid({name: [value] for name, value in chosen["parameters"].items()})
-    warm_up(method, {})
+    grid = learner.grid({name: [value] for name, value in chosen["parameters"].items()})
+    warm_up(learner, {})
     began = time.perf_counter()
     train = load_npz(train_path)
     network: DependencyNetwork | None = None
@@ -64,7 +64,7 @@ def time_cell(
     seconds_read = time.perf_counter() - began
     runs: list[Fitted] = []
     while len(runs) < _MAX_RUNS and sum(_total(run) for run in runs) < _ENOUGH_SECONDS:
-        runs.append(tune(method, train, grid, None, threads, network=network).best.fitted)
+        runs.append(tune(learner, train, grid, None, threads=threads, network=network).best.fitted)
     best = min(runs, key=_total)
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
@@ -80,9 +80,7 @@ def time_cell(
             "seconds": {name: round(value, 4) for name, value in best.seconds.items()},
             "seconds_read": round(seconds_read, 4),
             "seconds_write": round(seconds_write, 4),
-            "timed_by": provenance(
-                f"methods.{cell['learner']}.METHOD", "study.cells.timing.time_cell"
-            ),
+            "timed_by": provenance(learner_root(cell["learner"]), "study.cells.timing.time_cell"),
         },
     )
 

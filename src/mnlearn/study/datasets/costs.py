@@ -1,137 +1,233 @@
-"""What exists and what it will cost: datasets, their state, estimates of time and memory.
+"""What the parts of a study cost, estimated from what is recorded: seconds and memory.
 
-Estimates come from the recorded study: seconds and memory are fitted as powers of the number of
-training rows, of variables and of the density over its datasets.
+`workflow/costs.tsv` has a law for each method of the recorded studies, fitted by
+`workflow/costs.py`. The cost is a constant times powers of the number of training examples, of
+variables and of the density.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-
-from mnlearn.study.datasets.embedded import EMBEDDED
-from mnlearn.study.datasets.fetch import state
+from mnlearn.data.splits import SPLITS
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_table
+from mnlearn.study.datasets.embedded import EMBEDDED, Embedded
 from mnlearn.study.datasets.registry import Benchmark, load_registry, registry_path
+from mnlearn.study.datasets.verification import find_state
+from mnlearn.study.definition import Study, load_study
 
-RECORDED_STUDY = "dtsl"
-_COSTS = ["seconds_tuning", "seconds_inference", "peak_memory_mib"]
-_MIN_DATASETS = 6
-_FALLBACK_DENSITY = 0.3
+COLUMNS = (
+    *("study", "method", "learner", "quantity", "n_cells"),
+    *("constant", "examples", "variables", "density", "margin"),
+)
+# Of learning for each point of the grid, as one product of its values; of the others in total.
+QUANTITIES = (
+    *("seconds_learn", "seconds_score", "seconds_time", "seconds_curve"),
+    *("mib_learn", "mib_score"),
+)
+# The study whose methods `mnlearn datasets` shows.
+SHOWN_STUDY = "dtsl"
+# Stands for a density that is not known.
+DENSITY = 0.3
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A power law in rows, variables and density for the cost of one method."""
+class Size:
+    """The size of a dataset: training examples, variables, share of ones."""
 
-    coefficients: NDArray[np.float64]
+    n_examples: float
+    n_vars: float
+    density: float = DENSITY
 
-    def __call__(self, n_rows: int, n_vars: int, density: float) -> float:
-        """Return the estimated cost."""
-        return float(np.exp(_features(n_rows, n_vars, density) @ self.coefficients))
+    @property
+    def logarithms(self) -> tuple[float, float, float]:
+        """Return the logarithms of the three, near 0 for an ordinary dataset."""
+        n_examples, n_vars = math.log(self.n_examples / 1e4), math.log(self.n_vars / 100)
+        return n_examples, n_vars, math.log(self.density / 0.1)
 
 
-def _features(n_rows: int, n_vars: int, density: float) -> NDArray[np.float64]:
-    return np.array([1.0, np.log(n_rows), np.log(n_vars), np.log(density)])
+# Of a person's own dataset little is known before it is read.
+UNKNOWN_SIZE = Size(20_000, 200, DENSITY)
 
 
-def recorded_estimates(
-    scores: pd.DataFrame, registry: Mapping[str, Benchmark]
-) -> dict[str, dict[str, Estimate]]:
-    """Return for each method of a recorded study the laws of its seconds and MiB.
+@dataclass(frozen=True)
+class Law:
+    """The cost of one method as a power law.
 
-    scores : tidy scores as from `study.gather.gather`. Methods with too few datasets are left out.
+    log cost = constant + examples * log(n / 10,000) + variables * log(d / 100)
+    + density * log(density / 0.1), for n training examples of d variables.
+
+    margin : no recorded cost is more than this multiple of the law.
     """
-    chosen = scores[(scores["variant"] == "") & scores["dataset"].isin(list(registry))]
-    table = chosen.pivot_table(index=["method", "dataset"], columns="quantity", values="value")
-    out: dict[str, dict[str, Estimate]] = {}
-    for method in dict.fromkeys(chosen["method"]):
-        cells = table.loc[method].reindex(columns=_COSTS).dropna()
-        if len(cells) < _MIN_DATASETS:
-            continue
-        sizes = [registry[str(name)] for name in cells.index]
-        x = np.array([_features(b.n_rows("train"), b.n_vars, b.density) for b in sizes])
-        seconds = cells["seconds_tuning"] + cells["seconds_inference"]
-        out[method] = {
-            "seconds": _fit(x, seconds.to_numpy()),
-            "mib": _fit(x, cells["peak_memory_mib"].to_numpy()),
-        }
-    return out
+
+    constant: float
+    examples: float
+    variables: float
+    density: float
+    margin: float
+
+    def __call__(self, size: Size) -> float:
+        """Return the estimated cost, in seconds or MiB."""
+        powers = (self.examples, self.variables, self.density)
+        return math.exp(
+            self.constant + sum(a * b for a, b in zip(powers, size.logarithms, strict=True))
+        )
 
 
-def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> Estimate:
-    solution = np.linalg.lstsq(x, np.log(np.maximum(y, 1e-3)), rcond=None)[0]
-    return Estimate(np.asarray(solution, np.float64))
+Laws = Mapping[tuple[str, str, str], Law]
+
+
+def costs_path() -> Path:
+    """Return the file of the laws, which stands beside the dataset registry."""
+    return registry_path().with_name("costs.tsv")
+
+
+def load_laws(path: Path | None = None) -> dict[tuple[str, str, str], Law]:
+    """Read the laws by (study, method, quantity); those of a learner by ("", learner, quantity).
+
+    Raises
+    ------
+    InputError
+        The file is missing or malformed; the sentence names the line.
+    """
+    path = path or costs_path()
+    laws = {}
+    for where, row in read_table(path, COLUMNS):
+        try:
+            law = Law(*(float(row[name]) for name in COLUMNS[-5:]))
+        except ValueError as error:
+            raise InputError(f"{where}: expected numbers, {error}.") from error
+        if row["quantity"] not in QUANTITIES:
+            raise InputError(
+                f"{where}, quantity: expected one of {', '.join(QUANTITIES)}, "
+                f"got {row['quantity']!r}."
+            )
+        laws[row["study"], row["method"] or row["learner"], row["quantity"]] = law
+    return laws
+
+
+def dataset_size(name: str) -> Size:
+    """Return the size of a dataset; one that mnlearn does not know is taken for middling."""
+    registry = load_registry()
+    if name in registry:
+        benchmark = registry[name]
+        return Size(benchmark.n_rows("train"), benchmark.n_vars, benchmark.density)
+    if name in EMBEDDED:
+        return Size(EMBEDDED[name].n_rows("train"), EMBEDDED[name].n_vars)
+    return UNKNOWN_SIZE
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An estimated cost in seconds or MiB, and a limit that no recorded cost exceeds."""
+
+    expected: float
+    limit: float
+
+
+def estimate_cost(
+    laws: Laws,
+    study: Study,
+    method: str,
+    dataset: str,
+    *,
+    quantity: str,
+    asking: str | None = None,
+) -> Cost | None:
+    """Return what a method of a study costs on a dataset; None if its learner has no law.
+
+    Parameters
+    ----------
+    laws : mapping
+        See `load_laws`.
+    study, method, dataset
+        The study, the label of the method in it, and the dataset.
+    quantity : str
+        One of `QUANTITIES`; of learning the cost is of the whole grid.
+    asking : str, optional
+        The study that queries the models, if that is another one.
+    """
+    learner = study.learner(method)
+    of_method = laws.get((asking or study.name, method, quantity))
+    law = of_method or laws.get(("", learner, quantity))
+    if law is None:
+        return None
+    expected = law(dataset_size(dataset))
+    if quantity == "seconds_learn":
+        expected *= n_products(study.grid(method, dataset))
+    return Cost(expected, law.margin * expected)
+
+
+def n_products(grid: Mapping[str, Sequence[Any]]) -> int:
+    """Return the number of points of a grid as one product; a search may visit fewer."""
+    return math.prod(len(values) for values in grid.values())
 
 
 def dataset_rows(folder: Path) -> list[dict[str, Any]]:
     """Return one record per known dataset: sizes, state of its files, estimates per method."""
+    workflow = registry_path().parent
+    shown = (costs_path(), workflow / "studies" / f"{SHOWN_STUDY}.yaml")
+    laws: Laws = {}
+    study = None
+    if all(path.exists() for path in shown):
+        laws, study = load_laws(), load_study(shown[1])
     registry = load_registry()
-    path = registry_path().parent.parent / "results" / RECORDED_STUDY / "scores.csv"
-    estimates: dict[str, dict[str, Estimate]] = {}
-    if path.exists():
-        estimates = recorded_estimates(pd.read_csv(path, keep_default_na=False), registry)
-    rows = [
-        _row(name, benchmark, benchmark.density, state(benchmark, folder), estimates)
-        for name, benchmark in registry.items()
-    ]
-    return rows + [
-        _row(name, entry, _FALLBACK_DENSITY, "embedded", estimates)
-        for name, entry in EMBEDDED.items()
-    ]
-
-
-def _row(
-    name: str,
-    entry: Any,
-    density: float,
-    status: str,
-    estimates: Mapping[str, Mapping[str, Estimate]],
-) -> dict[str, Any]:
-    sizes = {f"n_{split}": entry.n_rows(split) for split in ("train", "valid", "test")}
-    cost = {
-        method: {
-            quantity: round(law(sizes["n_train"], entry.n_vars, density), 1)
-            for quantity, law in laws.items()
+    entries: dict[str, Benchmark | Embedded] = {**registry, **EMBEDDED}
+    states = {name: find_state(entry, folder) for name, entry in registry.items()}
+    return [
+        {
+            "name": name,
+            "label": entry.label,
+            "n_vars": entry.n_vars,
+            **{f"n_{split}": entry.n_rows(split) for split in SPLITS},
+            "state": states.get(name, "embedded"),
+            "estimates": {} if study is None else _estimates(laws, study, name),
         }
-        for method, laws in estimates.items()
-    }
-    return {
-        "name": name,
-        "label": entry.label,
-        "n_vars": entry.n_vars,
-        **sizes,
-        "state": status,
-        "estimates": cost,
-    }
+        for name, entry in entries.items()
+    ]
 
 
-def print_datasets(rows: list[dict[str, Any]]) -> None:
-    """Print the records of `dataset_rows` as a table."""
+def _estimates(laws: Laws, study: Study, dataset: str) -> dict[str, dict[str, float]]:
+    """Return the seconds and MiB of the methods of a study on a dataset, grid and scores."""
+    found = {}
+    for method in study.methods:
+        costs = [
+            estimate_cost(laws, study, method, dataset, quantity=f"{unit}_{step}")
+            for unit in ("seconds", "mib")
+            for step in ("learn", "score")
+        ]
+        values = [cost.expected for cost in costs if cost is not None]
+        if len(values) == len(costs):
+            seconds, mib = sum(values[:2]), max(values[2:])
+            found[method] = {"seconds": round(seconds, 1), "mib": round(mib, 1)}
+    return found
+
+
+def dataset_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the records of `dataset_rows` as the lines of a table."""
     methods = list(rows[0]["estimates"]) if rows else []
     head = ["name", "label", "vars", "train", "valid", "test", "state"]
     body = []
     for row in rows:
-        sizes = [f"{row[key]:,}" for key in ("n_vars", "n_train", "n_valid", "n_test")]
-        cost = [
+        sizes = [f"{row[key]:,}" for key in ("n_vars", *(f"n_{split}" for split in SPLITS))]
+        costs = [
             f"{row['estimates'][m]['seconds']:,.0f} s, {row['estimates'][m]['mib']:,.0f} MiB"
             for m in methods
         ]
-        body.append([row["name"], row["label"], *sizes, row["state"], *cost])
+        body.append([row["name"], row["label"], *sizes, row["state"], *costs])
     lines = [[*head, *methods], *body]
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    shown = []
     for line in lines:
-        cells = [
-            cell.rjust(width) if 2 <= k <= 5 or k > 6 else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        words = [
+            word.rjust(width) if 2 <= k <= 5 or k > 6 else word.ljust(width)
+            for k, (word, width) in enumerate(zip(line, widths, strict=True))
         ]
-        click.echo("  ".join(cells).rstrip())
+        shown.append("  ".join(words).rstrip())
     if methods:
-        click.echo(
-            "\nEstimates: one thread, whole grid and scores, from the recorded study "
-            f"{RECORDED_STUDY}."
-        )
+        note = "Estimates: one thread, whole grid and scores, from the recorded study"
+        shown += ["", f"{note} {SHOWN_STUDY}."]
+    return shown

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.dataset import Dataset
 from mnlearn.data.splits import SPLITS, split_examples
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
@@ -25,8 +25,13 @@ N_TRIPLE_VARS = 12
 class Embedded:
     """One embedded dataset, described like a `Benchmark`.
 
-    name, label, n_vars, domain, citation : as in `Benchmark`.
-    n_train, n_valid, n_test : numbers of examples.
+    Attributes
+    ----------
+    name, label, n_vars, domain, citation
+        As in `Benchmark`.
+    n_train, n_valid, n_test : int
+        Numbers of examples.
+
     """
 
     name: str
@@ -81,10 +86,15 @@ EMBEDDED = {
 }
 
 
-def embedded(name: str, seed: int) -> tuple[Dataset, Dataset, Dataset]:
+def load_embedded(name: str, seed: int) -> tuple[Dataset, Dataset, Dataset]:
     """Return training, validation and test data of an embedded dataset.
 
-    seed : decides the split of `digits`, and both the network and the samples of the others.
+    Parameters
+    ----------
+    name : str
+        One of `EMBEDDED`.
+    seed : int
+        Decides the split of `digits`, and both the network and the samples of the others.
 
     Raises
     ------
@@ -92,10 +102,10 @@ def embedded(name: str, seed: int) -> tuple[Dataset, Dataset, Dataset]:
         There is no embedded dataset of this name.
 
     """
-    description = _described(name)
+    description = _find_description(name)
     if name == "digits":
-        return split_examples(_digits(), DIGIT_FRACTIONS, stream(seed, name, "split"))
-    network = truth(name, seed)
+        return split_examples(_load_digits(), DIGIT_FRACTIONS, stream(seed, name, "split"))
+    network = build_true_network(name, seed)
     train, valid, test = (
         sample_exactly(network, description.n_rows(split), stream(seed, name, "sample", split))
         for split in SPLITS
@@ -103,8 +113,8 @@ def embedded(name: str, seed: int) -> tuple[Dataset, Dataset, Dataset]:
     return train, valid, test
 
 
-def truth(name: str, seed: int) -> MarkovNetwork:
-    """Return the network that `embedded(name, seed)` samples from.
+def build_true_network(name: str, seed: int) -> MarkovNetwork:
+    """Return the network that `load_embedded(name, seed)` samples from.
 
     Raises
     ------
@@ -112,7 +122,7 @@ def truth(name: str, seed: int) -> MarkovNetwork:
         There is no embedded dataset of this name, or no network is known behind it.
 
     """
-    _described(name)
+    _find_description(name)
     if name not in _NETWORKS:
         raise InputError(
             f"dataset '{name}': is not sampled from a known network; "
@@ -121,26 +131,26 @@ def truth(name: str, seed: int) -> MarkovNetwork:
     return _NETWORKS[name](stream(seed, name, "network"))
 
 
-def _described(name: str) -> Embedded:
+def _find_description(name: str) -> Embedded:
     if name not in EMBEDDED:
         raise InputError(f"no embedded dataset '{name}'; known: {', '.join(EMBEDDED)}.")
     return EMBEDDED[name]
 
 
-def _digits() -> Dataset:
+def _load_digits() -> Dataset:
     # scikit-learn takes a second to import, and most commands do without it.
     from sklearn.datasets import load_digits
 
     images = load_digits().images
     names = tuple(f"pixel_{r}_{c}" for r in range(images.shape[1]) for c in range(images.shape[2]))
-    return merge_rows(images.reshape(len(images), -1) >= DIGIT_THRESHOLD, names=names)
+    return Dataset.from_arrays(images.reshape(len(images), -1) >= DIGIT_THRESHOLD, names=names)
 
 
-def _grid(rng: np.random.Generator) -> MarkovNetwork:
+def _build_grid(rng: np.random.Generator) -> MarkovNetwork:
     """Return an Ising grid: spins -1 and 1, a coupling for each edge, a weak field for each spin.
 
-    A coupling J is a weight of 4 J for both variables being 1 and -2 J for either. J is 0.25 to
-    0.5 in size: edges show in a few thousand examples, and no spin freezes.
+    A coupling J is a weight of 4 J for both variables being 1 and of -2 J for either. The size
+    of J is 0.25 to 0.5: a few thousand examples show every edge, and no spin is nearly constant.
     """
     position = np.arange(GRID_SIDE**2).reshape(GRID_SIDE, GRID_SIDE)
     right = zip(position[:, :-1].ravel().tolist(), position[:, 1:].ravel().tolist(), strict=True)
@@ -160,11 +170,11 @@ def _grid(rng: np.random.Generator) -> MarkovNetwork:
     )
 
 
-def _triples(rng: np.random.Generator) -> MarkovNetwork:
+def _build_triples(rng: np.random.Generator) -> MarkovNetwork:
     """Return a ring of triples, neighbours sharing one variable, a conjunction for each triple.
 
-    Two neighbours ask their common variable for opposite values, so that none becomes nearly
-    constant.
+    Two neighbours contain their common variable with opposite values, so that no variable is
+    nearly constant.
     """
     value = rng.integers(0, 2, N_TRIPLE_VARS).tolist()
     conjunctions = []
@@ -182,27 +192,27 @@ def _triples(rng: np.random.Generator) -> MarkovNetwork:
 
 
 _NETWORKS: dict[str, Callable[[np.random.Generator], MarkovNetwork]] = {
-    "grid": _grid,
-    "triples": _triples,
+    "grid": _build_grid,
+    "triples": _build_triples,
 }
 
 
 @lru_cache(maxsize=2)
-def all_states(n_vars: int) -> NDArray[np.uint8]:
-    """Return every state of `n_vars` binary variables, shape (2 ** n_vars, n_vars)."""
+def list_states(n_vars: int) -> NDArray[np.uint8]:
+    """Return every state of `n_vars` binary variables; uint8, shape (2 ** n_vars, n_vars)."""
     number = np.arange(1 << n_vars, dtype=">u4")
     return np.unpackbits(number.view(np.uint8).reshape(-1, 4), axis=1)[:, 32 - n_vars :]
 
 
-def state_probabilities(network: MarkovNetwork) -> NDArray[np.float64]:
-    """Return the probability of each of `all_states`; for networks of some 20 variables at most."""
-    log_potential = network.log_potential(all_states(network.n_vars))
+def compute_probabilities(network: MarkovNetwork) -> NDArray[np.float64]:
+    """Return the probability of each of `list_states`, for at most some 20 variables."""
+    log_potential = network.log_potential(list_states(network.n_vars))
     potential = np.exp(log_potential - log_potential.max())
     return potential / potential.sum()
 
 
 def sample_exactly(network: MarkovNetwork, n_rows: int, rng: np.random.Generator) -> Dataset:
     """Return independent samples of a small network, drawn from all its states."""
-    cumulative = np.cumsum(state_probabilities(network))
+    cumulative = np.cumsum(compute_probabilities(network))
     drawn = np.searchsorted(cumulative / cumulative[-1], rng.random(n_rows), side="right")
-    return merge_rows(all_states(network.n_vars)[drawn], names=network.names)
+    return Dataset.from_arrays(list_states(network.n_vars)[drawn], names=network.names)

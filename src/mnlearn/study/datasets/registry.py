@@ -18,7 +18,7 @@ COLUMNS = (
     "density",
     *(f"{split}_blob" for split in SPLITS),
     *(f"{split}_bytes" for split in SPLITS),
-    "source",
+    "origin",
     "domain",
     "citation",
 )
@@ -28,9 +28,15 @@ COLUMNS = (
 class SplitFile:
     """The file of one split: what it must be to be the benchmark's.
 
-    n_rows : number of examples.
-    n_bytes : length of the file.
-    blob_id : git's object id of the content, 40 hexadecimal digits.
+    Attributes
+    ----------
+    n_rows : int
+        Number of examples.
+    n_bytes : int
+        Length of the file.
+    blob_id : str
+        git's object id of the content, 40 hexadecimal digits.
+
     """
 
     n_rows: int
@@ -42,14 +48,25 @@ class SplitFile:
 class Benchmark:
     """One dataset of the registry.
 
-    name : the name in file names, configuration and results.
-    label : the name as the papers print it.
-    n_vars : number of binary variables.
-    density : share of ones over all three splits, to three places.
-    train, valid, test : the three files.
-    source : URL of the files with `{split}` in the place of the split.
-    domain : what the examples and variables are.
-    citation : where the data come from.
+    Attributes
+    ----------
+    name : str
+        The name in file names, configuration and results.
+    label : str
+        The name as the papers print it.
+    n_vars : int
+        Number of binary variables.
+    density : float
+        Share of ones over all three splits, to three places.
+    train, valid, test : SplitFile
+        The three files.
+    origin : str
+        URL of the files with `{split}` in the place of the split.
+    domain : str
+        What the examples and variables are.
+    citation : str
+        Who published the data, and where.
+
     """
 
     name: str
@@ -59,7 +76,7 @@ class Benchmark:
     train: SplitFile
     valid: SplitFile
     test: SplitFile
-    source: str
+    origin: str
     domain: str
     citation: str
 
@@ -76,7 +93,7 @@ class Benchmark:
 
     def url(self, split: str) -> str:
         """Return the address of `split` at its origin."""
-        return self.source.replace("{split}", split)
+        return self.origin.replace("{split}", split)
 
     def relative_path(self, split: str) -> Path:
         """Return the place of `split` in a data folder or a mirror."""
@@ -129,8 +146,8 @@ def _parse(row: dict[str, str], where: str) -> Benchmark:
         raise InputError(
             f"{where}, name: expected lower-case letters, digits, _ and -, got {row['name']!r}."
         )
-    if "{split}" not in row["source"]:
-        raise InputError(f"{where}, source: expected a URL with {{split}}, got {row['source']!r}.")
+    if "{split}" not in row["origin"]:
+        raise InputError(f"{where}, origin: expected a URL with {{split}}, got {row['origin']!r}.")
     try:
         density = float(row["density"])
     except ValueError:
@@ -146,7 +163,7 @@ def _parse(row: dict[str, str], where: str) -> Benchmark:
         train=train,
         valid=valid,
         test=test,
-        source=row["source"],
+        origin=row["origin"],
         domain=row["domain"],
         citation=row["citation"],
     )

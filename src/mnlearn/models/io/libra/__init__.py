@@ -1,10 +1,10 @@
-"""Libra's text forms: `.mn`, `.dn` and `.bn` of networks, `.ac` of circuits.
+"""Libra's text formats: `.mn`, `.dn` and `.bn` of networks, `.ac` of circuits.
 
-Read are all kinds of factors, over binary variables only. The reader accepts line ends around
-braces and inside trees where Libra does not, and refuses what Libra lets pass but cannot be meant:
-a conjunction that asks one variable for both values (Libra drops all but its first literal), two
-CPDs or none for a variable, values other than 0 and 1, and text after the closing brace. The forms
-have no names of variables.
+The reader accepts all kinds of factors over binary variables. It accepts line ends around braces
+and inside trees, where Libra does not. It refuses what Libra accepts but a person cannot mean: a
+conjunction that asks one variable for both values (Libra drops all but its first literal), two
+CPDs or none for a variable, values other than 0 and 1, and text after the closing brace. The
+formats have no names of variables.
 """
 
 from mnlearn.models.io.libra.ac import read_ac, write_ac

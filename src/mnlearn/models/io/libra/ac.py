@@ -1,9 +1,9 @@
 """The text of arithmetic circuits (`.ac`).
 
-The numbers of values of the variables; then one node a line, the children before their parents:
-`v VARIABLE VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`, with nodes numbered from 0 and the
-root last; `EOF`. There may follow lines `NODE NUMBER LITERAL...`, the conjunctions that the number
-nodes are parameters of, and another `EOF`.
+The first line has the numbers of values of the variables. Then each line is a node, children
+before parents: `v VARIABLE VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`. Nodes are numbered
+from 0; the root is last. A line `EOF` ends them. Lines `NODE NUMBER LITERAL...` and another `EOF`
+may follow: the conjunctions whose parameters the number nodes are.
 """
 
 import math
@@ -23,7 +23,7 @@ _LITERAL = re.compile(r"([+-])v([0-9]+)_([01])")
 
 
 def write_ac(circuit: ArithmeticCircuit, path: Path | str) -> None:
-    """Write a circuit, digits enough to read the parameters back to the last but one."""
+    """Write a circuit; a weight may differ in its last digit, as the file holds exp(weight)."""
     lines = [f"({' '.join(['2'] * circuit.n_vars)})"]
     lines += [f"v {v} {x}" for v in range(circuit.n_vars) for x in (0, 1)]
     numbers = [repr(_exp(w)) for w in circuit.weight.tolist()]
@@ -57,21 +57,20 @@ def read_ac(path: Path | str) -> ArithmeticCircuit:
     Raises
     ------
     InputError
-        Names the line that is not of this form, or the node at which sums are not smooth or
-        products not decomposable.
+        Names the line that is malformed, or the node at which a sum is not smooth or a product is
+        not decomposable.
     """
     return _Reader(path).circuit()
 
 
 class _Reader:
-    """Collects the nodes of one file; a node of the file is (kind, place among its kind)."""
+    """Collects the nodes of one file; a node of the file is (kind, position among its kind)."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = path
         self.lines = read_text(path).splitlines()
         self.at = 0
         self.n_vars = self._schema()
-        # Where each node goes: literals first, then parameters, then sums and products.
         self.nodes: list[tuple[str, int]] = []
         self.weight: list[float] = []
         self.inner: list[tuple[bool, list[int]]] = []
@@ -123,21 +122,21 @@ class _Reader:
     def _read_nodes(self) -> None:
         while (line := self._line()) != "EOF":
             sign, _, rest = line.partition(" ")
-            cells = rest.split()
+            words = rest.split()
             if sign == "v":
-                if not (len(cells) == 2 and cells[0].isdecimal() and cells[1] in ("0", "1")):
+                if not (len(words) == 2 and words[0].isdecimal() and words[1] in ("0", "1")):
                     self._refuse("v, a variable and a value")
-                if int(cells[0]) >= self.n_vars:
+                if int(words[0]) >= self.n_vars:
                     self._refuse(f"a variable from 0 to {self.n_vars - 1}")
-                self.nodes.append(("literal", 2 * int(cells[0]) + int(cells[1])))
+                self.nodes.append(("literal", 2 * int(words[0]) + int(words[1])))
             elif sign == "n":
                 self.nodes.append(("parameter", len(self.weight)))
                 self.weight.append(self._log(rest))
             elif sign in ("+", "*"):
-                if not cells or not all(c.isdecimal() and int(c) < len(self.nodes) for c in cells):
+                if not words or not all(c.isdecimal() and int(c) < len(self.nodes) for c in words):
                     self._refuse("the numbers of nodes that stand before")
                 self.nodes.append(("inner", len(self.inner)))
-                self.inner.append((sign == "+", [int(c) for c in cells]))
+                self.inner.append((sign == "+", [int(c) for c in words]))
             else:
                 self._refuse("a node: v, n, + or *")
         if not self.nodes:
@@ -158,11 +157,11 @@ class _Reader:
         while self.at < len(self.lines) and (line := self._line()) != "EOF":
             if not line:
                 continue
-            node, *cells = line.split()
+            node, *words = line.split()
             known = node.isdecimal() and int(node) < len(self.nodes)
-            if not (known and len(cells) >= 1 and self.nodes[int(node)][0] == "parameter"):
+            if not (known and len(words) >= 1 and self.nodes[int(node)][0] == "parameter"):
                 self._refuse("the number of a parameter node, a number and literals")
-            found = [_LITERAL.fullmatch(cell) for cell in cells[1:]]
+            found = [_LITERAL.fullmatch(word) for word in words[1:]]
             pairs = sorted(
                 (int(m[2]), int(m[3]) if m[1] == "+" else 1 - int(m[3])) for m in found if m
             )

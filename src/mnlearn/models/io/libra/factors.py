@@ -1,4 +1,4 @@
-"""The factors of the text forms, and the weighted conjunctions that they are sums of."""
+"""The factors of Libra's text formats, and the weighted conjunctions that they are sums of."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -7,7 +7,17 @@ from mnlearn.models.dependency_network import LEAF
 
 
 class Row(NamedTuple):
-    """A weighted conjunction; a literal is coded as 2 * variable + value, codes ascending."""
+    """A weighted conjunction.
+
+    Attributes
+    ----------
+    weight : float
+        In nats.
+    codes : list of int
+        Literals, coded as 2 * variable + value, ascending.
+    where : int
+        Position in the text.
+    """
 
     weight: float
     codes: list[int]
@@ -22,10 +32,18 @@ class Table(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """A `tree` as it stands in the file, root first, every parent before its children.
+    """A `tree` as it stands in the file: the root first, every parent before its children.
 
-    var : variable tested at each node, or LEAF. child : nodes for its values 0 and 1.
-    value : log value of each leaf. where : position in the text.
+    Attributes
+    ----------
+    var : list of int
+        Variable that each node tests, or LEAF.
+    child : list of list of int
+        Nodes for its values 0 and 1.
+    value : list of float
+        Log value of each leaf.
+    where : list of int
+        Position of each node in the text.
     """
 
     var: list[int]
@@ -34,7 +52,7 @@ class Tree(NamedTuple):
     where: list[int]
 
     def add(self, var: int, value: float, where: int) -> int:
-        """Append a node without children and return it."""
+        """Append a node without children and return its number."""
         self.var.append(var)
         self.child.append([LEAF, LEAF])
         self.value.append(value)

@@ -1,4 +1,4 @@
-"""From the text of a file to its factors, or to a sentence on what is malformed."""
+"""Parse the text of a file into factors, or say in one sentence what is malformed."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,15 @@ _BLANK = re.compile(_SPACE)
 
 
 class Reader:
-    """Recursive descent over the text of one file; `at` is the position reached."""
+    """Recursive descent over the text of one file; `at` is the position reached.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    kind : {"MN", "DN", "BN"}
+        The keyword that the file must begin with, after its schema.
+    """
 
     def __init__(self, path: Path | str, kind: str) -> None:
         self.path = path
@@ -50,21 +58,21 @@ class Reader:
         raise InputError(f"{self.path}, line {line}: {message}.")
 
     def fail(self, expected: str, at: int | None = None) -> NoReturn:
-        """Raise InputError: `expected` was expected, and what stands at `at` was found."""
+        """Raise InputError that names what was expected and the text found at position `at`."""
         at = self._skip_blank(self.at if at is None else at)
         found = _ANYTHING.match(self.text, at)
         got = _shown(found[0]) if found else "the end of the file"
         self.refuse(f"expected {expected}, got {got}", at)
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Match `pattern` here and move past it."""
+        """Match `pattern` at the current position and move past the match, if there is one."""
         match = pattern.match(self.text, self.at)
         if match:
             self.at = match.end()
         return match
 
     def expect(self, mark: str) -> None:
-        """Move past `mark`."""
+        """Move past `mark`; raise InputError if something else is there."""
         if not self.take(_MARK[mark]):
             self.fail(mark)
 
@@ -74,7 +82,7 @@ class Reader:
             self.fail("nothing after the closing }")
 
     def factors(self) -> Iterator[Factor]:
-        """Yield the factors up to the closing brace; those of `features` row by row."""
+        """Yield the factors up to the closing brace; each row of `features` is a factor."""
         while True:
             row = self._row()
             if row:
@@ -95,14 +103,14 @@ class Reader:
                 yield self._tree()
                 self.expect("}")
             elif keyword == "w" and self.kind == "MN":
-                # Libra, too, drops the declarations of weights.
+                # Declarations of weights have no effect, as in Libra.
                 if not self.take(_WEIGHT_DECLARATION):
                     self.fail("a weight id and a number")
             else:
                 self.fail("a feature, features, table, tree or }", where)
 
     def target(self) -> tuple[int, int] | None:
-        """Move past `vN {` and return N and the position, or past `}` and return None."""
+        """Move past `vN {` and return N and its position, or move past `}` and return None."""
         if self.take(_MARK["}"]):
             return None
         match = self.take(_CPD)
@@ -162,7 +170,7 @@ class Reader:
         """Read one tree, without its braces."""
         tree = Tree([], [], [], [])
         closing = -1
-        agenda = [(LEAF, 0)]  # what is still to come: a subtree of a node, or its )
+        agenda = [(LEAF, 0)]  # still to read: a subtree of a node, or its )
         while agenda:
             parent, branch = agenda.pop()
             if branch == closing:

@@ -1,4 +1,4 @@
-"""From the factors of a file to a Markov network, a dependency network or a Bayesian network."""
+"""Read Markov networks, dependency networks and Bayesian networks in Libra's text formats."""
 
 import math
 from array import array
@@ -41,14 +41,13 @@ class _Collector:
 
 
 def read_mn(path: Path | str) -> MarkovNetwork:
-    """Read a Markov network; every factor becomes features, constants are dropped.
+    """Read a Markov network; every factor becomes features, and constants are dropped.
 
     Raises
     ------
     InputError
-        The file is missing or malformed, has variables of more than two values, or an infinite
-        constant (the sentence names the line), or gives one feature both infinities.
-
+        The file is missing or malformed, has variables of more than two values or an infinite
+        constant (the sentence names the line), or gives one feature weights of both infinities.
     """
     reader = Reader(path, "MN")
     collected = _Collector()
@@ -72,19 +71,18 @@ def read_mn(path: Path | str) -> MarkovNetwork:
 def read_dn(path: Path | str) -> DependencyNetwork:
     """Read a dependency network.
 
-    The first tree or table of a CPD that mentions its target becomes its tree (a table only with
-    at most `target_trees.MAX_TABLE_PARENTS` parents); all other factors become features. What does
-    not mention the target cancels in the normalisation and is dropped. The files say nothing about
-    how many examples reached an inner node; its log-probabilities are those of the mean of its
-    children's distributions.
+    The first tree or table of a CPD that mentions its target becomes the tree of the CPD; a table
+    only if it has at most `target_trees.MAX_TABLE_PARENTS` parents. All other factors become
+    features. Factors that do not mention the target cancel in the normalisation and are dropped.
+    The files do not say how many examples reached an inner node, so its distribution is the mean of
+    those of its children.
 
     Raises
     ------
     InputError
-        The file is missing or malformed, has variables of more than two values, lacks a CPD or
-        has one twice, or an infinite weight leaves a distribution undefined; the sentence names
-        the line.
-
+        The file is missing or malformed, has variables of more than two values, lacks a CPD or has
+        one twice, or an infinite weight leaves a distribution undefined. The sentence names the
+        line.
     """
     reader = Reader(path, "DN")
     rows: dict[int, list[Row]] = {}
@@ -125,17 +123,15 @@ def _cpds(reader: Reader) -> Iterator[tuple[int, int]]:
 
 
 def read_bn(path: Path | str) -> BayesianNetwork:
-    """Read a Bayesian network, whose CPDs become trees and are normalised.
+    """Read a Bayesian network; its CPDs become trees and are normalised.
 
-    A CPD of one tree keeps it; any other (a table, features, several factors) becomes the complete
-    tree over its parents, of which there may be `target_trees.MAX_TABLE_PARENTS`.
+    A CPD that is one tree keeps it. Any other CPD (a table, features, several factors) becomes the
+    complete tree over its parents, at most `target_trees.MAX_TABLE_PARENTS` of them.
 
     Raises
     ------
     InputError
-        As in `read_dn`; or a CPD that is no tree has too many parents, or there is a directed
-        cycle.
-
+        See `read_dn`; or a CPD that is no tree has too many parents, or there is a directed cycle.
     """
     reader = Reader(path, "BN")
     trees: dict[int, CpdTree] = {}

@@ -46,12 +46,11 @@ def target_tree(reader: Reader, factor: Factor, target: int) -> CpdTree:
 
 
 def _by_target(tree: Tree, target: int) -> tuple[CpdTree, list[int]]:
-    """Return the tree without its tests of the target and without branches out of reach.
+    """Return the tree without tests of the target and without branches that cannot be reached.
 
-    The second value is the position of each node in the text.
-
-    The tree as it is for target = 0 and the tree as it is for target = 1 are descended together;
-    a node tests what the first of them tests there, or else what the second does.
+    The second value is the position of each node in the text. The function descends the tree for
+    target = 0 and the tree for target = 1 together. A node of the result tests what the first of
+    the two tests there, or else what the second tests.
     """
     split_var: list[int] = []
     children: list[list[int]] = []
@@ -60,7 +59,7 @@ def _by_target(tree: Tree, target: int) -> tuple[CpdTree, list[int]]:
     known: dict[int, int] = {}
     tested: list[int] = []  # the keys of `known`, in the order of the path
 
-    def settle(node: int, target_value: int) -> int:
+    def descend(node: int, target_value: int) -> int:
         while tree.var[node] == target or tree.var[node] in known:
             node = tree.child[node][known.get(tree.var[node], target_value)]
         return node
@@ -74,7 +73,7 @@ def _by_target(tree: Tree, target: int) -> tuple[CpdTree, list[int]]:
             children[parent][value] = len(split_var)
             known[split_var[parent]] = value
             tested.append(split_var[parent])
-        for_zero, for_one = settle(for_zero, 0), settle(for_one, 1)
+        for_zero, for_one = descend(for_zero, 0), descend(for_one, 1)
         var = tree.var[for_zero] if tree.var[for_zero] != LEAF else tree.var[for_one]
         node = len(split_var)
         split_var.append(var)

@@ -1,4 +1,4 @@
-"""The text of Markov networks, dependency networks and Bayesian networks."""
+"""Write Markov networks, dependency networks and Bayesian networks in Libra's text formats."""
 
 from pathlib import Path
 
@@ -14,16 +14,16 @@ from mnlearn.runtime.files import write_text
 
 
 def write_mn(network: MarkovNetwork, path: Path | str) -> None:
-    """Write a Markov network as bare features, digits enough to read the weights back exactly."""
+    """Write a Markov network as bare features; weights read back exactly."""
     _check_numbers(network.weight, path)
     lines = _feature_lines(network.features, network.weight)
     write_text(path, f"{_schema_line(network.n_vars)}MN {{\n{''.join(lines)}}}\n")
 
 
 def write_dn(network: DependencyNetwork, path: Path | str) -> None:
-    """Write a dependency network: of each CPD its tree, if it says anything, and its features.
+    """Write a dependency network: for each CPD its tree, unless it says nothing, and its features.
 
-    Every leaf becomes a test of the target, so that the tree holds the leaf's log-probabilities.
+    Every leaf becomes a test of the target, so the tree holds both log-probabilities of the leaf.
     The log-probabilities of inner nodes are not written.
     """
     _check_numbers(network.weight, path)
@@ -45,7 +45,7 @@ def write_dn(network: DependencyNetwork, path: Path | str) -> None:
 
 
 def write_bn(network: BayesianNetwork, path: Path | str) -> None:
-    """Write a Bayesian network: of each CPD its tree, in the form of `write_dn`."""
+    """Write a Bayesian network: for each CPD its tree, as `write_dn` does."""
     _check_numbers(network.trees.log_prob[network.trees.is_leaf], path)
     parts = [_schema_line(network.n_vars), "BN {\n"]
     for v in range(network.n_vars):

@@ -1,0 +1,17 @@
+"""The command `mnlearn bench`."""
+
+from pathlib import Path
+
+import click
+
+from mnlearn.cli.options import FILE
+
+
+@click.command()
+@click.option("--out", type=FILE, help="Write the figures to this CSV as well.")
+@click.option("--datasets", default="", help="Comma-separated; only these are renewed in --out.")
+def bench(out: Path | None, datasets: str) -> None:
+    """Time the kernels on embedded data (grid, digits) and on the benchmark data at hand."""
+    from mnlearn.study.bench import run_bench
+
+    run_bench(out, [name for name in datasets.split(",") if name], show=click.echo)

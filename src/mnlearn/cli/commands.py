@@ -1,0 +1,85 @@
+"""The command `mnlearn`, whose subcommands are loaded when they are asked for."""
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from mnlearn.cli.progress import show_progress
+from mnlearn.runtime.errors import InputError
+
+# The subcommands of each module in this folder, in the order of the help: those for a person come
+# first, those of the pipeline last. A dash in the name of a command is an underscore in Python.
+COMMANDS = {
+    "datasets": ("datasets", "fetch"),
+    "fit": ("fit", "methods"),
+    "score": ("score",),
+    "query": ("query", "sample"),
+    "convert": ("convert", "info"),
+    "ising": ("ising",),
+    "study": ("study", "demo"),
+    "bench": ("bench",),
+    "steps": (
+        *("prepare", "partition", "tune", "score-cell", "time-cell", "structure", "queries"),
+        *("query-curve", "check-exports", "pair", "divergence", "gather", "write", "page"),
+        "appendix",
+    ),
+}
+_MODULES = {name: module for module, names in COMMANDS.items() for name in names}
+
+
+class Commands(click.Group):
+    """Loads the module of a subcommand when it is needed; puts faults of the user in one sentence.
+
+    A command imports what compiles kernels or draws inside its function: `--help` and errors in the
+    arguments do not wait for such imports.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the subcommands in the order of the help."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a subcommand; None if there is none of this name."""
+        if cmd_name not in _MODULES:
+            return None
+        module = importlib.import_module(f"mnlearn.cli.{_MODULES[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand; an `InputError` ends the program with status 2."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            click.echo(f"mnlearn: {error}", err=True)
+            ctx.exit(2)
+        except click.UsageError as error:
+            text = error.format_message().rstrip(".").replace("\n", " ")
+            path = error.ctx.command_path if error.ctx else "mnlearn"
+            click.echo(f"mnlearn: {text}; see {path} --help.", err=True)
+            ctx.exit(2)
+        except BrokenPipeError:
+            # The reader of our output has gone; the interpreter must not complain about it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="mnlearn", prog_name="mnlearn")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Learn the structure of Markov networks from binary data.
+
+    \b
+    mnlearn fit dtsl --train mine.csv --out mine.npz      learn a network
+    mnlearn score mine.npz test.csv --metric pll          how good is it?
+    mnlearn convert mine.npz mine.graphml                 use it elsewhere
+    mnlearn study dtsl                                    a whole paper
+
+    Data are text files with one example a line, `0,1,1,0`, with or without a header; also
+    `.npz`, and `.gz` or `.xz` of the text forms.
+    """
+    ctx.with_resource(show_progress())

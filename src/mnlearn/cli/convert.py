@@ -1,0 +1,118 @@
+"""The commands on files of models and data: `convert` and `info`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mnlearn.cli.files import check_text_form
+from mnlearn.cli.options import FILE, json_option
+from mnlearn.cli.printing import print_record
+from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.models.io.native import Model
+
+
+@click.command()
+@click.argument("source", metavar="IN", type=FILE)
+@click.argument("target", metavar="OUT", type=FILE)
+@click.option(
+    "--categories",
+    type=FILE,
+    help="IN is a CSV with categories: encode them one-hot. The mapping is read from this JSON "
+    "file, or written to it if there is none yet.",
+)
+@click.option(
+    "--given",
+    type=FILE,
+    help="IN is a circuit, OUT what is left of it given one row of 0, 1 and * (unknown).",
+)
+def convert(source: Path, target: Path, categories: Path | None, given: Path | None) -> None:
+    """Convert a model or a data file; the forms are named by the suffixes.
+
+    \b
+    models  .npz  .mn  .dn  .bn  .ac   both ways;  .bif: in only;
+            .graphml and .csv (edges): out only; a Markov or Bayesian network
+            is compiled into an .ac, which gives exact answers
+    data      .npz  .data  .csv, and .gz or .xz of the text forms
+    """
+    from mnlearn.inference.circuits.compilation import compile_network
+    from mnlearn.models.bayesian_network import BayesianNetwork
+    from mnlearn.models.io.formats import FORMS, load_model, save_model
+    from mnlearn.models.markov_network import MarkovNetwork
+
+    is_model = source.suffix.lower() in FORMS and _kind(source) != "dataset"
+    if is_model and categories is None:
+        model = load_model(source)
+        if target.suffix.lower() == ".ac" and isinstance(model, MarkovNetwork | BayesianNetwork):
+            model = compile_network(model)
+        if given is not None:
+            model = _given(model, given)
+        save_model(model, target)
+        return
+    from mnlearn.data.text import load_dataset, save_text
+
+    if target.suffix != ".npz":
+        check_text_form(target)
+    data = load_dataset(source) if categories is None else _encoded(source, categories)
+    if target.suffix == ".npz":
+        data.save(target)
+    else:
+        save_text(data, target)
+
+
+def _given(model: "Model", path: Path) -> "Model":
+    """Return what is left of a circuit given the one row of evidence in a file."""
+    import numpy as np
+
+    from mnlearn.inference.circuits.conditioning import condition
+    from mnlearn.inference.circuits.exact import UNKNOWN
+    from mnlearn.inference.queries import read_evidence
+    from mnlearn.models.circuit import ArithmeticCircuit
+
+    if not isinstance(model, ArithmeticCircuit):
+        raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
+    rows, asked = read_evidence(path, model.n_vars, model.names)
+    if len(rows) > 1:
+        raise InputError(f"{path}: expected one row of evidence, got {len(rows)}.")
+    return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))
+
+
+def _encoded(source: Path, categories: Path) -> "Dataset":
+    """Return a CSV with categories as binary data, by a mapping that is kept as a file."""
+    from mnlearn.data.categories import encode, load_encoding, read_one_hot
+    from mnlearn.runtime.files import write_json
+
+    if categories.exists():
+        return encode(source, load_encoding(categories))
+    data, encoding = read_one_hot(source)
+    write_json(categories, encoding)
+    return data
+
+
+def _kind(path: Path) -> str | None:
+    """Return what a native file says it holds; None for other files."""
+    import numpy as np
+
+    from mnlearn.runtime.decompression import check_archive
+
+    if path.suffix.lower() != ".npz":
+        return None
+    try:
+        check_archive(path)
+        with np.load(path, allow_pickle=False) as archive:
+            return str(archive["kind"]) if "kind" in archive else "dataset"
+    except Exception:  # whatever is wrong, reading it as a model will say it
+        return None
+
+
+@click.command()
+@click.argument("model_path", metavar="MODEL", type=FILE)
+@json_option
+def info(model_path: Path, as_json: bool) -> None:
+    """Say what a model is: kind, variables, features by length, edges, size."""
+    from mnlearn.models.io.formats import describe, load_model
+
+    print_record({**describe(load_model(model_path)), "bytes": model_path.stat().st_size}, as_json)

@@ -1,0 +1,36 @@
+"""The commands on benchmark datasets: `datasets` and `fetch`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from mnlearn.cli.options import DATA_FOLDER, FOLDER, json_option, mirror_option
+
+
+@click.command()
+@json_option
+@click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where the data are kept.")
+def datasets(as_json: bool, folder: Path) -> None:
+    """Show which datasets exist, which are here, and what each method will need."""
+    from mnlearn.study.datasets.costs import dataset_lines, dataset_rows
+
+    rows = dataset_rows(folder)
+    if as_json:
+        click.echo(json.dumps({"datasets": rows}))
+    else:
+        click.echo("\n".join(dataset_lines(rows)))
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="NAME...")
+@mirror_option
+@click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where to keep them.")
+@click.option("--jobs", default=4, show_default=True, help="Downloads at a time.")
+def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -> None:
+    """Fetch and verify benchmark datasets; all of them if none is named."""
+    from mnlearn.study.datasets.fetch import fetch_many
+    from mnlearn.study.datasets.prepare import record_outcomes
+    from mnlearn.study.datasets.registry import load_registry
+
+    record_outcomes(fetch_many(names or tuple(load_registry()), folder, mirror, jobs), folder)

@@ -1,0 +1,86 @@
+"""The commands that learn: `fit`, and `methods`, the list of what can be learned."""
+
+from pathlib import Path
+
+import click
+
+from mnlearn.cli.files import check_data, read_grid
+from mnlearn.cli.options import FILE, parse_settings, seed_option, threads_option
+from mnlearn.runtime.errors import InputError
+
+
+@click.command()
+@click.argument("method", metavar="METHOD")
+@click.option("--train", type=FILE, required=True, help="Training data.")
+@click.option("--valid", type=FILE, help="Validation data, to choose from a grid.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter.")
+@click.option("--grid", "grid_path", type=FILE, help="YAML file of parameter: [values].")
+@click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, lw).")
+@click.option(
+    "--out", type=FILE, required=True, help="Model file, in a form that `mnlearn convert` names."
+)
+@click.option("--trace", type=FILE, help="Write every grid point to this CSV.")
+@threads_option
+@seed_option
+def fit(
+    *,
+    method: str,
+    train: Path,
+    valid: Path | None,
+    settings: tuple[str, ...],
+    grid_path: Path | None,
+    network: Path | None,
+    out: Path,
+    trace: Path | None,
+    threads: int,
+    seed: int,
+) -> None:
+    """Learn a model with METHOD: see `mnlearn methods`.
+
+    Without --grid the given or default parameters are used. With --grid and --valid the values
+    that score the best log-pseudo-likelihood on the validation data are chosen.
+    """
+    from mnlearn.data.text import load_dataset
+    from mnlearn.learning.tuning import tune, validation_score
+    from mnlearn.methods import load_learner
+    from mnlearn.models.io.formats import check_writable, load_network, save_model
+    from mnlearn.runtime.files import write_csv
+
+    learner = load_learner(method)
+    grid = learner.grid({**read_grid(grid_path), **parse_settings(settings)})
+    check_writable(out)
+    searched = any(len(values) > 1 for values in grid.values())
+    if searched and valid is None:
+        raise InputError("--grid: expected --valid, the data to choose values on.")
+    data = load_dataset(train)
+    criterion = None
+    if valid is not None:
+        valid_data = load_dataset(valid)
+        check_data(valid, data, valid_data)
+        criterion = validation_score(learner, valid_data, threads)
+    given = load_network(network)
+    if given is not None and network is not None:
+        check_data(network, data, given)
+    tuned = tune(learner, data, grid, criterion, threads=threads, network=given)
+    if trace is not None:
+        write_csv(trace, tuned.trace)
+    try:
+        save_model(tuned.best.fitted.model, out)
+    except InputError:
+        if trace is not None:
+            trace.unlink(missing_ok=True)
+        raise
+    chosen = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
+    click.echo(f"{out}: {method} with {chosen}", err=True)
+
+
+@click.command()
+def methods() -> None:
+    """List the methods and their parameters."""
+    from mnlearn.methods import learner_names, load_learner
+
+    for name in learner_names():
+        learner = load_learner(name)
+        click.echo(f"{name}: {learner.title} ({learner.citation})")
+        for parameter, field in learner.fields().items():
+            click.echo(f"    {parameter}={field.default}    {field.metadata['help']}")

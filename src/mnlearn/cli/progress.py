@@ -1,0 +1,57 @@
+"""Progress on stderr: lines, and on a terminal a bar for each piece of work."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from mnlearn.runtime.progress import LOGGER, Work
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+
+class ProgressHandler(logging.Handler):
+    """Prints the records of the library to stderr, without breaking a bar."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bars: dict[Work, tqdm] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a line, or move the bar of a piece of work if stderr is a terminal."""
+        from tqdm import tqdm
+
+        work = getattr(record, "work", None)
+        if work is not None and sys.stderr.isatty():
+            self._show(work, record.__dict__["amount"])
+        elif record.levelno >= logging.INFO:
+            tqdm.write(record.getMessage(), file=sys.stderr)
+            sys.stderr.flush()
+
+    def _show(self, work: Work, amount: int | None) -> None:
+        """Move a bar by an amount, or remove it where the amount is None."""
+        from tqdm import tqdm
+
+        if amount is None:
+            if work in self._bars:
+                self._bars.pop(work).close()
+            return
+        if work not in self._bars:
+            bytes_of = {"unit": "B", "unit_scale": True} if work.unit == "B" else {"leave": False}
+            self._bars[work] = tqdm(desc=work.label, total=work.total, **bytes_of)
+        self._bars[work].update(amount)
+
+
+@contextmanager
+def show_progress() -> Iterator[None]:
+    """Print the progress of the library to stderr while the block runs."""
+    handler, level = ProgressHandler(), LOGGER.level
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        LOGGER.removeHandler(handler)
+        LOGGER.setLevel(level)

@@ -1,0 +1,75 @@
+"""The commands that ask a model: `query` and `sample`."""
+
+from pathlib import Path
+
+import click
+
+from mnlearn.cli.files import check_text_form
+from mnlearn.cli.options import FILE, inference_options, seed_option, threads_option
+
+
+@click.command()
+@click.argument("model_path", metavar="MODEL", type=FILE)
+@click.option("--evidence", type=FILE, required=True, help="Rows of 0, 1 and * (asked for).")
+@click.option("--out", type=FILE, help="CSV to write; default: stdout.")
+@inference_options
+@threads_option
+@seed_option
+def query(
+    *,
+    model_path: Path,
+    evidence: Path,
+    out: Path | None,
+    inference: str,
+    burn_in: int,
+    samples: int,
+    threads: int,
+    seed: int,
+) -> None:
+    """Print P(variable = 1 | the values given) for every * of each evidence row."""
+    from mnlearn.inference.queries import answer, format_answers, read_evidence
+    from mnlearn.inference.settings import Inference
+    from mnlearn.models.io.formats import load_model
+    from mnlearn.runtime.files import write_text
+    from mnlearn.runtime.random_streams import stream_seed
+
+    model = load_model(model_path)
+    rows, asked = read_evidence(evidence, model.n_vars, model.names)
+    settings = Inference(inference, burn_in, samples)
+    probability = answer(
+        model, rows, asked, settings, seed=stream_seed(seed, "query"), threads=threads
+    )
+    text = format_answers(probability, rows, asked, model.names)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(out, text)
+
+
+@click.command()
+@click.argument("model_path", metavar="MODEL", type=FILE)
+@click.option("--rows", "n_rows", type=click.IntRange(min=1), required=True)
+@click.option("--out", type=FILE, required=True, help="Text file to write.")
+@click.option(
+    "--burn-in",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    help="Sweeps before a row is taken.",
+)
+@seed_option
+@threads_option
+def sample(
+    *, model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, threads: int
+) -> None:
+    """Draw examples: exactly from circuits and up to 20 variables, else ends of Gibbs chains."""
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.data.text import save_text
+    from mnlearn.inference.sampling import sample_rows
+    from mnlearn.models.io.formats import load_model
+    from mnlearn.runtime.random_streams import stream_seed
+
+    check_text_form(out)
+    model = load_model(model_path)
+    rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
+    save_text(Dataset.from_arrays(rows, names=model.names), out)

@@ -1,0 +1,127 @@
+"""The command `mnlearn score`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnlearn.cli.files import check_data, read_groups
+from mnlearn.cli.options import FILE, inference_options, json_option, seed_option, threads_option
+from mnlearn.cli.printing import print_record
+from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.inference.score import Score
+
+
+@click.command()
+@click.argument("model_path", metavar="MODEL", type=FILE)
+@click.argument("data_path", metavar="DATA", type=FILE)
+@click.option("--metric", type=click.Choice(["pll", "cmll", "cll", "ll"]), default="pll")
+@inference_options
+@click.option(
+    "--ais",
+    "chains",
+    type=click.IntRange(min=2),
+    help="Estimate ll by annealed importance sampling: chains of --samples steps each.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(min=1),
+    default=4,
+    show_default=True,
+    help="Query groups of cmll and cll.",
+)
+@click.option("--groups", type=FILE, help="JSON file of query groups, lists of variables.")
+@click.option("--per-example", type=FILE, help="Write the score of every example to this CSV.")
+@threads_option
+@seed_option
+@json_option
+def score(
+    *,
+    model_path: Path,
+    data_path: Path,
+    metric: str,
+    inference: str,
+    burn_in: int,
+    samples: int,
+    chains: int | None,
+    folds: int,
+    groups: Path | None,
+    per_example: Path | None,
+    threads: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Score MODEL on DATA, in nats per example; higher is better.
+
+    \b
+    pll   log-pseudo-likelihood: every variable given all others
+    cmll  conditional marginal log-likelihood: every variable given the other query groups
+    cll   conditional log-likelihood of each query group given the others (exact)
+    ll    log-likelihood (exact: circuits, and networks that one can be compiled of)
+    """
+    from mnlearn.data.text import load_dataset
+    from mnlearn.inference.annealing import Annealing
+    from mnlearn.inference.settings import Inference
+    from mnlearn.models.io.formats import load_model
+    from mnlearn.runtime.random_streams import stream_seed
+    from mnlearn.scoring import any_model
+
+    if chains is not None and metric != "ll":
+        raise InputError("--ais: expected --metric ll.")
+    model, data = load_model(model_path), load_dataset(data_path)
+    check_data(data_path, model, data)
+    query = _query_groups(groups, model.n_vars, folds, seed)
+    if metric == "pll":
+        result = any_model.pll(model, data, threads)
+    elif metric == "ll" and chains is not None:
+        annealing = Annealing(chains, samples)
+        result = any_model.annealed_ll(
+            model, data, annealing, stream_seed(seed, "ais"), threads=threads
+        )
+    elif metric == "ll":
+        result = any_model.ll(model, data, threads)
+    elif metric == "cll":
+        result = any_model.cll(model, data, query, threads)
+    else:
+        settings = Inference(inference, burn_in, samples)
+        result = any_model.cmll(
+            model, data, query, settings, seed=stream_seed(seed, "gibbs"), threads=threads
+        )
+    if per_example is not None:
+        _write_scores(per_example, metric, result.per_row[data.row_of])
+    print_record(_record_of(metric, result, data), as_json)
+
+
+def _query_groups(path: Path | None, n_vars: int, folds: int, seed: int) -> list[list[int]]:
+    """Return the query groups in a file, or drawn ones."""
+    from mnlearn.inference.query_groups import random_partition
+    from mnlearn.runtime.random_streams import stream
+
+    if path is not None:
+        return read_groups(path, n_vars)
+    return random_partition(n_vars, folds, stream(seed, "query groups"))
+
+
+def _write_scores(path: Path, metric: str, values: "NDArray[np.float64]") -> None:
+    """Write the scores of the examples as a CSV with one column."""
+    from mnlearn.runtime.files import write_text
+
+    write_text(path, f"{metric}\n" + "".join(f"{value!r}\n" for value in values.tolist()))
+
+
+def _record_of(metric: str, result: "Score", data: "Dataset") -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "metric": metric,
+        "mean": result.mean,
+        "standard_error": result.standard_error,
+        "n_examples": data.n_examples,
+    }
+    if result.monte_carlo_error:
+        record["monte_carlo_error"] = result.monte_carlo_error
+    return record

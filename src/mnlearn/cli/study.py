@@ -1,0 +1,59 @@
+"""The commands that run whole studies: `study` and `demo`."""
+
+import sys
+
+import click
+
+from mnlearn.cli.options import mirror_option
+from mnlearn.runtime.errors import InputError
+
+
+@click.command()
+@click.argument("name", metavar="NAME")
+@click.option("--datasets", "chosen", help="Comma-separated; default: all of the study.")
+@click.option("--cores", default="all", show_default=True, help="Jobs at a time.")
+@mirror_option
+@click.option("--stale", is_flag=True, help="List records that are not current, and why.")
+@click.option("--again", is_flag=True, help="Make records again that are current.")
+@click.option("--recorded", is_flag=True, help="Compute nothing; tables from what is recorded.")
+@click.option("--unlock", is_flag=True, help="Remove the lock of a run that was killed.")
+@click.option("--report/--no-report", default=True, help="Write results/<study>/report.html.")
+def study(
+    *,
+    name: str,
+    chosen: str | None,
+    cores: str,
+    mirror: str | None,
+    stale: bool,
+    again: bool,
+    recorded: bool,
+    unlock: bool,
+    report: bool,
+) -> None:
+    """Run one paper's study with Snakemake and write its tables, figures, claims and report.
+
+    Records that are current, by the digests of their code, data and settings, are used as they
+    are; what is missing or stale is computed. Tables show all records, whatever --datasets says.
+    """
+    from mnlearn.cli import reproduce
+
+    if stale:
+        for record, changed in reproduce.stale_records(name):
+            methods = "-".join(record.names)
+            click.echo(f"{record.dataset} {methods} {record.kind}: {', '.join(changed)}")
+        return
+    if unlock:
+        reproduce.unlock(force=True)
+        return
+    if again and recorded:
+        raise InputError("--again: not together with --recorded.")
+    datasets = chosen.split(",") if chosen else []
+    sys.exit(reproduce.run_study(name, datasets, cores, mirror, report, again, recorded))
+
+
+@click.command()
+def demo() -> None:
+    """Run the whole pipeline on embedded data, without network, and show its table."""
+    from mnlearn.cli.reproduce import run_demo
+
+    sys.exit(run_demo())

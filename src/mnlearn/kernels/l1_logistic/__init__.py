@@ -1,0 +1,1 @@
+"""L1-penalised logistic regression along a path of penalties."""

@@ -1,0 +1,272 @@
+"""L1-penalised logistic regression of one binary variable on all others, for a path of penalties.
+
+Each step is a proximal quasi-Newton step: it minimises a quadratic model of the loss plus the
+penalty over the active coordinates by coordinate descent. The stopping rule is the duality gap of
+the whole problem.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.l1_logistic.loss import bound_gap, evaluate
+from mnlearn.kernels.l1_logistic.quadratic_model import (
+    LEAST_CURVATURE,
+    correct_hessian,
+    minimise_model,
+    renew_hessian,
+)
+
+MAX_STEPS = 300
+# So many steps without convergence are a sign that the model is far off.
+STEPS_PER_HESSIAN = 6
+_ARMIJO = 1e-3
+_MAX_HALVINGS = 30
+
+
+class PathGoal(NamedTuple):
+    """What is minimised, and how exactly.
+
+    penalties : float64, (n_penalties,), descending.
+    factor : float64, (n_vars + 1,). The penalty of each coordinate is this times that of the path;
+        positive, but 0 for a free intercept.
+    tolerance : float64, greatest gap, as a share of the loss of the best constant.
+    """
+
+    penalties: NDArray[np.float64]
+    factor: NDArray[np.float64]
+    tolerance: float
+
+
+class PathResult(NamedTuple):
+    """What `l1_path` writes.
+
+    beta : float64, (n_penalties, n_vars). intercept, gap : float64, (n_penalties,), gap in nats.
+    work : int64, (4,), added to: passes over the data, Hessians, sweeps of coordinate descent, and
+        steps that had to be shortened.
+    """
+
+    beta: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    work: NDArray[np.int64]
+
+
+class _State(NamedTuple):
+    """The weights, and what belongs to them.
+
+    theta, gradient : float64, (n_vars + 1,). residual : float64, (n_rows,).
+    trial, changed : float64, (n_vars + 1,), weights that are tried and the gradient there.
+    stored : float64, (n_vars,); delta, slope, penalty : float64, (n_vars + 1,); place : int64,
+        (n_vars + 1,), scratch; see `evaluate`, `minimise_model` and `renew_hessian`.
+    hessian : float64, (n_vars + 1, n_vars + 1). covered : bool, (n_vars + 1,), whether the Hessian
+        is that of the loss, but for corrections, in this coordinate.
+    """
+
+    theta: NDArray[np.float64]
+    gradient: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    trial: NDArray[np.float64]
+    changed: NDArray[np.float64]
+    stored: NDArray[np.float64]
+    delta: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    penalty: NDArray[np.float64]
+    place: NDArray[np.int64]
+    hessian: NDArray[np.float64]
+    covered: NDArray[np.bool_]
+
+
+@kernel
+def l1_path(target, data, y, counts, goal, result):
+    """Learn the coefficients of one variable for descending penalties, each from the last.
+
+    target : int, the variable. data : LogisticData.
+    y : uint8, (n_rows,), values of the target, of both kinds.
+    counts : float64, (n_vars + 1, n_vars + 1), weight of the rows in which two coordinates
+        (the last is the constant 1) are both 1.
+    goal : PathGoal. result : PathResult, written.
+    """
+    n = len(data.flipped)
+    share = _share_of_ones(y, data.weight)
+    bend = share * (1.0 - share) if data.free_intercept else 0.25
+    state = _start(n, len(y), counts * bend)
+    if data.free_intercept:
+        state.theta[n] = np.log(share / (1.0 - share))
+    total = data.weight.sum()
+    constant_loss = -total * (share * np.log(share) + (1.0 - share) * np.log1p(-share))
+    enough = goal.tolerance * constant_loss
+    loss = evaluate(data, y, state.theta, state.stored, state.residual, state.gradient)
+    state.gradient[target] = 0.0
+    result.work[0] += 1
+    for p in range(len(goal.penalties)):
+        state.penalty[:] = goal.penalties[p] * goal.factor
+        loss = _minimise(target, data, y, goal, p, enough, loss, state, result)
+        result.intercept[p] = state.theta[n]
+        for j in range(n):
+            result.beta[p, j] = state.theta[j]
+            if data.free_intercept and data.flipped[j]:
+                result.beta[p, j] = -state.theta[j]
+                result.intercept[p] += state.theta[j]
+
+
+@kernel
+def _share_of_ones(y, weight):
+    """Return the weight of the rows with y = 1, as a share of that of all rows."""
+    total = weight.sum()
+    share = 0.0
+    for i in range(len(y)):
+        share += weight[i] / total if y[i] else 0.0
+    return share
+
+
+@kernel
+def _start(n, n_rows, hessian):
+    """Return the state at weights of 0."""
+    for j in range(n + 1):
+        hessian[j, j] += LEAST_CURVATURE
+    return _State(
+        np.zeros(n + 1), np.zeros(n + 1), np.empty(n_rows), np.zeros(n + 1), np.zeros(n + 1),
+        np.empty(n), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1),
+        np.full(n + 1, -1, np.int64), hessian, np.ones(n + 1, np.bool_),
+    )  # fmt: skip
+
+
+@kernel
+def _minimise(target, data, y, goal, p, enough, loss, state, result):
+    """Take steps until the gap of penalty `p` is at most `enough`; return the loss by itself."""
+    misled = False
+    n_steps = 0
+    for _ in range(MAX_STEPS):
+        exact = misled or n_steps >= STEPS_PER_HESSIAN
+        objective = _penalised(loss, state.penalty, state.theta)
+        active, n_fresh = _list_active(target, state, exact)
+        exact |= n_fresh == len(active)
+        if n_fresh:
+            _renew(data, state, active, n_fresh, exact)
+            result.work[1] += 1
+            if exact:
+                misled = False
+                n_steps = 0
+        model = _active_part(state.hessian, active)
+        lower = minimise_model(
+            state.theta, state.gradient, state.penalty, model, active, state.delta, state.slope
+        )
+        result.work[2] += 1
+        if lower < 0.0 and not exact:
+            misled = True
+            continue
+        # The gap costs logarithms; it is computed when the model is nearly at its minimum.
+        if lower <= 2.0 * enough:
+            result.gap[p] = _gap(data, y, state, goal, p, objective)
+            if result.gap[p] <= enough:
+                break
+        length, new_loss = _search_line(data, y, state, active, objective, lower, result.work)
+        misled |= length < 1.0
+        if length == 0.0:
+            if exact:
+                break  # rounding leaves no step that lowers the objective
+            continue
+        loss = new_loss
+        n_steps += 1
+        _move(target, state, model, active, length)
+    return loss
+
+
+@kernel
+def _penalised(loss, penalty, theta):
+    """Return the loss plus the penalty."""
+    total = loss
+    for j in range(len(theta)):
+        total += penalty[j] * abs(theta[j])
+    return total
+
+
+@kernel
+def _list_active(target, state, exact):
+    """Return the active coordinates, those to renew in the Hessian first, and how many these are.
+
+    Either part is ascending. If `exact`, all are to be renewed, else those not covered.
+    """
+    theta, gradient, penalty, covered = state.theta, state.gradient, state.penalty, state.covered
+    n_active = n_fresh = 0
+    for j in range(len(theta)):
+        if j != target and (theta[j] != 0.0 or abs(gradient[j]) > penalty[j]):
+            n_active += 1
+            n_fresh += exact or not covered[j]
+    active = np.empty(n_active, np.int64)
+    a, b = 0, n_fresh
+    for j in range(len(theta)):
+        if j != target and (theta[j] != 0.0 or abs(gradient[j]) > penalty[j]):
+            if exact or not covered[j]:
+                active[a] = j
+                a += 1
+            else:
+                active[b] = j
+                b += 1
+    return active, n_fresh
+
+
+@kernel
+def _renew(data, state, active, n_fresh, exact):
+    """Renew the Hessian of the first `n_fresh` active coordinates; if `exact`, that is all."""
+    renew_hessian(state.hessian, data, state.residual, active, n_fresh, state.place)
+    if exact:
+        state.covered[:] = False
+    state.covered[active] = True
+
+
+@kernel
+def _gap(data, y, state, goal, p, objective):
+    """Return an upper bound on how far the objective is above its minimum."""
+    penalty, gradient = goal.penalties[p], state.gradient
+    return bound_gap(y, data.weight, state.residual, gradient, goal.factor, penalty, objective)
+
+
+@kernel
+def _active_part(hessian, active):
+    """Return the Hessian of the active coordinates, float32 of (n_active, n_active)."""
+    model = np.empty((len(active), len(active)), np.float32)
+    for a in range(len(active)):
+        row = hessian[active[a]]
+        for b in range(len(active)):
+            model[a, b] = row[active[b]]
+    return model
+
+
+@kernel
+def _search_line(data, y, state, active, objective, lower, work):
+    """Halve the step until it lowers the objective enough; return its length and the new loss.
+
+    The length is 0 where no step does. Weights that are tried, their gradient and their residuals
+    are left in the state.
+    """
+    trial = state.trial
+    length = 1.0
+    for _ in range(_MAX_HALVINGS):
+        trial[:] = state.theta
+        for a in range(len(active)):
+            trial[active[a]] += length * state.delta[a]
+        loss = evaluate(data, y, trial, state.stored, state.residual, state.changed)
+        work[0] += 1
+        if _penalised(loss, state.penalty, trial) <= objective - _ARMIJO * length * lower:
+            return length, loss
+        length *= 0.5
+        work[3] += 1
+    return 0.0, 0.0
+
+
+@kernel
+def _move(target, state, model, active, length):
+    """Take the weights that were tried, and correct the Hessian."""
+    theta, gradient, trial, changed = state.theta, state.gradient, state.trial, state.changed
+    changed[target] = 0.0
+    for a in range(len(active)):
+        state.delta[a] *= length
+    for j in range(len(theta)):
+        theta[j] = trial[j]
+        trial[j] = changed[j] - gradient[j]
+        gradient[j] = changed[j]
+    correct_hessian(state.hessian, model, active, state.delta, trial, state.slope)

@@ -1,0 +1,255 @@
+"""The quadratic model of the loss: its minimum, its Hessian, and its corrections.
+
+The model covers the active coordinates. Its Hessian starts as a multiple of the co-occurrence
+counts. After each step BFGS corrects the model by how the gradient changed, so that most steps
+cost one pass over the ones of the data. Where the model has misled, `renew_hessian` computes the
+Hessian at the present weights.
+"""
+
+import numpy as np
+
+from mnlearn.kernels.inlining import inlined
+from mnlearn.kernels.jit import kernel, sum_kernel
+
+MAX_SWEEPS = 200
+# Coordinate descent ends when a sweep lowers the model by less than this share of the first.
+SWEEP_TOLERANCE = 1e-3
+# So many sweeps are followed by a solution of the linear equations.
+SWEEPS_PER_SOLVE = 10
+_RUNAWAY = 1e3
+# A pivot below this share of its diagonal element is a rounding error of single precision.
+_LEAST_PIVOT = np.float32(1e-6)
+# Keeps a coordinate's step finite where all probabilities are 0 or 1, or the variable is constant.
+LEAST_CURVATURE = 1e-8
+
+
+@kernel
+def renew_hessian(hessian, data, residual, active, n_fresh, place):
+    """Compute the Hessian of the first `n_fresh` active coordinates and all active ones.
+
+    hessian : float64, (n_vars + 1, n_vars + 1). data : LogisticData. residual : float64, (n_rows,).
+    active : int64, (n_active,), those first, either part ascending.
+    place : int64, (n_vars + 1,), scratch, all -1 before and after.
+    """
+    n_active = len(active)
+    for a in range(n_active):
+        place[active[a]] = a
+    both, one = np.zeros((n_fresh, n_active)), np.zeros(n_active)
+    whole = _sum_curvatures(data, residual, place, n_fresh, both, one)
+    n = len(data.flipped)
+    for a in range(n_active):
+        if active[a] == n:
+            one[a] = whole
+        elif a < n_fresh:
+            one[a] = both[a, a]
+    for a in range(n_fresh):
+        for b in range(a, n_active):
+            u, v = active[a], active[b]
+            together = one[b] if u == n else one[a] if v == n else both[a, b]
+            flip_u = u < n and data.flipped[u] and not data.free_intercept
+            flip_v = v < n and data.flipped[v] and not data.free_intercept
+            if flip_u and flip_v:
+                together += whole - one[a] - one[b]
+            elif flip_u:
+                together = one[b] - together
+            elif flip_v:
+                together = one[a] - together
+            hessian[u, v] = together
+            hessian[v, u] = together
+        hessian[active[a], active[a]] += LEAST_CURVATURE
+    place[active] = -1
+
+
+@kernel
+def _sum_curvatures(data, residual, place, n_fresh, both, one):
+    """Sum the curvatures of the rows by the active columns that are 1; return the sum of all.
+
+    place : int64, place of each coordinate among the active ones, or -1.
+    both : float64, (n_fresh, n_active), both columns 1; one : float64, (n_active,), of the columns
+    that are not fresh. Added to.
+    """
+    indptr, indices, weight, _, _ = data
+    fresh, old = np.empty(n_fresh, np.int64), np.empty(len(one) - n_fresh, np.int64)
+    whole = 0.0
+    for i in range(len(weight)):
+        r = abs(residual[i])
+        curvature = r * (1.0 - r / weight[i])
+        whole += curvature
+        n_here = n_old = 0
+        for j in indices[indptr[i] : indptr[i + 1]]:
+            at = place[j]
+            if at >= n_fresh:
+                old[n_old] = at
+                one[at] += curvature
+                n_old += 1
+            elif at >= 0:
+                fresh[n_here] = at
+                n_here += 1
+        for k in range(n_here):
+            row = both[fresh[k]]
+            for m in range(k, n_here):
+                row[fresh[m]] += curvature
+            for m in range(n_old):
+                row[old[m]] += curvature
+    return whole
+
+
+@kernel
+def minimise_model(theta, gradient, penalty, model, active, delta, slope):
+    """Minimise the quadratic model over the active coordinates; return how much lower it gets.
+
+    Returned is -1 where the model, after corrections, has no minimum.
+
+    theta, gradient, penalty : float64, (n_vars + 1,). active : int64, (n_active,).
+    model : float32, (n_active, n_active), the Hessian. delta : float64, (n_active,), the step,
+    written. slope : float64, (n_active,), scratch.
+    """
+    first = 0.0
+    for a in range(len(active)):
+        delta[a] = 0.0
+        slope[a] = gradient[active[a]]
+    every = True  # Sweeps over all coordinates alternate with sweeps over those that are not 0.
+    for sweep in range(MAX_SWEEPS):
+        gain = _sweep(theta, penalty, model, active, delta, slope, every)
+        if sweep == 0:
+            first = gain
+        elif not gain <= _RUNAWAY * first:
+            return -1.0
+        if gain <= SWEEP_TOLERANCE * first:
+            if every:
+                break
+            every = True
+        elif sweep % SWEEPS_PER_SOLVE == SWEEPS_PER_SOLVE - 1:
+            _step_inside(theta, penalty, model, active, delta, slope)
+            every = True
+        else:
+            every = False
+    lower = 0.0
+    for a in range(len(active)):
+        j = active[a]
+        # With the step d and the slope g + H d at its end, the model is lower by
+        # -(g d + d H d / 2) = -(g + (g + H d)) d / 2, less what the penalty grows.
+        lower -= 0.5 * (gradient[j] + slope[a]) * delta[a]
+        lower -= penalty[j] * (abs(theta[j] + delta[a]) - abs(theta[j]))
+    return lower
+
+
+@inlined
+def _sweep(theta, penalty, model, active, delta, slope, every):
+    """Minimise over each coordinate in turn; return by how much that lowers the model, doubled."""
+    gain = 0.0
+    for a in range(len(active)):
+        old = theta[active[a]] + delta[a]
+        if old == 0.0 and not every:
+            continue
+        bend = model[a, a]
+        new = old - slope[a] / bend
+        edge = penalty[active[a]] / bend
+        new = max(new - edge, 0.0) + min(new + edge, 0.0)
+        change = new - old
+        if change != 0.0:
+            delta[a] += change
+            gain += bend * change * change
+            row = model[a]
+            for b in range(len(active)):
+                slope[b] += row[b] * change
+    return gain
+
+
+@kernel
+def _step_inside(theta, penalty, model, active, delta, slope):
+    """Go towards the minimum over the coordinates that are not 0, until one changes its sign.
+
+    Arguments as in `minimise_model`.
+    """
+    n_active = len(active)
+    inside = np.empty(n_active, np.int64)
+    n = 0
+    for a in range(n_active):
+        if theta[active[a]] + delta[a] != 0.0:
+            inside[n] = a
+            n += 1
+    inside = inside[:n]
+    matrix, pull = np.empty((n, n), np.float32), np.empty(n, np.float32)
+    for k in range(n):
+        a = inside[k]
+        sign = np.sign(theta[active[a]] + delta[a])
+        pull[k] = -slope[a] - sign * penalty[active[a]]
+        for m in range(n):
+            matrix[k, m] = model[a, inside[m]]
+    way = pull.copy()
+    if not _cholesky_solve(matrix, way) or not way @ pull > 0.0:
+        return  # a model with negative or no curvature, or one at its minimum
+    length, first = 1.0, -1
+    for k in range(n):
+        x = theta[active[inside[k]]] + delta[inside[k]]
+        if penalty[active[inside[k]]] > 0.0 and x * way[k] < 0.0 and -x / way[k] < length:
+            length, first = -x / way[k], k
+    for k in range(n):
+        a = inside[k]
+        change = length * way[k] if k != first else -theta[active[a]] - delta[a]
+        delta[a] += change
+        row = model[a]
+        for b in range(n_active):
+            slope[b] += row[b] * change
+
+
+@sum_kernel
+def _cholesky_solve(matrix, x):
+    """Solve for x in place; return whether the matrix, which is overwritten, is positive definite.
+
+    LAPACK's routines end the program where it is not.
+
+    matrix : float32, (n, n), of which the lower triangle is read. x : float32, (n,).
+    """
+    n = len(x)
+    for i in range(n):
+        row = matrix[i]
+        least = _LEAST_PIVOT * row[i]
+        for j in range(i):
+            other = matrix[j]
+            total = row[j]
+            for k in range(j):
+                total -= row[k] * other[k]
+            row[j] = total / other[j]
+        total = row[i]
+        for k in range(i):
+            total -= row[k] * row[k]
+        if not total > least:
+            return False
+        row[i] = np.sqrt(total)
+        total = x[i]
+        for k in range(i):
+            total -= row[k] * x[k]
+        x[i] = total / row[i]
+    for i in range(n - 1, -1, -1):
+        row = matrix[i]
+        x[i] /= row[i]
+        for k in range(i):
+            x[k] -= row[k] * x[i]
+    return True
+
+
+@kernel
+def correct_hessian(hessian, model, active, delta, change, image):
+    """Correct the Hessian so that it gives the `change` of the gradient along the step (BFGS).
+
+    hessian : float64, (n_vars + 1, n_vars + 1), written. model : float32, (n_active, n_active), its
+    active part. change : float64, (n_vars + 1,). image : float64, (n_active,), scratch.
+    """
+    n_active = len(active)
+    bend = curvature = 0.0
+    for a in range(n_active):
+        total = 0.0
+        for b in range(n_active):
+            total += model[a, b] * delta[b]
+        image[a] = total
+        bend += total * delta[a]
+        curvature += change[active[a]] * delta[a]
+    if bend <= 0.0 or curvature <= 1e-10 * bend:
+        return
+    for a in range(n_active):
+        p, q = change[active[a]] / curvature, image[a] / bend
+        row = hessian[active[a]]
+        for b in range(n_active):
+            row[active[b]] = model[a, b] + p * change[active[b]] - q * image[b]

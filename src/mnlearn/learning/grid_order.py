@@ -1,0 +1,109 @@
+"""The order in which grid points are learned, and the point that each one starts at."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Step:
+    """One hyperparameter along which each grid point starts at its predecessor.
+
+    falling : whether its values are taken from the greatest to the least. None counts as infinity.
+    """
+
+    name: str
+    falling: bool
+
+
+def rising(name: str) -> Step:
+    """Take the values of a hyperparameter from the least to the greatest."""
+    return Step(name, falling=False)
+
+
+def falling(name: str) -> Step:
+    """Take the values of a hyperparameter from the greatest to the least."""
+    return Step(name, falling=True)
+
+
+@dataclass(frozen=True)
+class Path:
+    """The hyperparameters along which weights are learned from one grid point to the next.
+
+    A point starts at the point before it along the first of these steps of which it does not have
+    the first value: the steps of `penalty` come before those of `features`.
+
+    penalty : steps between points that have the same features.
+    features : steps between points of which the earlier has a part of the later one's features.
+    """
+
+    penalty: tuple[Step, ...] = (falling("l1"), rising("sd"))
+    features: tuple[Step, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps, those of the penalty first."""
+        return self.penalty + self.features
+
+
+@dataclass(frozen=True)
+class Point:
+    """A grid point.
+
+    values : of the parameters of the grid, in their order.
+    place : of the point in the product of the values as they are given.
+    start : place of the point that it starts at, or None if it starts from nothing.
+    same_features : whether that point has the same features.
+    family : the values of all parameters that are not of the penalty. Points of one family have the
+        same features.
+    """
+
+    values: tuple[Any, ...]
+    place: int
+    start: int | None
+    same_features: bool
+    family: tuple[Any, ...]
+
+
+def order_points(
+    names: Sequence[str], grid: Mapping[str, Sequence[Any]], path: Path | None
+) -> list[Point]:
+    """List the points of a grid, each after the point that it starts at.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The parameters, that of the outermost loop first.
+    grid : mapping
+        The values of each parameter.
+    path : Path, optional
+        Without it no point starts at another, and the order is that of the values as given.
+    """
+    steps = () if path is None else path.steps
+    ordered = {step.name: _in_order(grid[step.name], step) for step in steps if step.name in names}
+    product = itertools.product(*(grid[name] for name in names))
+    places = {values: place for place, values in reversed(list(enumerate(product)))}
+    outside = [n for n in names if path is None or n not in {step.name for step in path.penalty}]
+    points = []
+    for values in itertools.product(*(ordered.get(name, grid[name]) for name in names)):
+        point = dict(zip(names, values, strict=True))
+        start, same_features = None, False
+        for step in steps:
+            place = ordered[step.name].index(point[step.name])
+            if place > 0:
+                before = {**point, step.name: ordered[step.name][place - 1]}
+                start = places[tuple(before[name] for name in names)]
+                same_features = path is not None and step in path.penalty
+                break
+        family = tuple(point[name] for name in outside)
+        points.append(Point(values, places[values], start, same_features, family))
+    return points
+
+
+def _in_order(values: Sequence[Any], step: Step) -> list[Any]:
+    def size(value: float | None) -> float:
+        return math.inf if value is None else value
+
+    return sorted(values, key=size, reverse=step.falling)

@@ -1,0 +1,94 @@
+"""Hyperparameters: how a learner declares one, and how a value given as text is read."""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterable
+from typing import Any
+
+from mnlearn.runtime.errors import InputError
+
+
+def parameter(
+    default: Any,
+    help_text: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    choices: Iterable[str] | None = None,
+) -> Any:
+    """Declare a hyperparameter as a dataclass field.
+
+    Parameters
+    ----------
+    default : Any
+        Used where nothing is chosen.
+    help_text : str
+        One line without a full stop. The choices are added to it.
+    low, high : float, optional
+        Least and greatest value allowed; both are needed for a range.
+    above : float, optional
+        The value has to be greater than this.
+    choices : iterable of str, optional
+        The texts allowed.
+    """
+    allowed = None if choices is None else tuple(choices)
+    text = help_text if allowed is None else f"{help_text}: {', '.join(allowed)}"
+    metadata = {"help": text, "low": low, "high": high, "above": above, "choices": allowed}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def public_name(field: dataclasses.Field) -> str:
+    """Return the name of a hyperparameter; a field named by a keyword ends in an underscore."""
+    return field.name.rstrip("_")
+
+
+def check_value(field: dataclasses.Field, value: Any) -> None:
+    """Refuse a value outside of what a hyperparameter was declared to take.
+
+    Raises
+    ------
+    InputError
+        Names the parameter, what was expected, and the value.
+    """
+    name, rule = public_name(field), field.metadata
+    if value is None:
+        return
+    if rule["choices"] is not None and value not in rule["choices"]:
+        expected = ", ".join(rule["choices"])
+        raise InputError(f"parameter {name}: expected one of {expected}, got {value!r}.")
+    if rule["above"] is not None and not rule["above"] < value < float("inf"):
+        raise InputError(
+            f"parameter {name}: expected a number above {rule['above']:g}, got {value:g}."
+        )
+    if rule["low"] is not None and not rule["low"] <= value <= rule["high"]:
+        raise InputError(
+            f"parameter {name}: expected {rule['low']:g} to {rule['high']:g}, got {value:g}."
+        )
+
+
+def convert(name: str, value: Any, kind: Any) -> Any:
+    """Return a value, perhaps text from a command line, as the annotated type.
+
+    Raises
+    ------
+    InputError
+        The value is not of that type.
+    """
+    options = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    if value is None or (isinstance(value, str) and value.lower() in ("none", "null")):
+        if type(None) in options:
+            return None
+        raise InputError(f"parameter {name}: expected a value, got {value}.")
+    wanted = next(option for option in options if option is not type(None))
+    if isinstance(value, bool) or (wanted is str and not isinstance(value, str)):
+        raise InputError(f"parameter {name}: expected {wanted.__name__}, got {value!r}.")
+    try:
+        converted = wanted(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        article = {"int": "a whole number", "float": "a number"}.get(wanted.__name__, "text")
+        raise InputError(f"parameter {name}: expected {article}, got {value!r}.") from error
+    if wanted is int and float(value) != converted:
+        raise InputError(f"parameter {name}: expected a whole number, got {value!r}.")
+    return converted

@@ -1,0 +1,180 @@
+"""Compressed files, expanded only up to a limit: a few kilobytes can hold terabytes of zeros."""
+
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from mnlearn.runtime.errors import InputError
+
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class ExpansionLimit:
+    """How far a compressed file may expand.
+
+    Parameters
+    ----------
+    max_bytes : int
+        Largest expanded size in bytes.
+    max_ratio : float
+        Largest ratio of the expanded to the compressed size.
+    free_bytes : int
+        The ratio is not looked at up to this expanded size, in bytes. The benchmark data
+        expand to 24 MB at most, one of them by a factor of 271.
+    advice : str
+        End of the sentence that refuses a file.
+
+    """
+
+    max_bytes: int = 4 << 30
+    max_ratio: float = 200.0
+    free_bytes: int = 256 << 20
+    advice: str = "decompress the file yourself if it is meant to be so large"
+
+    def check(self, where: Path | str, n_compressed: int, n_expanded: int) -> None:
+        """Refuse a file that has expanded from `n_compressed` to `n_expanded` bytes, or further.
+
+        Raises
+        ------
+        InputError
+            The limit is passed; the sentence gives both sizes.
+
+        """
+        by_ratio = max(self.free_bytes, self.max_ratio * n_compressed)
+        if n_expanded <= min(self.max_bytes, by_ratio):
+            return
+        expected = (
+            f"at most {_size(self.max_bytes)}"
+            if self.max_bytes <= by_ratio
+            else f"at most {self.max_ratio:g} times as much"
+        )
+        raise InputError(
+            f"{where}: {_size(n_compressed)} expand to {_size(n_expanded)} or more; expected "
+            f"{expected}; {self.advice}."
+        )
+
+
+DEFAULT_LIMIT = ExpansionLimit()
+
+
+@contextmanager
+def open_bytes(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Iterator[IO[bytes]]:
+    """Yield the content of `path` as a stream, expanded if `path` ends in `.xz` or `.gz`.
+
+    Raises
+    ------
+    InputError
+        The file is missing, unreadable, not in the compression that its suffix names, or
+        expands beyond `limit`.
+
+    """
+    path = Path(path)
+    try:
+        file = path.open("rb")
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file.") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+    with file:
+        if path.suffix not in _OPENERS:
+            try:
+                yield file
+            except OSError as error:
+                raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+            return
+        with _expand(file, path, path.stat().st_size, limit) as expanded:
+            yield expanded
+
+
+def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
+    """Return the whole content of `path`; see `open_bytes`."""
+    with open_bytes(path, limit) as file:
+        return _read_all(file) if Path(path).suffix in _OPENERS else file.read()
+
+
+def expand(content: bytes, place: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
+    """Return `content` expanded, where the suffix of `place` names the compression.
+
+    Raises
+    ------
+    InputError
+        The content is not in that compression, or expands beyond `limit`.
+
+    """
+    with _expand(io.BytesIO(content), place, len(content), limit) as expanded:
+        return _read_all(expanded)
+
+
+def check_archive(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> None:
+    """Refuse a zip archive whose members together expand beyond `limit`.
+
+    Reading a member stops at the size that the archive declares, so the declared sizes suffice.
+
+    Raises
+    ------
+    InputError
+        The limit is passed.
+
+    """
+    with zipfile.ZipFile(path) as archive:
+        n_expanded = sum(member.file_size for member in archive.infolist())
+    limit.check(path, Path(path).stat().st_size, n_expanded)
+
+
+@contextmanager
+def _expand(
+    file: IO[bytes], place: Path | str, n_compressed: int, limit: ExpansionLimit
+) -> Iterator[IO[bytes]]:
+    """Yield the expanded content of an open compressed file."""
+    suffix = Path(place).suffix
+    try:
+        with _OPENERS[suffix](file, "rb") as expanded:
+            yield io.BufferedReader(_Counted(expanded, place, n_compressed, limit), _CHUNK_BYTES)
+    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
+        raise InputError(f"{place}: is not a complete {suffix} file ({error}).") from error
+
+
+class _Counted(io.RawIOBase):
+    """A stream that counts what it expands to."""
+
+    def __init__(
+        self, file: IO[bytes], place: Path | str, n_compressed: int, limit: ExpansionLimit
+    ) -> None:
+        self._file, self._place, self._limit = file, place, limit
+        self._n_compressed, self._n_expanded = n_compressed, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        content = self._file.read(len(buffer))
+        self._n_expanded += len(content)
+        self._limit.check(self._place, self._n_compressed, self._n_expanded)
+        buffer[: len(content)] = content
+        return len(content)
+
+
+def _read_all(file: IO[bytes]) -> bytes:
+    # A BytesIO hands out its buffer without a copy; read() would hold everything twice.
+    content = io.BytesIO()
+    while chunk := file.read(_CHUNK_BYTES):
+        content.write(chunk)
+    return content.getvalue()
+
+
+def _size(n_bytes: float) -> str:
+    """Return a size for people, in decimal units."""
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} GB"

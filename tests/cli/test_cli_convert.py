@@ -1,0 +1,126 @@
+"""`mnlearn convert` and `info`: what they write, print and refuse."""
+
+from pathlib import Path
+
+import pytest
+
+from command import mean, numbers, refuse, succeed
+from command_folder import fill_folder
+from mnlearn.data.text import load_dataset
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with data, models and broken files, as current folder."""
+    return fill_folder(tmp_path, monkeypatch)
+
+
+def test_convert_a_markov_network_and_back():
+    for line in ("m.npz a.mn", "a.mn b.npz", "b.npz c.mn", "m.npz e.csv", "a.mn e.graphml"):
+        assert succeed(f"convert {line}").output == ""
+    assert Path("a.mn").read_bytes() == Path("c.mn").read_bytes()
+    for metric in ("pll", "ll"):
+        scores = {mean(f"{m} d.data --metric {metric}") for m in ("m.npz", "a.mn", "b.npz")}
+        assert len(scores) == 1
+    assert Path("e.csv").read_text().startswith("source,target,weight\n")
+    assert "<graphml" in Path("e.graphml").read_text()
+
+
+def test_convert_a_dependency_network_and_back():
+    for line in ("dn.npz a.dn", "a.dn b.npz", "b.npz c.dn", "dn.npz e.csv", "a.dn e.graphml"):
+        assert succeed(f"convert {line}").output == ""
+    assert Path("a.dn").read_bytes() == Path("c.dn").read_bytes()
+    assert mean("a.dn d.data") == mean("b.npz d.data")
+    assert mean("a.dn d.data") == pytest.approx(mean("dn.npz d.data"), abs=1e-12)
+    assert 'edgedefault="directed"' in Path("e.graphml").read_text()
+
+
+def test_convert_data_and_back():
+    for a, b in (("d.data", "a.npz"), ("a.npz", "b.csv"), ("b.csv", "c.data.xz")):
+        assert succeed(f"convert {a} {b}").output == ""
+    succeed("convert c.data.xz e.data")
+    assert Path("e.data").read_bytes() == Path("d.data").read_bytes()
+    succeed("convert named.csv n.npz")
+    succeed("convert n.npz n.csv.gz")
+    succeed("convert n.csv.gz n.csv")
+    assert Path("n.csv").read_bytes() == Path("named.csv").read_bytes()
+    Path("w.data").write_text("0.5|0,1\n2|1,1\n")
+    succeed("convert w.data w.npz")
+    succeed("convert w.npz v2.data")
+    assert load_dataset("v2.data").weight.tolist() == [0.5, 2]
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("convert no.mn a.npz", "no.mn: no such file"),
+        ("convert no.npz a.mn", "no.npz: no such file"),
+        ("convert no.data a.npz", "no.data: no such file"),
+        ("convert m.npz a.foo", "a.foo: expected a model file"),
+        ("convert m.npz a.data", "a.data: expected a model file"),
+        ("convert m.npz a.dn", "a.dn: a .dn file holds"),
+        ("convert dn.npz a.mn", "a.mn: a .mn file holds"),
+        ("convert empty a.npz", "empty: holds no examples"),
+        ("convert binary.csv a.npz", "binary.csv: is not a text file"),
+        ("convert m.npz file/a.mn", "file/a.mn: cannot be written"),
+        ("convert d.data file/a.npz", "file/a.npz: cannot be written"),
+        ("convert d.data a.mn", "a.mn"),
+        ("convert d.npz a.dn", "a.dn"),
+        ("convert d.data a.graphml", "a.graphml"),
+        ("convert d.data a.pdf", "a.pdf"),
+    ],
+)
+def test_convert_refuses(line, names):
+    refuse(line, names)
+
+
+def test_convert_refuses_damaged_files():
+    Path("cut.npz").write_bytes(Path("m.npz").read_bytes()[:200])
+    refuse("convert cut.npz a.mn", "cut.npz: is not a readable .npz file")
+    Path("cut.mn").write_bytes(Path("m.mn").read_bytes()[:-20])
+    refuse("convert cut.mn a.npz", "cut.mn, line")
+
+
+def test_info():
+    record = numbers("info m.npz --json")
+    assert record["kind"] == "Markov network"
+    assert record["n_vars"] == 6
+    assert sum(record["features_by_length"].values()) == record["n_features"]
+    assert record["bytes"] == Path("m.npz").stat().st_size
+    text = succeed("info m.mn").stdout
+    assert "Markov network" in text
+    record = numbers("info dn.npz --json")
+    assert record["kind"] == "dependency network"
+    assert record["n_leaves"] >= 6
+    assert "n leaves" in succeed("info dn.npz").stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("info no.mn", "no.mn: no such file"),
+        ("info d.npz", "d.npz: expected a model"),
+        ("info file", "file: expected a model file"),
+        ("info no.graphml", "no.graphml: .graphml files of models can only be written"),
+    ],
+)
+def test_info_refuses(line, names):
+    refuse(line, names)
+
+
+def test_categories_become_indicators_by_a_mapping_that_is_kept():
+    Path("c.csv").write_text("colour,smoker\nred,yes\nblue,no\ngreen,no\nred,no\n")
+    succeed("convert c.csv c.npz --categories map.json")
+    data = load_dataset("c.npz")
+    assert data.names == ("colour=blue", "colour=green", "colour=red", "smoker=yes")
+    assert data.rows[data.row_of].tolist() == [
+        [0, 0, 1, 1],
+        [1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [0, 0, 1, 0],
+    ]
+    Path("d.csv").write_text("colour,smoker\nblue,yes\n")
+    succeed("convert d.csv d.data --categories map.json")
+    assert load_dataset("d.data").rows.tolist() == [[1, 0, 0, 1]]
+    Path("e.csv").write_text("colour,smoker\npink,yes\n")
+    refuse("convert e.csv e.data --categories map.json", "e.csv, line 2")

@@ -1,0 +1,76 @@
+"""`mnlearn datasets` and `fetch`: what they write, print and refuse."""
+
+from pathlib import Path
+
+import pytest
+
+from command import numbers, refuse, succeed
+from command_folder import fill_folder
+from mnlearn.study.datasets.embedded import EMBEDDED
+from mnlearn.study.datasets.registry import load_registry
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with data, models and broken files, as current folder."""
+    return fill_folder(tmp_path, monkeypatch)
+
+
+def test_datasets():
+    rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}
+    assert list(rows) == [*load_registry(), *EMBEDDED]
+    assert rows["nltcs"]["state"] == "absent"
+    assert rows["triples"]["state"] == "embedded"
+    assert (rows["nltcs"]["n_vars"], rows["nltcs"]["n_train"]) == (16, 16181)
+    lines = succeed("datasets --folder here").stdout.splitlines()
+    assert lines[0].split()[:4] == ["name", "label", "vars", "train"]
+    assert len(lines) >= 1 + len(rows)
+    assert not Path("here").exists()
+
+
+def test_datasets_estimates_from_recorded_costs():
+    rows = numbers("datasets --json")["datasets"]
+    assert all(row["estimates"]["dtsl"]["seconds"] > 0 for row in rows)
+    assert "Estimates: one thread" in succeed("datasets").stdout
+
+
+def test_datasets_without_recorded_costs(folder):
+    (folder / "workflow").mkdir()
+    text = (ROOT / "workflow" / "datasets.tsv").read_text()
+    (folder / "workflow" / "datasets.tsv").write_text(text)
+    rows = numbers("datasets --json")["datasets"]
+    assert all(row["estimates"] == {} for row in rows)
+    assert "Estimates" not in succeed("datasets").stdout
+
+
+def test_fetch_from_an_empty_mirror():
+    progress = refuse(
+        "fetch nltcs --mirror folder --folder here",
+        "nltcs: mirror folder: has neither nltcs/nltcs.train.data",
+        leaves=("here",),
+    )
+    assert len(progress) == 1
+    assert progress[0].startswith("nltcs: ")
+    left = {path.name for path in Path("here").rglob("*") if path.is_file()}
+    assert not any(name.endswith((".data", ".npz", ".xz")) for name in left)
+    refuse("fetch nltcs msnbc --mirror none --folder here", "nltcs, msnbc", leaves=("here",))
+
+
+def test_fetch_of_wrong_files():
+    Path("mirror/nltcs").mkdir(parents=True)
+    Path("mirror/nltcs/nltcs.train.data").write_text("0,1\n")
+    refuse("fetch nltcs --mirror mirror --folder here", "nltcs.train.data", leaves=("here",))
+    assert not list(Path("here").rglob("nltcs*.data"))
+
+
+def test_fetch_from_the_mirror(mirror):
+    succeed(f"fetch nltcs --folder here --mirror {mirror}")
+    before = {p: p.stat().st_mtime_ns for p in Path("here").rglob("*.data")}
+    assert len(before) == 3
+    again = succeed(f"fetch nltcs --folder here --mirror {mirror}")
+    assert "was already here" in again.stderr
+    assert before == {p: p.stat().st_mtime_ns for p in Path("here").rglob("*.data")}
+    rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}
+    assert rows["nltcs"]["state"] == "verified"

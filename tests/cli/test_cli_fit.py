@@ -1,0 +1,144 @@
+"""`mnlearn fit` and `methods`: what they write, print and refuse."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from command import mean, refuse, succeed
+from command_folder import fill_folder
+from mnlearn.methods import learner_names, load_learner
+from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.io.formats import load_model
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with data, models and broken files, as current folder."""
+    return fill_folder(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("method", learner_names())
+def test_fit_with_defaults(method):
+    network = ""
+    if load_learner(method).network == "required":
+        succeed("fit dn_tree --train d.data --out dn.npz")
+        network = " --network dn.npz"
+    result = succeed(f"fit {method} --train d.data --out a.npz{network}")
+    assert result.stdout == ""
+    assert f"a.npz: {method} with " in result.stderr
+    model = load_model("a.npz")
+    assert isinstance(model, DependencyNetwork) == method.startswith("dn_")
+    assert model.n_vars == 6
+    best = mean("a.npz d.data")
+    succeed("fit atomic --train d.data --out base.npz")
+    assert best >= mean("base.npz d.data")
+
+
+def test_fit_takes_parameters_and_keeps_names():
+    plain = "fit dtsl --train named.csv --out"
+    succeed(f"{plain} a.npz --set kappa=0.1 --set feature_mode=nonzero --set ' sd = none '")
+    weak = succeed(f"{plain} b.npz --set sd=0.01")
+    assert "sd=0.01" in weak.stderr
+    a, b = load_model("a.npz"), load_model("b.npz")
+    assert a.names == tuple("abcdef")
+    assert np.abs(b.weight).max() < np.abs(a.weight).max()
+
+
+def test_fit_searches_a_grid_on_validation_data():
+    result = succeed(
+        "fit dtsl --train d.data --valid v.data --grid grid.yaml --out a.npz --trace t.csv"
+    )
+    trace = pd.read_csv("t.csv")
+    assert len(trace) == 2 + 2 * 2
+    last = trace[trace["stage"] == trace["stage"].max()]
+    best = last.loc[last["validation"].idxmax()]
+    assert f"feature_mode={best['feature_mode']}, sd={best['sd']:g}" in result.stderr.replace(
+        "sd=1.0", "sd=1"
+    )
+    assert mean("a.npz v.data") == pytest.approx(best["validation"], abs=1e-12)
+
+
+def test_fit_without_validation_data_shows_no_score():
+    result = succeed("fit atomic --train d.data --out a.npz --trace t.csv")
+    assert "learned" in result.stderr
+    assert "validation" not in result.stderr
+    assert pd.read_csv("t.csv")["validation"].isna().all()
+
+
+def test_set_overrides_the_grid():
+    succeed(
+        "fit dtsl --train d.data --valid v.data --grid grid.yaml --set kappa=0.5 "
+        "--set feature_mode=prune --out a.npz --trace t.csv"
+    )
+    trace = pd.read_csv("t.csv")
+    assert set(trace["kappa"]) == {0.5}
+    assert set(trace["feature_mode"]) == {"prune"}
+    assert len(trace) == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "suffix"),
+    [("dtsl", s) for s in (".npz", ".mn", ".graphml", ".csv")]
+    + [("dn_tree", s) for s in (".npz", ".dn", ".graphml", ".csv")],
+)
+def test_fit_writes_the_same_bytes_whatever_the_threads(method, suffix):
+    for threads in (1, 2):
+        succeed(f"fit {method} --train d.data --out {threads}{suffix} --threads {threads}")
+    content = Path(f"1{suffix}").read_bytes()
+    assert content == Path(f"2{suffix}").read_bytes()
+    assert content
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("fit dtsl --train no.data --out a.npz", "no.data: no such file"),
+        ("fit dtsl --train ragged --out a.npz", "ragged, line 3"),
+        ("fit dtsl --train ternary --out a.npz", "ternary, line 2, column 2"),
+        ("fit dtsl --train gap --out a.npz", "gap, line 2"),
+        ("fit dtsl --train empty --out a.npz", "empty: holds no examples"),
+        ("fit dtsl --train binary.csv --out a.npz", "binary.csv: is not a text file"),
+        ("fit dtsl --train m.npz --out a.npz", "m.npz: expected a dataset"),
+        ("fit dtsl --train d.data --valid no --grid grid.yaml --out a.npz", "no: no such file"),
+        ("fit dtsl --train d.data --out a.xyz", "a.xyz: expected a model file"),
+        ("fit dtsl --train d.data --out a", "a: expected a model file"),
+        ("fit nope --train d.data --out a.npz", "method nope: expected one of acbn, acmn, atomic"),
+        ("fit ../cli --train d.data --out a.npz", "method ../cli: expected one of"),
+        ("fit atomic --train d.data --out a.dn", "a.dn"),
+        ("fit dn_tree --train d.data --out a.mn", "a.mn"),
+        ("fit atomic --train d.data --out file/a.npz", "file/a.npz: cannot be written"),
+        ("fit dtsl --train d.data --out a.npz --set kappa", "--set kappa"),
+        ("fit dtsl --train d.data --out a.npz --set kapa=1", "parameter kapa"),
+        ("fit dtsl --train d.data --out a.npz --set kappa=x", "parameter kappa"),
+        ("fit dtsl --train d.data --out a.npz --set kappa=7", "parameter kappa"),
+        ("fit dtsl --train d.data --out a.npz --set kappa=none", "parameter kappa"),
+        ("fit dtsl --train d.data --out a.npz --set sd=-1", "sd: expected a number above 0"),
+        ("fit dtsl --train d.data --out a.npz --set feature_mode=all", "parameter feature_mode"),
+        ("fit dtsl --train d.data --out a.npz --set max_iterations=1.5", "max_iterations"),
+        ("fit atomic --train d.data --out a.npz --set pseudocount=nan", "pseudocount"),
+        ("fit dtsl --train d.data --out a.npz --grid grid.yaml", "--grid: expected --valid"),
+        ("fit dtsl --train d.data --out a.npz --grid no.yaml", "no.yaml: no such file"),
+        ("fit dtsl --train d.data --out a.npz --grid list.yaml", "list.yaml: expected"),
+        ("fit dtsl --train d.data --out a.npz --grid none.yaml", "parameter kappa"),
+        ("fit dtsl --train d.data --out a.npz --grid unknown.yaml", "parameter kapa"),
+        ("fit dtsl --train d.data --out a.npz --grid binary.csv", "binary.csv: is not a text"),
+        ("fit dtsl --train d.data --out a.npz --grid broken.yaml", "broken.yaml, line"),
+        ("fit dtsl --train d.data --out a.npz --grid infinite.yaml", "parameter max_iterations"),
+        ("fit atomic --train d.data --valid d5.data --out a.npz", "d5.data"),
+        (
+            "fit atomic --train d.data --out a.npz --trace file/t.csv",
+            "file/t.csv: cannot be written",
+        ),
+    ],
+)
+def test_fit_refuses(line, names):
+    refuse(line, names)
+
+
+def test_methods():
+    text = succeed("methods").stdout
+    for name in learner_names():
+        assert f"{name}: " in text
+    assert "    kappa=0.01    " in text

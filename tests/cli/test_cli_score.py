@@ -1,0 +1,134 @@
+"""`mnlearn score`: what it writes, prints and refuses."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import mean, numbers, refuse, succeed
+from command_folder import fill_folder
+
+N_EXAMPLES = 300
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with data, models and broken files, as current folder."""
+    return fill_folder(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("metric", ["pll", "cmll", "cll", "ll"])
+def test_score_prints_one_json_object(metric):
+    line = f"score m.npz d.data --metric {metric} --samples 200"
+    record = numbers(f"{line} --json")
+    keys = {"metric", "mean", "standard_error", "n_examples"}
+    assert set(record) == keys | ({"monte_carlo_error"} if metric == "cmll" else set())
+    assert record["metric"] == metric
+    assert record["n_examples"] == N_EXAMPLES
+    assert record["mean"] < 0 < record["standard_error"]
+    result = succeed(f"{line} --json")
+    assert result.stderr == ""
+    assert result.stdout.count("\n") == 1
+    text = succeed(line).stdout
+    assert text.startswith("metric ")
+    assert f"{record['mean']:.6g}" in text
+
+
+def test_score_per_example_is_in_the_order_of_the_file():
+    record = numbers("score m.npz d.data --metric ll --per-example p.csv --json")
+    rows = Path("d.data").read_text().splitlines()
+    assert len(set(rows)) < len(rows)
+    with Path("p.csv").open() as file:
+        (head,), *lines = csv.reader(file)
+    assert head == "ll"
+    values = np.array([float(value) for (value,) in lines])
+    assert len(values) == len(rows) == N_EXAMPLES
+    assert values.mean() == pytest.approx(record["mean"], abs=1e-12)
+    for k in (0, 1, 7, 299):
+        Path("one.data").write_text(rows[k] + "\n")
+        assert mean("m.npz one.data --metric ll") == pytest.approx(values[k], abs=1e-12)
+    assert len({(row, value) for row, value in zip(rows, values, strict=True)}) == len(set(rows))
+
+
+def test_score_does_not_depend_on_threads_but_on_the_seed():
+    line = "m.npz d.data --metric cmll --samples 50 --threads"
+    assert mean(f"{line} 1") == mean(f"{line} 2")
+    assert mean(f"{line} 1") != mean(f"{line} 1 --seed 21")
+
+
+def test_score_with_given_groups():
+    line = "m.npz d.data --groups groups.json --metric"
+    exact = mean(f"{line} cmll --inference exact")
+    record = numbers(f"score {line} cmll --samples 4000 --json")
+    assert record["mean"] == pytest.approx(exact, abs=max(0.02, 5 * record["monte_carlo_error"]))
+    assert mean(f"{line} cmll --inference exact --seed 3") == exact
+    Path("singles.json").write_text("[[0],[1],[2],[3],[4],[5]]")
+    pll = mean("m.npz d.data")
+    line = "m.npz d.data --groups singles.json --metric"
+    assert mean(f"{line} cll") == pytest.approx(pll, abs=1e-9)
+    assert mean(f"{line} cmll --inference exact") == pytest.approx(pll, abs=1e-9)
+    Path("all.json").write_text("[[0,1,2,3,4,5]]")
+    ll = mean("m.npz d.data --metric ll")
+    assert mean("m.npz d.data --groups all.json --metric cll") == pytest.approx(ll, abs=1e-9)
+    assert mean("m.npz d.data --folds 1 --metric cll") == pytest.approx(ll, abs=1e-9)
+
+
+def test_score_of_a_dependency_network():
+    assert mean("dn.npz d.data") < 0
+    exact = mean("dn.npz d.data --metric cmll --inference exact")
+    assert mean("dn.npz d.data --metric cmll --samples 4000") == pytest.approx(exact, abs=0.05)
+
+
+def test_score_of_impossible_data_is_json():
+    Path("hard.mn").write_text("2,2\nMN {\n-inf +v0_1\n}\n")
+    Path("two.data").write_text("0,0\n1,1\n")
+
+    def refuse_constant(name):
+        raise AssertionError(name)
+
+    result = succeed("score hard.mn two.data --json")
+    json.loads(result.stdout, parse_constant=refuse_constant)
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("score no.npz d.data", "no.npz: no such file"),
+        ("score m.npz no.data", "no.data: no such file"),
+        ("score d.npz d.data", "d.npz: expected a model"),
+        ("score d.data d.data", "d.data: expected a model file"),
+        ("score m.npz m.npz", "m.npz: expected a dataset"),
+        ("score file d.data", "file: expected a model file"),
+        ("score m.npz empty", "empty: holds no examples"),
+        ("score m.npz d5.data", "expected 6 variables as in the model, got 5"),
+        ("score dn.npz d.data --metric ll", "metric ll: expected a Markov network"),
+        ("score dn.npz d.data --metric cll", "metric cll: expected a Markov network"),
+        ("score m.npz d.data --per-example file/p.csv", "file/p.csv: cannot be written"),
+        ("score m.npz d.data --metric cmll --samples -5", "--samples"),
+        ("score m.npz d.data --metric cmll --samples 0", "--samples"),
+        ("score m.npz d.data --metric cmll --burn-in -5", "--burn-in"),
+        ("score m.npz d.data --metric cmll --groups no.json", "no.json: no such file"),
+        ("score m.npz d.data --metric cmll --groups broken.json", "broken.json, line 1"),
+        ("score m.npz d.data --metric cmll --groups overlap.json", "variable 1 is in two"),
+        ("score m.npz d.data --metric cll --groups range.json", "variables 0 to 5, got 9"),
+        ("score m.npz d5.data --metric cmll", "d5.data"),
+        ("score m.npz d.data --metric cmll --groups overlap.json", "overlap.json"),
+        ("score m.npz d.data --metric cmll --folds 0", "--folds"),
+        ("score m.npz d.data --folds -1", "--folds"),
+        *(
+            (f"score m.npz d.data --metric cmll --groups {name}.json", name)
+            for name, reason in (
+                ("flat", "TypeError"),
+                ("string", "TypeError"),
+                ("letters", "TypeError"),
+                ("object", "scores 0"),
+                ("nothing", "scores 0"),
+                ("halves", "1.5 is taken for 1"),
+            )
+        ),
+    ],
+)
+def test_score_refuses(line, names):
+    refuse(line, names)

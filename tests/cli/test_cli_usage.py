@@ -1,0 +1,88 @@
+"""Faults in the arguments of any command, and its help."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import click
+import pytest
+
+import mnlearn.cli
+from command import refuse, run, succeed
+from command_folder import fill_folder
+from mnlearn.cli import main
+
+NAMES = main.list_commands(click.Context(main))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with data, models and broken files, as current folder."""
+    return fill_folder(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("nope", "nope"),
+        ("fit", "METHOD"),
+        ("fit dtsl --train d.data", "--out"),
+        ("fit dtsl --train folder --out a.npz", "folder"),
+        ("fit dtsl --train d.data --out folder", "folder"),
+        ("fit dtsl --train d.data --out a.npz --seed x", "--seed"),
+        ("fit dtsl --train d.data --out a.npz --threads 0", "--threads"),
+        ("fit dtsl --train d.data --out a.npz --speed 3", "--speed"),
+        ("score m.npz d.data --metric f1", "--metric"),
+        ("score folder d.data", "folder"),
+        ("score m.npz d.data extra", "extra"),
+        ("query m.npz", "--evidence"),
+        ("sample m.npz --rows 0 --out s.data", "--rows"),
+        ("convert m.npz folder", "folder"),
+        ("datasets --folder file", "file"),
+        ("prepare triples --folder file", "file"),
+        ("partition d.npz --dataset x --groups 0 --number 1 --out p.json", "--groups"),
+        ("gather --out s.csv", "CELLS"),
+        ("appendix gssl nope", "method nope: expected one of atomic, gssl"),
+        ("write dtsl poems", "poems"),
+    ],
+)
+def test_usage_errors(line, names):
+    result = run(line)
+    assert result.exit_code == 2
+    assert names in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "line", ["nope", "fit dtsl --train d.data", "score folder d.data", "score m.npz d.data --x"]
+)
+def test_usage_errors_are_one_sentence(line):
+    refuse(line, "")
+
+
+@pytest.mark.parametrize("command", ["", *NAMES])
+def test_every_command_has_help(command):
+    text = succeed(f"{command} --help").stdout
+    assert "Usage: " in text
+    assert "\\b" not in text
+
+
+def test_no_command_is_left_out():
+    """The names are written down, so that the help loads no module that it does not need."""
+    defined = set()
+    for module in pkgutil.iter_modules(mnlearn.cli.__path__, "mnlearn.cli."):
+        content = vars(importlib.import_module(module.name)).values()
+        defined |= {x.name for x in content if isinstance(x, click.Command) and x is not main}
+    assert defined == set(NAMES)
+
+
+def test_help_imports_nothing_that_is_slow():
+    code = """
+import sys
+from mnlearn.cli import main
+main(["--help"], standalone_mode=False)
+slow = {"numpy", "numba", "pandas", "scipy", "matplotlib", "requests", "jsonschema", "tqdm"}
+assert not slow & set(sys.modules), slow & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

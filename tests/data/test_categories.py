@@ -1,0 +1,161 @@
+"""CSV files with categorical columns: their encoding as binary data, and what is refused."""
+
+import gzip
+
+import pytest
+
+from made_data import examples, write
+from mnlearn.data.categories import encode, find_encoding, load_encoding, read_one_hot
+from mnlearn.data.own_files import load_local
+from mnlearn.runtime.decompression import ExpansionLimit
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
+
+CATEGORICAL = "colour,size,smoker,flag,unit\nred,10,no,1,cm\nblue,9,yes,0,cm\ngreen,10,no,0,cm\n"
+
+
+def test_one_hot(tmp_path):
+    data, encoding = read_one_hot(write(tmp_path / "a.csv", CATEGORICAL))
+    assert data.names == (
+        "colour=blue",
+        "colour=green",
+        "colour=red",
+        "size=10",
+        "smoker=yes",
+        "flag",
+        "unit=cm",
+    )
+    assert examples(data).tolist() == [
+        [0, 0, 1, 1, 0, 1, 1],
+        [1, 0, 0, 0, 1, 0, 1],
+        [0, 1, 0, 1, 0, 0, 1],
+    ]
+    assert encoding["columns"][1] == {
+        "column": "size",
+        "categories": ["9", "10"],
+        "variables": ["size=10"],
+        "indicated": ["10"],
+    }
+
+
+def test_encoding_survives_json_and_applies_to_other_files(tmp_path):
+    data, encoding = read_one_hot(write(tmp_path / "a.csv", CATEGORICAL))
+    write_json(tmp_path / "encoding.json", encoding)
+    again = load_encoding(tmp_path / "encoding.json")
+    assert again == encoding
+    other = write(tmp_path / "b.csv", "colour,size,smoker,flag,unit\r\n\r\n red ,9,yes,1,cm\r\n")
+    encoded = encode(other, again)
+    assert encoded.names == data.names
+    assert encoded.rows.tolist() == [[0, 0, 1, 0, 1, 1, 1]]
+
+
+def test_encoding_of_three_files_covers_the_values_of_all(tmp_path):
+    train = write(tmp_path / "train.csv", "c,d\na,0\nb,0\n")
+    valid = write(tmp_path / "valid.csv", "c,d\nc,0\n")
+    test = write(tmp_path / "test.csv", 'c,d\n"x, y",1\n')
+    encoding = find_encoding([train, valid, test])
+    parts = load_local(train, valid, test, encoding=encoding)
+    assert parts[2].names == ("c=a", "c=b", "c=c", "c=x, y", "d")
+    assert [part.rows.tolist() for part in parts[1:]] == [[[0, 0, 1, 0, 0]], [[0, 0, 0, 1, 1]]]
+
+
+def test_constant_categorical_columns_are_kept(tmp_path):
+    data, _ = read_one_hot(write(tmp_path / "a.csv", "zero,one,word\n0,1,w\n0,1,w\n"))
+    assert data.names == ("zero", "one", "word=w")
+    assert data.rows.tolist() == [[0, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\nx,y\nz,\n", "line 3, column 'b': is missing"),
+        ("a,b\nx,NA\n", "line 2, column 'b': is missing"),
+        ('a,b\n"two\nlines",y\n?,y\n', "line 4, column 'a': is missing"),
+        ("a,b\nx,y,z\n", "line 2: expected 2 values as in the header, got 3"),
+        ("a,b\nx\n", "line 2: expected 2 values as in the header, got 1"),
+        ("a,a\nx,y\n", "line 1: two columns are called 'a'"),
+        ("a,\nx,y\n", "line 1, column 2: has no name"),
+        ("a,b\n", "holds no examples"),
+        ("", "holds no examples"),
+        ('a,b\n"x,y\n', "is not CSV"),
+        ("a,a=x\nx,0\ny,1\nz,1\n", "2 variables would be called 'a=x'"),
+        ("a\n" + "".join(f"{i}.5\n" for i in range(101)), "101 different values, more than 100"),
+    ],
+)
+def test_malformed_categorical_file_is_refused(tmp_path, content, message):
+    path = write(tmp_path / "bad.csv", content)
+    with pytest.raises(InputError) as caught:
+        read_one_hot(path)
+    assert str(caught.value).startswith(str(path))
+    assert message in str(caught.value)
+
+
+def test_values_and_columns_outside_the_encoding_are_refused(tmp_path):
+    _, encoding = read_one_hot(write(tmp_path / "a.csv", "c,d\na,0\nb,1\n"))
+    other = write(tmp_path / "b.csv", "c,d\na,0\nz,1\n")
+    with pytest.raises(InputError, match=r"line 3, column 'c': expected one of .* a, b; got 'z'"):
+        encode(other, encoding)
+    with pytest.raises(InputError, match="line 1: expected the columns c, d; got c, e"):
+        encode(write(tmp_path / "c.csv", "c,e\na,0\n"), encoding)
+
+
+@pytest.mark.parametrize("value", [[], {"kind": "one-hot"}, {"kind": "x", "columns": []}])
+def test_other_json_is_not_an_encoding(tmp_path, value):
+    write_json(tmp_path / "a.json", value)
+    with pytest.raises(InputError, match="expected the encoding"):
+        load_encoding(tmp_path / "a.json")
+
+
+def test_encoding_with_other_keys_is_refused(tmp_path):
+    write_json(tmp_path / "a.json", {"kind": "one-hot", "columns": [{"column": "a"}]})
+    with pytest.raises(InputError, match="column 1: expected the keys"):
+        load_encoding(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"column": 1}, "expected a text as column and lists of texts"),
+        ({"categories": "ab"}, "expected a text as column and lists of texts"),
+        ({"indicated": [["b"]]}, "expected a text as column and lists of texts"),
+        ({"indicated": ["a", "b"]}, "expected as many variables as indicated values"),
+    ],
+)
+def test_encoding_with_other_values_is_refused(tmp_path, changed, message):
+    _, encoding = read_one_hot(write(tmp_path / "a.csv", "c\na\nb\n"))
+    write_json(tmp_path / "a.json", {**encoding, "columns": [encoding["columns"][0] | changed]})
+    with pytest.raises(InputError, match=f"column 1: {message}"):
+        load_encoding(tmp_path / "a.json")
+
+
+def test_cells_that_differ_in_blanks_have_one_value(tmp_path):
+    data, encoding = read_one_hot(write(tmp_path / "a.csv", 'c\na\n"a "\nb\n a\n'))
+    assert encoding["columns"][0]["categories"] == ["a", "b"]
+    assert examples(data).ravel().tolist() == [0, 0, 1, 0]
+
+
+def test_other_text_forms_read_the_same(tmp_path):
+    plain, _ = read_one_hot(write(tmp_path / "a.csv", CATEGORICAL))
+    for content in (CATEGORICAL.replace("\n", "\r\n"), "\ufeff" + CATEGORICAL):
+        other, _ = read_one_hot(write(tmp_path / "b.csv", content))
+        assert examples(other).tolist() == examples(plain).tolist()
+    packed = write(tmp_path / "a.csv.gz", gzip.compress(CATEGORICAL.encode()))
+    assert examples(read_one_hot(packed)[0]).tolist() == examples(plain).tolist()
+
+
+def test_bytes_that_are_no_text_are_refused_with_their_place(tmp_path):
+    path = write(tmp_path / "a.csv", b"c\n" + b"a\n" * 20_000 + b"\xff\n")
+    with pytest.raises(InputError, match=r"a\.csv: is not a text file \(byte 40002\)"):
+        read_one_hot(path)
+
+
+def test_cell_of_too_many_characters_is_refused(tmp_path):
+    path = write(tmp_path / "a.csv", "c\n" + "a" * 200_000 + "\n")
+    with pytest.raises(InputError, match="line 2: is not CSV: field larger than field limit"):
+        read_one_hot(path)
+
+
+def test_table_that_expands_beyond_the_limit_is_refused(tmp_path):
+    path = write(tmp_path / "a.csv.gz", gzip.compress(b"c\n" + b"a\n" * 1_000_000))
+    with pytest.raises(InputError, match=r"kB expand to .* MB or more; expected at most 1 MB"):
+        read_one_hot(path, limit=ExpansionLimit(max_bytes=10**6))

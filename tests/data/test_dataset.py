@@ -1,0 +1,262 @@
+"""Datasets in memory: merging equal rows, subsets, resamples, names and weights."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import mnlearn
+from made_data import PLAIN, examples, matrices, write
+from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.text import load_dataset
+from mnlearn.runtime.errors import InputError
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices, st.data())
+def test_merging_equals_brute_force(matrix, draw):
+    weight = draw.draw(hnp.arrays(np.float64, len(matrix), elements=st.floats(0.125, 8, width=16)))
+    data = merge_rows(matrix, weight)
+    total: Counter[tuple[int, ...]] = Counter()
+    for row, w in zip(matrix.tolist(), weight.tolist(), strict=True):
+        total[tuple(row)] += w
+    assert [tuple(row) for row in data.rows.tolist()] == sorted(total)
+    np.testing.assert_allclose(data.weight, [total[row] for row in sorted(total)], rtol=1e-12)
+    np.testing.assert_array_equal(examples(data), matrix)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices)
+def test_packed_columns(matrix):
+    data = merge_rows(matrix)
+    assert data.columns.shape == (data.n_vars, -(-data.n_rows // 64))
+    for v in range(data.n_vars):
+        for i in range(data.columns.shape[1] * 64):
+            bit = int(data.columns[v, i // 64]) >> (i % 64) & 1
+            assert bit == (data.rows[i, v] if i < data.n_rows else 0)
+
+
+def test_packed_columns_of_more_rows_than_a_word():
+    rng = np.random.default_rng(5)
+    data = merge_rows(rng.integers(0, 2, (1000, 9)))
+    assert data.n_rows > 128
+    ones = np.bitwise_count(data.columns).sum(axis=1)
+    np.testing.assert_array_equal(ones, data.rows.sum(axis=0))
+
+
+@settings(max_examples=30, deadline=None)
+@given(matrices)
+def test_frequency_and_density_count_examples_not_rows(matrix):
+    data = merge_rows(matrix)
+    np.testing.assert_allclose(data.frequency, matrix.mean(axis=0), rtol=1e-12)
+    assert data.density == pytest.approx(matrix.mean())
+
+
+def test_constant_columns_are_kept():
+    data = merge_rows(np.array([[0, 1, 0], [0, 1, 1]]))
+    assert data.n_vars == 3
+    assert data.frequency.tolist() == [0, 1, 0.5]
+
+
+def test_arrays_are_read_only():
+    data = merge_rows(np.array([[0, 1], [1, 1]]))
+    for array in (data.rows, data.weight, data.row_of, data.columns, data.frequency):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float64])
+def test_dtypes(dtype):
+    assert merge_rows(np.array([[0, 1]], dtype)).rows.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.zeros((0, 3)), "rows and columns"),
+        (np.zeros((3, 0)), "rows and columns"),
+        (np.zeros(3), "rows and columns"),
+        (np.array([[0, 1], [1, 2]]), "row 2, column 2: expected 0 or 1, got 2"),
+        (np.array([[0, -1]]), "row 1, column 2: expected 0 or 1, got -1"),
+        (np.array([[0, 256]]), "expected 0 or 1, got 256"),
+        (np.array([[0, 0.5]]), "expected 0 or 1, got 0.5"),
+        (np.array([[0, np.nan]]), "expected 0 or 1, got nan"),
+    ],
+)
+def test_matrices_that_are_not_binary_are_refused(matrix, message):
+    with pytest.raises(InputError, match=message):
+        merge_rows(matrix)
+
+
+@pytest.mark.parametrize("weight", [0, -1, np.nan, np.inf])
+def test_weights_that_are_not_positive_are_refused(weight):
+    with pytest.raises(InputError, match="row 2: expected a positive weight"):
+        merge_rows(np.eye(2), np.array([1, weight]))
+
+
+@pytest.mark.parametrize("given", [{"weight": np.ones(1)}, {"names": ("a",)}])
+def test_weights_and_names_of_another_length_are_refused(given):
+    with pytest.raises(InputError):
+        merge_rows(np.eye(2), **given)
+
+
+def test_take_returns_examples_by_their_place_in_the_source(tmp_path):
+    data = load_dataset(write(tmp_path / "a.csv", "a,b,c\n" + PLAIN))
+    taken = data.take(np.array([2, 1]))
+    assert examples(taken).tolist() == [[0, 1, 1], [1, 0, 0]]
+    assert taken.names == data.names
+
+
+# --- the promises of a dataset ----------------------------------------------------------------
+
+
+def check_promises(data: Dataset) -> None:
+    """Check what the attributes of a dataset promise."""
+    assert (data.rows.dtype, data.weight.dtype, data.row_of.dtype) == (np.uint8, float, np.int32)
+    rows = [tuple(row) for row in data.rows.tolist()]
+    assert rows == sorted(set(rows))
+    assert data.weight.shape == (data.n_rows,)
+    assert np.isfinite(data.weight).all()
+    assert (data.weight > 0).all()
+    assert sorted(set(data.row_of.tolist())) == list(range(data.n_rows))
+    for array in (data.rows, data.weight, data.row_of):
+        assert not array.flags.writeable
+
+
+weights = st.one_of(st.none(), st.integers(0, 2**32))
+
+
+def draw_weight(seed: int | None, n: int) -> np.ndarray | None:
+    return None if seed is None else np.random.default_rng(seed).uniform(0.01, 5.0, n)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices, weights, st.data())
+def test_subset_keeps_the_examples_of_its_rows(matrix, seed, draw):
+    names = tuple(f"v{v}" for v in range(matrix.shape[1]))
+    data = Dataset.from_arrays(matrix, draw_weight(seed, len(matrix)), names)
+    check_promises(data)
+    chosen = draw.draw(st.lists(st.integers(0, data.n_rows - 1), min_size=1))
+    part = data.subset(np.array(chosen))
+    check_promises(part)
+    kept = sorted(set(chosen))
+    np.testing.assert_array_equal(part.rows, data.rows[kept])
+    np.testing.assert_array_equal(part.weight, data.weight[kept])
+    np.testing.assert_array_equal(examples(part), matrix[np.isin(data.row_of, kept)])
+    assert part.names == names
+    assert seed is not None or not part.is_weighted
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices, weights, st.integers(0, 2**32))
+def test_resample_draws_as_many_examples(matrix, seed, draw_seed):
+    weight = draw_weight(seed, len(matrix))
+    data = Dataset.from_arrays(matrix, weight)
+    if data.n_examples <= 0.5:
+        return
+    sample = data.resample(np.random.default_rng(draw_seed))
+    check_promises(sample)
+    assert sample.n_examples == round(data.n_examples)
+    assert {tuple(row) for row in sample.rows} <= {tuple(row) for row in data.rows}
+    np.testing.assert_array_equal(sample.weight, np.round(sample.weight))
+    if weight is None:
+        assert not sample.is_weighted
+        assert len(sample.row_of) == len(matrix)
+
+
+def test_resample_of_a_seed_is_what_it_was():
+    data = Dataset.from_arrays([[0, 0], [0, 1], [0, 1], [1, 1]] * 5)
+    sample = data.resample(np.random.default_rng(3))
+    drawn = np.random.default_rng(3).multinomial(20, [0.25, 0.5, 0.25])
+    assert sample.weight.tolist() == drawn.tolist()
+    assert sample.row_of.tolist() == np.repeat(np.arange(3), drawn).tolist()
+
+
+@pytest.mark.parametrize(("weight", "total"), [(0.1, "0.3"), (1e300, "3e+300")])
+def test_resample_of_weights_that_are_no_counts_is_refused(weight, total):
+    data = Dataset.from_arrays([[0, 1], [1, 0], [1, 1]], [weight] * 3)
+    message = f"data: cannot be resampled: expected weights that sum to 1 to .* got {total}"
+    with pytest.raises(InputError, match=message.replace("+", r"\+")):
+        data.resample(np.random.default_rng(1))
+
+
+def test_resample_of_fractional_weights_rounds_their_sum():
+    data = Dataset.from_arrays([[0, 1], [1, 0]], [1.25, 2.5])
+    sample = data.resample(np.random.default_rng(1))
+    check_promises(sample)
+    assert sample.n_examples == 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.array([], int), "expected at least one row to keep, got none"),
+        (np.array([0, 3]), "expected rows from 0 to 2, got"),
+        (np.array([-1]), "expected rows from 0 to 2, got"),
+        (np.array([0.0]), "expected rows from 0 to 2, got"),
+    ],
+)
+def test_subset_of_no_or_other_rows_is_refused(rows, message):
+    with pytest.raises(InputError, match=message):
+        merge_rows(np.array([[0, 1], [1, 0], [1, 1]])).subset(rows)
+
+
+def test_take_of_no_examples_is_refused():
+    with pytest.raises(InputError, match="expected a matrix with rows and columns"):
+        merge_rows(np.eye(2)).take(np.array([], int))
+
+
+def test_rename():
+    data = merge_rows(np.eye(2), names=("a", "b"))
+    assert data.rename(["c", "d"]).names == ("c", "d")
+    assert data.rename(None).names is None
+    with pytest.raises(InputError, match="expected 2 names, got 1"):
+        data.rename(["c"])
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("a", "a"), r"two columns are called 'a' \(1 and 2\)"),
+        (("a", ""), "column 2: has no name"),
+        (("a\x01", "b"), r"column 1: 'a\\x01' has a control character"),
+    ],
+)
+def test_names_that_are_none_are_refused(names, message):
+    with pytest.raises(InputError, match=message):
+        Dataset.from_arrays(np.eye(2), names=names)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (["1", "2"], "expected numbers as weights"),
+        ([1e308, 1e308], "expected weights with a finite sum"),
+        ([1, 0], "row 2: expected a positive weight, got 0.0"),
+        ([[1, 2]], "expected 2 weights"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weight, message):
+    with pytest.raises(InputError, match=message):
+        Dataset.from_arrays(np.eye(2), weight)
+
+
+def test_text_as_values_is_refused():
+    with pytest.raises(InputError, match="expected a matrix of 0 and 1, got entries of <U1"):
+        Dataset.from_arrays([["0", "1"]])
+
+
+def test_only_the_class_itself_builds_a_dataset_by_hand():
+    """Whoever builds one elsewhere must keep every promise; so no one does."""
+    package = Path(mnlearn.__file__).parent
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"\bDataset\(", path.read_text(encoding="utf-8"))
+    }
+    assert found == {"data/dataset.py"}

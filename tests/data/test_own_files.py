@@ -1,0 +1,50 @@
+"""A person's own files: three, or one to be split."""
+
+import numpy as np
+import pytest
+
+from made_data import examples, write
+from mnlearn.data.dataset import merge_rows
+from mnlearn.data.own_files import load_local
+from mnlearn.data.text import save_text
+from mnlearn.runtime.errors import InputError
+
+
+def test_local_three_files(tmp_path):
+    paths = [write(tmp_path / f"{name}.csv", "a,b\n0,1\n") for name in ("train", "valid", "test")]
+    parts = load_local(*paths)
+    assert [part.names for part in parts] == [("a", "b")] * 3
+
+
+def test_local_files_without_names_take_those_of_the_others(tmp_path):
+    train = write(tmp_path / "train.data", "0,1\n")
+    valid = write(tmp_path / "valid.data", "1,1\n")
+    test = write(tmp_path / "test.csv", "a,b\n1,0\n")
+    parts = load_local(train, valid, test)
+    assert [part.names for part in parts] == [("a", "b")] * 3
+    assert [part.rows.tolist() for part in parts] == [[[0, 1]], [[1, 1]], [[1, 0]]]
+
+
+def test_local_single_file_is_split(tmp_path):
+    matrix = np.random.default_rng(1).integers(0, 2, (50, 6))
+    save_text(merge_rows(matrix), path := tmp_path / "all.data")
+    parts = load_local(path, fractions=(0.6, 0.2, 0.2), seed=3)
+    assert [part.n_examples for part in parts] == [30, 10, 10]
+    again = load_local(path, fractions=(0.6, 0.2, 0.2), seed=3)
+    other = load_local(path, fractions=(0.6, 0.2, 0.2), seed=4)
+    np.testing.assert_array_equal(examples(parts[0]), examples(again[0]))
+    assert not np.array_equal(examples(parts[0]), examples(other[0]))
+
+
+def test_local_files_that_do_not_fit_are_refused(tmp_path):
+    ab = write(tmp_path / "ab.csv", "a,b\n0,1\n")
+    ba = write(tmp_path / "ba.csv", "b,a\n0,1\n")
+    abc = write(tmp_path / "abc.csv", "a,b,c\n0,1,1\n")
+    with pytest.raises(InputError, match=r"abc\.csv: expected 2 variables as in .*ab\.csv, got 3"):
+        load_local(ab, ab, abc)
+    with pytest.raises(InputError, match=r"ba\.csv: expected 'a' as column 1 as in .*ab\.csv"):
+        load_local(ab, ba, ab)
+    with pytest.raises(InputError, match="or neither"):
+        load_local(ab, test=ab)
+    with pytest.raises(InputError, match="or neither"):
+        load_local(ab, valid=ab)

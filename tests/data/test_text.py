@@ -1,0 +1,208 @@
+"""Text forms of a dataset: what is read, what is refused, what comes back after writing."""
+
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from made_data import PLAIN, assert_same, examples, matrices, write
+from mnlearn.data.dataset import merge_rows
+from mnlearn.data.text import load_dataset, save_text
+from mnlearn.runtime.decompression import ExpansionLimit
+from mnlearn.runtime.errors import InputError
+
+
+def test_plain_text(tmp_path):
+    data = load_dataset(write(tmp_path / "a.data", PLAIN))
+    assert data.rows.tolist() == [[0, 1, 1], [1, 0, 0]]
+    assert data.weight.tolist() == [2, 1]
+    assert data.row_of.tolist() == [0, 1, 0]
+    assert data.names is None
+    assert (data.n_vars, data.n_rows, data.n_examples) == (3, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PLAIN.replace("\n", "\r\n"),
+        PLAIN.rstrip("\n"),
+        PLAIN + "\n\n",
+        PLAIN.replace(",", ", "),
+        "\ufeff" + PLAIN,
+    ],
+    ids=["crlf", "no-last-newline", "blank-lines-at-end", "spaces", "byte-order-mark"],
+)
+def test_other_line_forms_read_the_same(tmp_path, content):
+    data = load_dataset(write(tmp_path / "a.data", content))
+    assert examples(data).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 1]]
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+@pytest.mark.parametrize("content", [PLAIN, "a,b,c\n" + PLAIN], ids=["plain", "header"])
+def test_compressed_text(tmp_path, suffix, pack, content):
+    data = load_dataset(write(tmp_path / f"a.csv{suffix}", pack(content.encode())))
+    assert examples(data).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 1]]
+
+
+def test_header_names_the_variables(tmp_path):
+    data = load_dataset(write(tmp_path / "a.csv", 'old,"new", blue \n' + PLAIN))
+    assert data.names == ("old", "new", "blue")
+    assert data.n_examples == 3
+
+
+def test_weights(tmp_path):
+    data = load_dataset(write(tmp_path / "a.data", "2.5|0,1\n1e1|1,1\n0.5|0,1\n"))
+    assert data.rows.tolist() == [[0, 1], [1, 1]]
+    assert data.weight.tolist() == [3, 10]
+    assert data.n_examples == 13
+
+
+def test_examples_without_weight_have_weight_one(tmp_path):
+    data = load_dataset(write(tmp_path / "a.data", "0,1\n3|1,1\n"))
+    assert data.weight.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "holds no examples"),
+        ("\n\n", "holds no examples"),
+        ("a,b\n", "holds no examples"),
+        ("0,1,1\n1,0\n", "line 2: expected 3 values as before, got 2"),
+        ("0,1,1\n1,0,", "line 2, column 3: expected 0 or 1, got ''"),
+        ("0,1\n1,0,1\n", "line 2: expected 2 values as before, got 3"),
+        ("a,b\n0,1\n1,0,1\n", "line 3: expected 2 values"),
+        ("0,1\n1,2\n", "line 2, column 2: expected 0 or 1, got '2'"),
+        ("0,1\n1,0.5\n", "line 2, column 2: expected 0 or 1, got '0.5'"),
+        ("0,1\n1,x\n", "line 2, column 2: expected 0 or 1, got 'x'"),
+        ("0,1\n1;0\n", "line 2: expected 2 values"),
+        ("0,1\n\n1,0\n", "line 2: is empty"),
+        ("a,a\n0,1\n", "line 1: two columns are called 'a' (1 and 2)"),
+        ("0|0,1\n", "line 1: expected a positive weight before |, got '0'"),
+        ("1|0,1\n-2|0,1\n", "line 2: expected a positive weight"),
+        ("1|0,1\nmany|0,1\n", "line 2: expected a positive weight"),
+        ("1|0,1\ninf|0,1\n", "line 2: expected a positive weight"),
+        ("1|0,1\n|0,1\n", "line 2: expected a positive weight"),
+        ("<html>404</html>\n", "holds no examples"),
+        ('0,"1\n1,0\n', "line 1: is not CSV: unexpected end of data"),
+        ('a,"b\n1,0\n', "line 1: is not CSV: unexpected end of data"),
+        ("0,1\x0b1,0\n", "line 1, column 2: expected 0 or 1, got '1\\x0b1'"),
+        ("0,1\n0,1\x0c\x1c1\n", "line 2, column 2: expected 0 or 1"),
+        ("a,b\x01\n0,1\n", "line 1, column 2: 'b\\x01' has a control character"),
+        ("a,\n0,1\n", "line 1, column 2: has no name"),
+        ("\n0,1\n", "line 1: is empty"),
+        ("0,1\n0," + "1" * 100 + "\n", "expected 0 or 1, got '" + "1" * 40 + "' and 60 more"),
+        ('0,1\n"' + "0" * 200_000 + '",1\n', "line 2: is not CSV: field larger than field limit"),
+    ],
+)
+def test_malformed_text_is_refused_with_its_line(tmp_path, content, message):
+    path = write(tmp_path / "bad.data", content)
+    with pytest.raises(InputError) as caught:
+        load_dataset(path)
+    assert str(caught.value).startswith(str(path))
+    assert message in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_truncated_compressed_file_is_refused(tmp_path, suffix, pack):
+    packed = pack(PLAIN.encode() * 1000)
+    path = write(tmp_path / f"a.data{suffix}", packed[: len(packed) // 2])
+    with pytest.raises(InputError, match="not a complete"):
+        load_dataset(path)
+
+
+def test_altered_xz_is_refused(tmp_path):
+    packed = bytearray(lzma.compress(PLAIN.encode() * 1000))
+    packed[len(packed) // 2] ^= 0xFF
+    with pytest.raises(InputError, match="not a complete"):
+        load_dataset(write(tmp_path / "a.data.xz", bytes(packed)))
+
+
+def test_altered_gz_is_refused(tmp_path):
+    packed = bytearray(gzip.compress(PLAIN.encode() * 1000, mtime=0))
+    packed[12] ^= 0xFF
+    with pytest.raises(InputError, match="not a complete"):
+        load_dataset(write(tmp_path / "a.data.gz", bytes(packed)))
+
+
+def test_binary_and_missing_files_are_refused(tmp_path):
+    with pytest.raises(InputError, match="is not a text file"):
+        load_dataset(write(tmp_path / "a.data", b"\xff\xfe\x00\x01"))
+    with pytest.raises(InputError, match="no such file"):
+        load_dataset(tmp_path / "absent.data")
+    with pytest.raises(InputError, match="no such file"):
+        load_dataset(tmp_path / "absent.npz")
+    with pytest.raises(InputError, match="cannot be read"):
+        load_dataset(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["0,x,1\n1,0,1\n", "inf|0,1\n1|1,0\n"])
+def test_altered_first_line_is_not_swallowed_as_a_header(tmp_path, content):
+    with pytest.raises(InputError, match="line 1"):
+        load_dataset(write(tmp_path / "a.data", content))
+
+
+@pytest.mark.parametrize("names", ["é,ü", "e,E", "#1,#2"])
+def test_header_of_other_characters(tmp_path, names):
+    data = load_dataset(write(tmp_path / "a.csv", f"{names}\n0,1\n"))
+    assert data.names == tuple(names.split(","))
+
+
+@settings(max_examples=50, deadline=None)
+@given(matrices, st.booleans())
+def test_text_round_trip(tmp_path_factory, matrix, named):
+    names = tuple(f"v{v}" for v in range(matrix.shape[1])) if named else None
+    data = merge_rows(matrix, names=names)
+    path = tmp_path_factory.mktemp("text") / "a.data"
+    save_text(data, path)
+    assert_same(load_dataset(path), data)
+
+
+@settings(max_examples=50, deadline=None)
+@given(matrices, st.data())
+def test_text_round_trip_of_weights(tmp_path_factory, matrix, draw):
+    weight = draw.draw(hnp.arrays(np.float64, len(matrix), elements=st.floats(0.001, 1e6)))
+    data = merge_rows(matrix, weight)
+    path = tmp_path_factory.mktemp("text") / "a.data"
+    save_text(data, path)
+    again = load_dataset(path)
+    np.testing.assert_array_equal(again.rows, data.rows)
+    np.testing.assert_array_equal(again.weight, data.weight)
+
+
+def test_unweighted_text_is_one_line_per_example(tmp_path):
+    data = load_dataset(write(tmp_path / "a.data", PLAIN))
+    save_text(data, tmp_path / "b.data")
+    assert (tmp_path / "b.data").read_text() == PLAIN
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_text_round_trip_through_compression(tmp_path, suffix):
+    data = load_dataset(write(tmp_path / "a.data", PLAIN))
+    save_text(data, tmp_path / f"b.data{suffix}")
+    assert_same(load_dataset(tmp_path / f"b.data{suffix}"), data)
+
+
+@pytest.mark.parametrize("names", [("a,b", "c"), ("0", "1"), ("1", "2"), ("é", "ü")])
+def test_text_round_trip_of_any_names_or_refusal(tmp_path, names):
+    data = merge_rows(np.array([[0, 1], [1, 1]]), names=names)
+    try:
+        save_text(data, tmp_path / "a.csv")
+    except InputError:
+        return  # refusing what cannot be read back is as good
+    assert_same(load_dataset(tmp_path / "a.csv"), data)
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_text_that_expands_beyond_the_limit_is_refused(tmp_path, suffix, pack):
+    path = write(tmp_path / f"a.data{suffix}", pack(b"0,1\n" * 500_000))
+    assert load_dataset(path).n_rows == 1
+    with pytest.raises(InputError, match=r"expand to .* or more; expected at most 10 times"):
+        load_dataset(path, ExpansionLimit(max_ratio=10, free_bytes=1000))
+    with pytest.raises(InputError, match=r"expand to .* or more; expected at most 1 MB"):
+        load_dataset(path, ExpansionLimit(max_bytes=10**6))

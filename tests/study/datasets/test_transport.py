@@ -1,0 +1,95 @@
+"""Servers that misbehave: what is tried again, what is given up, and what is said."""
+
+import pytest
+
+from made_server import free_port, make_benchmark, split_content, visible
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets import transport
+from mnlearn.study.datasets.fetch import fetch_split
+from mnlearn.study.datasets.transport import download
+
+
+@pytest.mark.parametrize("fault", ["503", "429", "truncated", "unannounced", "chunked-truncated"])
+def test_passing_faults_are_tried_again(server, toy, tmp_path, fault):
+    server.faults["toy/toy.train.data"] = [fault, fault, "none"]
+    counted: list[int] = []
+    fetch_split(toy, "train", tmp_path / "a.data", progress=counted.append)
+    assert (tmp_path / "a.data").read_bytes() == split_content("toy", "train")
+    assert server.requests["toy/toy.train.data"] == 3
+    assert sum(counted) == toy.train.n_bytes
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("503", "the server answers 503 Service Unavailable"),
+        ("truncated", "the transfer broke off 5 times"),
+        ("unannounced", "the transfer broke off 5 times"),
+        ("chunked-truncated", "the transfer broke off 5 times (incomplete body)"),
+        ("bomb", "expected 400 bytes, got"),
+        ("404", "the server answers 404 Not Found; name a folder or URL"),
+        ("401", "the server answers 401 Unauthorized"),
+        ("altered", "expected the git blob"),
+        ("short", "expected 400 bytes, got 390"),
+        ("long", "expected 400 bytes, got"),
+        ("page", "expected 400 bytes, got 26"),
+    ],
+)
+def test_lasting_faults_are_reported_and_leave_nothing(server, toy, tmp_path, fault, message):
+    server.faults["toy/toy.train.data"] = [fault]
+    path = tmp_path / "toy.train.data"
+    with pytest.raises(InputError) as caught:
+        fetch_split(toy, "train", path)
+    assert message in str(caught.value)
+    assert toy.url("train") in str(caught.value)
+    assert str(caught.value).endswith(".")
+    assert visible(tmp_path) == []
+    tries = transport.TRIES if "broke" in message or fault == "503" else 1
+    assert server.requests["toy/toy.train.data"] == tries
+
+
+def test_origin_that_cannot_be_reached(toy, tmp_path, monkeypatch, server):
+    url = f"http://127.0.0.1:{free_port()}"
+    away = make_benchmark("toy", url)
+    with pytest.raises(InputError) as caught:
+        fetch_split(away, "train", tmp_path / "a.data")
+    assert str(caught.value) == (
+        f"{url}/toy/toy.train.data: cannot be reached (connection refused); name a folder or URL "
+        "that has the files with --mirror or the environment variable MNLEARN_DATA_MIRROR."
+    )
+
+
+@pytest.mark.parametrize("fault", ["gzip", "chunked"])
+def test_other_forms_of_transfer_give_the_same_content(server, toy, tmp_path, fault):
+    server.faults["toy/toy.train.data"] = [fault]
+    assert fetch_split(toy, "train", tmp_path / "a.data")
+    assert (tmp_path / "a.data").read_bytes() == split_content("toy", "train")
+
+
+def test_transfer_that_is_too_slow_is_given_up(server, toy, tmp_path, monkeypatch):
+    monkeypatch.setattr(transport, "SLOW_SECONDS", 0.05)
+    server.faults["toy/toy.train.data"] = ["drip"]
+    with pytest.raises(InputError) as caught:
+        fetch_split(toy, "train", tmp_path / "a.data")
+    assert str(caught.value) == (
+        f"{toy.url('train')}: the transfer broke off 5 times (less than 1000 bytes a second); "
+        "try again later."
+    )
+    assert server.requests["toy/toy.train.data"] == 5
+    assert visible(tmp_path) == []
+
+
+def test_file_that_takes_too_long_is_given_up(server, toy, tmp_path, monkeypatch):
+    monkeypatch.setattr(transport, "TOTAL_SECONDS", 0.06)
+    server.faults["toy/toy.train.data"] = ["drip"]
+    with pytest.raises(InputError, match=r"took longer than 0.001 minutes; expected a faster"):
+        fetch_split(toy, "train", tmp_path / "a.data")
+    assert server.requests["toy/toy.train.data"] == 1
+
+
+def test_slow_transfer_within_the_limits_is_complete(server, toy, monkeypatch):
+    monkeypatch.setattr(transport, "SLOW_SECONDS", 0.05)
+    monkeypatch.setattr(transport, "LEAST_RATE", 5.0)
+    server.faults["toy/toy.test.data"] = ["drip"]
+    content = download(toy.url("test"), toy.test.n_bytes, lambda n_bytes: None)
+    assert content == split_content("toy", "test")

@@ -1,0 +1,124 @@
+"""Reading a study: names are plain, and a fault is said with its place."""
+
+import copy
+
+import pytest
+import yaml
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.definition import load_study, study_path
+from workflow_tree import ROOT, TINY
+
+HOSTILE = "a`touch x`"
+NAMES = [HOSTILE, "a b", "a;b", "$(x)", "../a", "-a", "A", "a\n", "é", ""]
+WHOLE = {
+    **TINY,
+    "methods": {
+        "atomic": {},
+        "dtsl": {
+            "learner": "dtsl",
+            "datasets": ["triples"],
+            "cmll_exceptions": {"triples": "all"},
+            "exceptions": {"triples": {"sd": [1]}},
+        },
+        "based": {"learner": "lw", "network": "dtsl"},
+    },
+    "timed": ["dtsl"],
+    "paired": [["dtsl", "atomic"]],
+    "divergences": [["dtsl", "atomic"]],
+    "queries": {
+        "examples": 2,
+        "percentages": [10],
+        "methods": ["dtsl"],
+        "sampled": {"study": "tiny", "methods": ["atomic"], "examples": 1},
+    },
+    "exports": {"dtsl": ["mn"]},
+    "appendix": ["dtsl"],
+    "cmll": {
+        "groups": 4,
+        "partitions": {"default": 2, "exceptions": {"triples": 1}},
+        "inference": {"method": "gibbs"},
+        "tuning_exceptions": {"triples": {"samples": 2}},
+        "exceptions": {"triples": {"samples": 2}},
+    },
+    "figures": [{"name": "drawn", "kind": "scatter", "caption": ""}],
+    "claims": [
+        {"id": 1, "statement": "", "kind": "k", "published": 1, "datasets": ["triples"]},
+    ],
+}
+# Every place of a study in which a name stands: the way to it, the last step of which is a key of
+# a mapping (marked by `Key`) or a place whose value is the name.
+
+
+class Key(str):
+    """A key that is itself the name."""
+
+
+PLACES = [
+    ("datasets", 0),
+    ("methods", Key("dtsl")),
+    ("methods", "dtsl", "learner"),
+    ("methods", "dtsl", "datasets", 0),
+    ("methods", "dtsl", "cmll_exceptions", Key("triples")),
+    ("methods", "dtsl", "exceptions", Key("triples")),
+    ("methods", "based", "network"),
+    ("timed", 0),
+    ("paired", 0, 0),
+    ("divergences", 0, 1),
+    ("queries", "methods", 0),
+    ("queries", "sampled", "study"),
+    ("queries", "sampled", "methods", 0),
+    ("exports", Key("dtsl")),
+    ("appendix", 0),
+    ("cmll", "partitions", "exceptions", Key("triples")),
+    ("cmll", "tuning_exceptions", Key("triples")),
+    ("cmll", "exceptions", Key("triples")),
+    ("tables", 0, "name"),
+    ("figures", 0, "name"),
+    ("claims", 0, "datasets", 0),
+]
+
+
+def renamed(place, name):
+    """Return the study with another name at a place."""
+    study = copy.deepcopy(WHOLE)
+    *way, last = place
+    inner = study
+    for step in way:
+        inner = inner[step]
+    if isinstance(last, Key):
+        inner[name] = inner.pop(str(last))
+    else:
+        inner[last] = name
+    return study
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a study into a folder with the schemas, and return its file."""
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "schemas").symlink_to(ROOT / "workflow/schemas")
+
+    def write(content):
+        path = tmp_path / "studies/s.yaml"
+        path.write_text(yaml.safe_dump(content, allow_unicode=True))
+        return path
+
+    return write
+
+
+def test_the_study_of_these_tests_is_sound(write):
+    assert load_study(write(WHOLE)).methods == ["atomic", "based", "dtsl"]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
+def test_every_name_in_a_study_is_plain(write, place):
+    for name in NAMES:
+        with pytest.raises(InputError, match="expected a name of lower-case letters, digits and _"):
+            load_study(write(renamed(place, name)))
+
+
+def test_a_study_is_one_of_the_folder():
+    for name in ("../schemas/study.schema", HOSTILE, "dtsl.yaml"):
+        with pytest.raises(InputError, match="expected one of acmn, "):
+            study_path(name, ROOT / "workflow")

@@ -1,0 +1,140 @@
+"""The rules of the workflow as text and as plans: quoting, hostile names, lint."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from mnlearn.runtime.code_digest import reached
+from workflow_tree import ROOT, TINY, Tree
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+
+# If a shell runs one of these names, a file appears in the folder of the run.
+HOSTILE = ["a`touch hit`", "$(touch hit)", "a;touch hit", "a'\"|touch hit", "../hit", "a b", "-a"]
+# Answered in a comment of the Snakefile.
+ANSWERED = {"Specify a conda environment or container for each rule."}
+
+
+def rules():
+    """Return the text of each rule by name."""
+    found = {}
+    for path in (ROOT / "workflow/rules").glob("*.smk"):
+        found |= dict(re.findall(r"\nrule (\w+):\n(.*?)(?=\n\n\n|\Z)", path.read_text(), re.DOTALL))
+    return found
+
+
+def test_every_value_in_a_command_is_quoted():
+    commands = {name: text.partition("    shell:\n")[2] for name, text in rules().items()}
+    assert len(commands) >= 15
+    for name, command in commands.items():
+        values = re.findall(r"\{.*?\}", command)
+        assert values, name
+        assert [value for value in values if not value.endswith(":q}")] == [], name
+
+
+def test_functions_of_rules_have_names():
+    for path in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]:
+        assert "lambda" not in path.read_text(), path
+
+
+def test_lint_gives_no_advice_that_is_not_answered():
+    command = [sys.executable, "-m", "snakemake", "--lint"]
+    environment = Tree.environment_of(ROOT)
+    result = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    titles = set(re.findall(r"^    \* (.+):$", result.stdout + result.stderr, re.MULTILINE))
+    assert titles == ANSWERED, result.stderr
+    comments = (ROOT / "Snakefile").read_text()
+    assert all(f'# - "{title}": ' in comments for title in ANSWERED)
+
+
+def test_tables_and_figures_do_not_depend_on_each_other():
+    """Nor on claims. Claims are shown as a table, so they depend on the rendering of tables."""
+    roots = {
+        "report.tables": "cli.study_products.write_tables",
+        "report.figures": "cli.study_products.write_figures",
+    }
+    for own, root in roots.items():
+        packages = {".".join(module.split(".")[:2]) for module, _ in reached(root)}
+        assert own in packages
+        assert packages.isdisjoint({"report.claims", *roots} - {own})
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    return Tree(tmp_path_factory.mktemp("hostile"))
+
+
+def refused(tree, *config, study=None):
+    """Check that planning ends with one message, without a traceback and with nothing run."""
+    if study is not None:
+        tree.write_study(study)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--config", *config]
+    result = subprocess.run(
+        command, cwd=tree.folder, env=tree.environment(), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    shown = result.stdout + result.stderr
+    assert result.returncode != 0
+    assert "Traceback" not in shown
+    assert not list(tree.folder.parent.rglob("hit"))
+    assert not (tree.folder / "results/tiny").exists()
+    return shown
+
+
+@pytest.mark.parametrize("kind", ["study", "dataset", "local", "label", "column"])
+def test_hostile_names_end_the_planning(tree, kind):
+    """One of each kind; tests/study/test_definition.py has all places in a study and all names."""
+    name = HOSTILE[0]
+    if kind == "study":
+        (tree.folder / "workflow/studies" / f"{name}.yaml").write_text(
+            (tree.folder / "workflow/studies/tiny.yaml").read_text()
+        )
+        shown = refused(tree, f"studies={json.dumps([name])}")
+    elif kind == "dataset":
+        shown = refused(tree, "studies=[tiny]", f"datasets={json.dumps([name])}")
+    elif kind == "local":
+        shown = refused(tree, "studies=[tiny]", f"local={json.dumps({name: {'train': 'x.csv'}})}")
+    elif kind == "label":
+        study = {**TINY, "methods": {**TINY["methods"], name: {"learner": "atomic"}}}
+        shown = refused(tree, "studies=[tiny]", study=study)
+    else:
+        table = {**TINY["tables"][0], "name": name}
+        shown = refused(tree, "studies=[tiny]", study={**TINY, "tables": [table]})
+    assert name in shown
+
+
+def test_hostile_files_and_columns_go_through_the_whole_workflow(tmp_path):
+    """A local file may have any path, and its columns any name; neither reaches a shell."""
+    tree = Tree(tmp_path / "a tree; touch hit")
+    folder = tree.folder / "my $(touch hit) `touch hit`"
+    folder.mkdir()
+    path = folder / 'it\'s "data"; touch hit.csv'
+    columns = ["a`touch hit`", "$(touch hit)", "b,c;touch hit", 'd"e', "<script>", "\\input{hit}"]
+    quoted = ",".join('"' + column.replace('"', '""') + '"' for column in columns)
+    lines = [quoted, *(",".join(str((k >> v) % 2) for v in range(6)) for k in range(64))]
+    path.write_text("\n".join(lines) + "\n")
+    captions = dict.fromkeys(("title", "paper"), "`touch hit` $(touch hit) {wildcards.study}")
+    table = {**TINY["tables"][0], "caption": "$(touch hit) {input}", "columns": [
+        {"name": "a`touch hit`", "head": "$(touch hit)", "method": "atomic", "quantity": "pll"},
+    ]}  # fmt: skip
+    tree.write_study({
+        **TINY, **captions, "datasets": ["mine"], "methods": {"atomic": {}}, "exports": {},
+        "tables": [table], "figures": [],
+    })  # fmt: skip
+    local = {"mine": {"train": str(path.relative_to(tree.folder))}}
+    config = (tree.folder / "config.yaml").read_text()
+    assert "local: {}" in config
+    (tree.folder / "config.yaml").write_text(
+        re.sub(r"local: \{\}", lambda _: f"local: {json.dumps(local)}", config)
+    )
+    result = tree.run()
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert not list(tmp_path.rglob("hit"))
+    assert (tree.folder / "results/tiny/tables/scores.md").exists()
+    cell = json.loads((tree.folder / "results/tiny/cells/mine/atomic.json").read_text())
+    assert cell["n_vars"] == 6
