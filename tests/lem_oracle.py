@@ -57,9 +57,7 @@ def least_information(rows, members, corrected):
         itertools.combinations(rest, size) for size in range(len(rest))
     )
     return min(
-        information(
-            rows, (first, *cut), tuple(v for v in rest if v not in cut), corrected
-        )
+        information(rows, (first, *cut), tuple(v for v in rest if v not in cut), corrected)
         for cut in cuts
     )
 
@@ -164,34 +162,28 @@ def assess(rows, scope, clauses, literals, settings):
     )
 
 
+def better(one, other, best, settings):
+    """Whether a candidate replaces the one chosen before it."""
+    tolerance = 1e-12 * best
+    if settings.balance and abs(one.difference - other.difference) > tolerance:
+        return one.difference < other.difference
+    if settings.similar > 0 or not settings.balance:
+        if one.total > other.total * (1 + 1e-12):
+            return True
+        if one.total < other.total * (1 - 1e-12):
+            return False
+    return one.n_difference < other.n_difference
+
+
 def pick(candidates, settings):
     """The best of the candidates, with the rule of balance among those of similar scores."""
     candidates = [c for c in candidates if c is not None]
-    if not candidates:
-        return None
-    best = max(c.total for c in candidates)
-    tolerance = 1e-12 * best
+    best = max((c.total for c in candidates), default=0.0)
     chosen = None
     for c in candidates:
-        if settings.balance and c.total < best * (1 - settings.similar) - tolerance:
+        if settings.balance and c.total < best * (1 - settings.similar) - 1e-12 * best:
             continue
-        if chosen is None:
-            chosen = c
-        elif settings.balance:
-            if c.difference < chosen.difference - tolerance:
-                chosen = c
-            elif c.difference <= chosen.difference + tolerance:
-                more = c.total > chosen.total * (1 + 1e-12)
-                if settings.similar > 0 and more:
-                    chosen = c
-                elif (
-                    not (settings.similar > 0 and c.total < chosen.total * (1 - 1e-12))
-                    and c.n_difference < chosen.n_difference
-                ):
-                    chosen = c
-        elif c.total > chosen.total * (1 + 1e-12) or (
-            c.total >= chosen.total * (1 - 1e-12) and c.n_difference < chosen.n_difference
-        ):
+        if chosen is None or better(c, chosen, best, settings):
             chosen = c
     return chosen
 

@@ -71,6 +71,11 @@ class FeatureTree:
         """Number of A-nodes but the root: the size of the tree."""
         return len(self.log_prob) - 1
 
+    @property
+    def n_leaves(self) -> int:
+        """Number of A-nodes without children: the features of the Markov network."""
+        return int((np.diff(self.child_start) == 0).sum())
+
     @cached_property
     def is_table(self) -> NDArray[np.bool_]:
         """Whether each F-node is a table, shape (n_f,)."""
@@ -129,7 +134,8 @@ class FeatureTree:
             "n_vars": self.n_vars,
             "n_groups": len(self.variables.groups),
             "n_a_nodes": self.n_a_nodes,
-            "n_features": int((~self.is_table).sum()),
+            "n_f_nodes": int((~self.is_table).sum()),
+            "n_leaves": self.n_leaves,
             "n_tables": int(self.is_table.sum()),
             "longest_feature": int(length.max()) if len(length) else 0,
             "depth": self.depth(),
@@ -181,7 +187,7 @@ def merge_equal(tree: FeatureTree) -> FeatureTree:
         # The last of the equal nodes stands for all: it is behind all the parents of each.
         same_as[f] = last.setdefault(key, f)
     kept = np.flatnonzero(same_as == np.arange(tree.n_f_nodes))
-    return _select(replace(tree, child=same_as[tree.child]), kept)
+    return _select(replace(tree, child=same_as[tree.child].astype(np.int32)), kept)
 
 
 def _select(tree: FeatureTree, kept: NDArray[np.int64]) -> FeatureTree:

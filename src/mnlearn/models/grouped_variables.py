@@ -21,7 +21,7 @@ class GroupedVariables:
     A variable of one column has the values 0 and 1. A variable of several columns has as many
     values as columns: it has value a where its column a is 1 and its other columns are 0.
 
-    start : int64, shape (n_variables + 1,). Columns of variable v are column[start[v]:start[v + 1]].
+    start : int64, shape (n_variables + 1,). Variable v has column[start[v]:start[v + 1]].
     column : int32, shape (n_columns,).
     """
 

@@ -91,7 +91,7 @@ def _make_node(values, examples, variable, slot, slot_value, tables):
     varies = np.zeros(n_variables, np.bool_)
     for j in range(n_variables):
         for c in range(slot[j] - j, slot[j + 1] - j - 1):
-            varies[j] |= copy_of[j] == j and 0 < count_bits(columns[c])
+            varies[j] |= copy_of[j] == j and count_bits(columns[c]) > 0
     count_pairs(slot, np.flatnonzero(varies), columns, columns, both)
     cells = np.empty(largest**3, np.int64)
     return Node(

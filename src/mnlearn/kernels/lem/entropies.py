@@ -79,7 +79,7 @@ def _pair_count(slot, a, i, b, k, count, both, n):
 @kernel
 def triple_entropy(node, members, side, n):
     """Return the joint entropy of three variables, in ascending order, on one side of a node."""
-    slot, count, both, masked = node.slot, side.count, side.both, side.masked
+    slot, count, both, masked = node.slot, side.ones, side.both, side.masked
     a, b, c = members
     n_a, n_b, n_c = slot[a + 1] - slot[a], slot[b + 1] - slot[b], slot[c + 1] - slot[c]
     if n_a == 2 and n_b == 2 and n_c == 2:
@@ -117,7 +117,7 @@ def triple_entropy(node, members, side, n):
 @kernel
 def _binary_entropy(a, b, c, side, n, c_log_c):
     """Return the joint entropy of three columns."""
-    count, both = side.count, side.both
+    count, both = side.ones, side.both
     n_abc = count_all(side.masked[a], side.masked[b], side.masked[c])
     n_ab, n_ac, n_bc = both[a, b], both[a, c], both[b, c]
     total = c_log_c[n_abc] + c_log_c[n_ab - n_abc] + c_log_c[n_ac - n_abc] + c_log_c[n_bc - n_abc]

@@ -75,7 +75,8 @@ class Side(NamedTuple):
     """The examples of a node that satisfy a feature, or those that do not.
 
     masked : uint64, (n_columns, n_words), the columns of these examples.
-    count : int32, (n_columns,), and both : int32, (n_columns, n_columns), as in `Node`.
+    ones : int32, (n_columns,), how often each column is set. both : int32, (n_columns, n_columns),
+        as in `Node`.
     entropy : float64, (n_variables,). seen : int32, number of values that occur.
     joint : float64, (n_variables, n_variables), entropies of pairs.
     label : int32, (n_variables,), the least variable of the block of each.
@@ -83,7 +84,7 @@ class Side(NamedTuple):
     """
 
     masked: np.ndarray
-    count: np.ndarray
+    ones: np.ndarray
     both: np.ndarray
     entropy: np.ndarray
     seen: np.ndarray

@@ -27,8 +27,8 @@ def mask_side(node, mask, opposite, n, side):
         own, column = side.masked[c], node.columns[c]
         for w in range(len(mask)):
             own[w] = column[w] & (mask[w] ^ flip)
-        side.count[c] = count_bits(own)
-    single_entropies(node.slot, side.count, n, node.c_log_c, side.entropy, side.seen)
+        side.ones[c] = count_bits(own)
+    single_entropies(node.slot, side.ones, n, node.c_log_c, side.entropy, side.seen)
 
 
 @kernel
@@ -119,7 +119,7 @@ def merge_pairs(node, n, settings, side):
         b = variables[k]
         for m in range(k):
             a = variables[m]
-            h = pair_entropy(node.slot, a, b, side.count, side.both, n, node.c_log_c)
+            h = pair_entropy(node.slot, a, b, side.ones, side.both, n, node.c_log_c)
             side.joint[a, b] = h
             side.joint[b, a] = h
             shared = entropy[a] + entropy[b] - h - _excess(settings, seen[a], seen[b], n)

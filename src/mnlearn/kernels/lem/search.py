@@ -192,7 +192,7 @@ def conjunctions(node, max_length, both):
     out = np.empty((len(rows) - 1, max_length), np.int32)
     n = 0
     for r in range(1, len(rows)):
-        if max_length > 1 and rows[r][1] != NONE or node.literal[rows[r][0]]:
+        if (max_length > 1 and rows[r][1] != NONE) or node.literal[rows[r][0]]:
             out[n] = rows[r]
             n += 1
     return out[:n]

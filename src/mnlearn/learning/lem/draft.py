@@ -23,6 +23,8 @@ class Draft:
         self._fixed: list[Literal] = []
         # The A-node above each F-node.
         self._above: list[int] = []
+        # What is fixed at A-nodes after they were added.
+        self._fixed_later: list[tuple[int, Literal]] = []
 
     def add_feature(
         self,
@@ -59,10 +61,21 @@ class Draft:
         for cell in cells.tolist():
             self._fixed += zip(names, cell, strict=True)
 
+    def fix(self, above: int, literals: Sequence[Literal]) -> None:
+        """Fix more variables at an A-node."""
+        self._fixed_later += ((above, literal) for literal in literals)
+
     def tree(self, variables: GroupedVariables, names: tuple[str, ...] | None) -> FeatureTree:
         """Return the tree."""
         literals = np.array(self._literals, np.int64).reshape(-1, 2)
+        n_fixed = np.array(self._fixed_length)
         fixed = np.array(self._fixed, np.int64).reshape(-1, 2)
+        if self._fixed_later:
+            later = np.array([a for a, _ in self._fixed_later])
+            fixed = np.insert(
+                fixed, np.cumsum(n_fixed)[later], [pair for _, pair in self._fixed_later], axis=0
+            )
+            n_fixed = n_fixed + np.bincount(later, minlength=len(n_fixed))
         above = np.array(self._above)
         n_a_nodes = len(self._log_prob)
         arrays = {
@@ -71,7 +84,7 @@ class Draft:
             "literal_value": literals[:, 1],
             "branch_start": np.cumsum([ROOT + 1, *self._n_branches]),
             "log_prob": np.array(self._log_prob),
-            "fixed_start": np.cumsum([0, *self._fixed_length]),
+            "fixed_start": np.concatenate([[0], np.cumsum(n_fixed)]),
             "fixed_var": fixed[:, 0],
             "fixed_value": fixed[:, 1],
             "child_start": np.concatenate(

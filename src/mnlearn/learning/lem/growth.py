@@ -124,18 +124,12 @@ class _Growth:
     def _is_small(self, part: Part) -> bool:
         return len(part.examples) < max(self._settings.min_rows, 1)
 
-    def _add_feature(
-        self, part: Part, literals: Sequence[Literal], sides: Sequence[Side | None]
-    ) -> int:
-        """Add an F-node; return its first A-node. A side that is None has no states."""
+    def _add_feature(self, part: Part, literals: Sequence[Literal], sides: Sequence[Side]) -> int:
+        """Add an F-node; return its first A-node."""
         alpha = self._settings.pseudocount
-        possible = [side for side in sides if side is not None]
-        if len(possible) < len(sides):
-            # What is left is certain: there is nothing to choose by.
-            return self.draft.add_feature(part.above, (), [0.0], [fixed_literals(part, possible[0])])
-        count = np.array([len(side.examples) for side in possible])
+        count = np.array([len(side.examples) for side in sides])
         log_prob = np.log((count + alpha) / (count.sum() + 2.0 * alpha))
-        fixed = [fixed_literals(part, side) for side in possible]
+        fixed = [fixed_literals(part, side) for side in sides]
         return self.draft.add_feature(part.above, literals, log_prob.tolist(), fixed)
 
     def _add_independent(self, part: Part) -> None:
@@ -147,18 +141,22 @@ class _Growth:
             literal = min(block.clauses[0])
             holds = self._values[literal[0], block.examples] == literal[1]
             sides = divided(block, literal, (block.examples[~holds], block.examples[holds]))
-            first = self._add_feature(block, (literal,), sides)
-            for k, side in enumerate(side for side in sides if side is not None):
-                for below in blocks_of(block, side, first + k):
+            if len(sides) == 1:
+                # Only one side has states: there is nothing to choose.
+                self.draft.fix(block.above, fixed_literals(block, sides[0]))
+                above = [block.above]
+            else:
+                first = self._add_feature(block, (literal,), sides)
+                above = [first, first + 1]
+            for a, side in zip(above, sides, strict=True):
+                for below in blocks_of(block, side, a):
                     self._add_independent(below)
 
     def _add_table(self, part: Part) -> None:
         """Add a table of the joint values that no clause forbids."""
         sizes = np.diff(part.slot)
         count = np.empty(int(np.prod(sizes)), np.int64)
-        count_cells(
-            self._values, part.examples, part.variable, part.slot, part.slot_value, count
-        )
+        count_cells(self._values, part.examples, part.variable, part.slot, part.slot_value, count)
         own = [part.slot_value[a:b] for a, b in itertools.pairwise(part.slot.tolist())]
         cells = np.stack(np.meshgrid(*own, indexing="ij"), axis=-1).reshape(-1, len(own))
         place = {v: j for j, v in enumerate(part.variable.tolist())}

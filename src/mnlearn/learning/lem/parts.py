@@ -132,15 +132,13 @@ def everything(part: Part, label: NDArray[np.int32]) -> Side:
     return Side(part.examples, label, alive, np.diff(part.slot), part.clauses)
 
 
-def divided(
-    part: Part, literal: Literal, examples: Sequence[NDArray[np.int32]]
-) -> list[Side | None]:
-    """Return what is left where a literal does not hold, and where it does; None for no state.
+def divided(part: Part, literal: Literal, examples: Sequence[NDArray[np.int32]]) -> list[Side]:
+    """Return what is left where a literal does not hold, and where it does.
 
-    The label of all variables is the same.
+    A side without any state is left out. All variables of a side are in one block.
     """
     (slot,) = part.slots_of((literal,))
-    sides: list[Side | None] = []
+    sides: list[Side] = []
     for holds in (False, True):
         alive, size = np.ones(len(part.slot_value), np.uint8), np.diff(part.slot).astype(np.int32)
         own = slice(part.slot[part.owner[slot]], part.slot[part.owner[slot] + 1])
@@ -149,8 +147,7 @@ def divided(
         alive[slot] = holds
         size[part.owner[slot]] = alive[own].sum()
         clauses = part.clause_arrays(0)
-        possible = propagate(part.owner, clauses, clauses.n, alive, size)
-        label = np.zeros(len(size), np.int32)
-        side = Side(examples[holds], label, alive, size, part.clauses)
-        sides.append(side if possible else None)
+        if propagate(part.owner, clauses, clauses.n, alive, size):
+            label = np.zeros(len(size), np.int32)
+            sides.append(Side(examples[holds], label, alive, size, part.clauses))
     return sides
