@@ -11,15 +11,19 @@ from mnlearn.kernels.lem.columns import (
     select_examples,
 )
 from mnlearn.kernels.lem.layout import Node, new_side
+from mnlearn.kernels.lem.links import spanning_forest
 from mnlearn.kernels.lem.partition import (
     count_pairs,
     is_small,
     mask_side,
     merge_clauses,
     merge_pairs,
-    merge_triples,
 )
 from mnlearn.kernels.lem.search import feature_mask, search_feature
+from mnlearn.kernels.lem.triples import merge_triples
+
+# How many triples that tied blocks are remembered at a node.
+_N_TYING = 64
 
 
 @kernel
@@ -60,14 +64,19 @@ def divide_node(values, examples, variable, slot, slot_value, clauses, tables, s
     alive = np.empty((2, len(slot_value)), np.uint8)
     for s in range(2):
         label[s], alive[s], size[s] = sides[s].label, sides[s].alive, sides[s].size
+    return feature, label, alive, size, _divide_examples(node, examples, mask)
+
+
+@kernel
+def _divide_examples(node, examples, mask):
+    """Return the examples whose bits are not set in the mask, and those whose bits are."""
     n_one = count_bits(mask)
     ones, zeros = np.empty(n_one, np.int32), np.empty(node.n - n_one, np.int32)
     select_examples(examples, mask, ones)
-    for w in range(n_words):
-        mask[w] = ~mask[w]
-    mask[-1] &= node.last_word
-    select_examples(examples, mask, zeros)
-    return feature, label, alive, size, (zeros, ones)
+    rest = ~mask
+    rest[-1] &= node.last_word
+    select_examples(examples, rest, zeros)
+    return zeros, ones
 
 
 @kernel
@@ -92,11 +101,13 @@ def _make_node(values, examples, variable, slot, slot_value, tables):
     for j in range(n_variables):
         for c in range(slot[j] - j, slot[j + 1] - j - 1):
             varies[j] |= copy_of[j] == j and count_bits(columns[c]) > 0
-    count_pairs(slot, np.flatnonzero(varies), columns, columns, both)
+    variables = np.flatnonzero(varies)
+    count_pairs(slot, variables, columns, columns, both)
+    links = spanning_forest(slot, variables, columns, both, n, tables[0])
     cells = np.empty(largest**3, np.int64)
     return Node(
-        columns, last_word, n, slot, owner, literal, copy_of, opposite, both, tables[0], tables[1],
-        cells,
+        columns, last_word, n, slot, owner, literal, copy_of, opposite, both, links,
+        np.empty((_N_TYING, 3), np.int64), np.zeros(1, np.int64), tables[0], tables[1], cells,
     )  # fmt: skip
 
 
@@ -113,7 +124,7 @@ def _partition_all(node, clauses, mask, settings, side):
     side.both[:] = node.both
     merge_pairs(node, node.n, settings, side)
     if settings.subset_size >= 3:
-        merge_triples(node, node.n, settings, side)
+        merge_triples(node, node.n, settings, side, np.zeros(2), 0, -np.inf)
 
 
 @kernel

@@ -42,6 +42,9 @@ class Node(NamedTuple):
         the opposite; itself for all others. opposite : bool, whether it is the opposite.
     both : int32, (n_columns, n_columns). How often two columns are both set, the first that of the
         variable with the lower number, where both variables are original and not constant.
+    links : int32, (n_links, 2). The pairs of original variables, the lower number first, that a
+        spanning forest of greatest mutual information joins.
+    tying : int64, (room, 3), triples that tied blocks; n_tying : int64, (1,), how many there are.
     c_log_c : float64, c log c for every count. log2_size : float64, log2 of numbers of values.
     cells : int64, room for the joint values of three variables.
     """
@@ -55,6 +58,9 @@ class Node(NamedTuple):
     copy_of: np.ndarray
     opposite: np.ndarray
     both: np.ndarray
+    links: np.ndarray
+    tying: np.ndarray
+    n_tying: np.ndarray
     c_log_c: np.ndarray
     log2_size: np.ndarray
     cells: np.ndarray

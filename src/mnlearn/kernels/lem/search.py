@@ -7,8 +7,9 @@ variables has more states than a number can hold.
 import numpy as np
 
 from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.lem.assessment import assess, score_of
+from mnlearn.kernels.lem.assessment import assess
 from mnlearn.kernels.lem.columns import count_bits, mask_of
+from mnlearn.kernels.lem.costs import score_of
 
 NONE = -1
 # Scores are equal if they differ by less than this share.
