@@ -20,7 +20,7 @@ from mnlearn.models.grouped_variables import grouped_variables
 pytestmark = pytest.mark.slow
 
 LINES = Path(__file__).with_name("golden_lem.txt").read_text().splitlines()[1:]
-# Two runs with clauses in which our trees differ by a few nodes; the cause is not known.
+# Our trees of two runs differ a little (docs/methods/lem.md); the cause is not known.
 UNEXPLAINED = ("alarmmv 1000 min_rows=30 ", "alarmmv 1000 table_below=1 ")
 RUNS = [
     pytest.param(
