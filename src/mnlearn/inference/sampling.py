@@ -11,6 +11,8 @@ from mnlearn.kernels.sampling.ancestral import draw_ancestral
 from mnlearn.kernels.sampling.gibbs import draw_states
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.threads import map_ranges
@@ -42,6 +44,8 @@ def sample_rows(
     -------
     ndarray of uint8, shape (n_rows, n_vars)
     """
+    if isinstance(model, FeatureTree):
+        model = circuit_of(model)
     if isinstance(model, ArithmeticCircuit):
         return draw(model, n_rows, seed, threads)
     if isinstance(model, BayesianNetwork):

@@ -9,6 +9,8 @@ from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.feature_tree_network import network_of
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
@@ -37,6 +39,8 @@ class Terms:
 
 def terms_of(model: Model) -> Terms:
     """Return a model as terms: features as they are, CPDs as log-odds given their conditions."""
+    if isinstance(model, FeatureTree):
+        model = network_of(model)
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         model = model.to_markov_network()
     if isinstance(model, MarkovNetwork):

@@ -82,6 +82,8 @@ def convert(name: str, value: Any, kind: Any) -> Any:
             return None
         raise InputError(f"parameter {name}: expected a value, got {value}.")
     wanted = next(option for option in options if option is not type(None))
+    if wanted is bool:
+        return _truth(name, value)
     if isinstance(value, bool) or (wanted is str and not isinstance(value, str)):
         raise InputError(f"parameter {name}: expected {wanted.__name__}, got {value!r}.")
     try:
@@ -92,3 +94,11 @@ def convert(name: str, value: Any, kind: Any) -> Any:
     if wanted is int and float(value) != converted:
         raise InputError(f"parameter {name}: expected a whole number, got {value!r}.")
     return converted
+
+
+def _truth(name: str, value: Any) -> bool:
+    """Return true or false, perhaps given as text."""
+    known = {"true": True, "false": False}
+    if str(value).lower() not in known:
+        raise InputError(f"parameter {name}: expected true or false, got {value!r}.")
+    return known[str(value).lower()]

@@ -17,6 +17,7 @@ from mnlearn.learning.learner import Fitted, Learner, Start, Task
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.io.native import Model
 from mnlearn.runtime.progress import say
 
@@ -226,6 +227,8 @@ def size(model: Model) -> dict[str, float]:
         return {"n_features": int(model.trees.is_leaf.sum())}
     if isinstance(model, DependencyNetwork):
         return {"n_features": model.trees.n_informative_leaves + len(model.features)}
+    if isinstance(model, FeatureTree):
+        return {"n_features": model.n_leaves}
     if isinstance(model, ArithmeticCircuit) and model.features is None:
         return {"n_features": len(model.weight)}
     assert model.features is not None

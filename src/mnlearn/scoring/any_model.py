@@ -21,9 +21,10 @@ from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import finite
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.scoring import circuits, networks
+from mnlearn.scoring import circuits, feature_trees, networks
 from mnlearn.scoring.networks import with_joint
 
 # Number of rows whose features are evaluated together, which bounds the memory.
@@ -32,6 +33,8 @@ _ROWS = 1000
 
 def _scores_of(model: Model) -> Any:
     """Return the module that scores models of this kind."""
+    if isinstance(model, FeatureTree):
+        return feature_trees
     return circuits if isinstance(model, ArithmeticCircuit) else networks
 
 
@@ -133,7 +136,7 @@ def annealed_ll(
         Number of threads.
     """
     check_variables(model, data)
-    if isinstance(model, ArithmeticCircuit | BayesianNetwork):
+    if isinstance(model, ArithmeticCircuit | BayesianNetwork | FeatureTree):
         return ll(model, data, threads)
     network = with_joint(model, "ll")
     log_z, error = estimate_log_partition(network, annealing, seed, threads)

@@ -7,6 +7,9 @@ from typing import Any
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.feature_tree_circuit import circuit_of
+from mnlearn.models.feature_tree_network import network_of
 from mnlearn.models.io.bif import read_bif
 from mnlearn.models.io.graphs import write_edges, write_graphml
 from mnlearn.models.io.libra import (
@@ -114,6 +117,8 @@ def save_model(model: Model, path: Path | str) -> None:
     if suffix == ".npz":
         write_npz(model, path)
     elif suffix in _GRAPHS:
+        if isinstance(model, FeatureTree):
+            model = network_of(model)
         _GRAPHS[suffix](
             model.to_markov_network() if isinstance(model, ArithmeticCircuit) else model, path
         )
@@ -126,6 +131,10 @@ def save_model(model: Model, path: Path | str) -> None:
 
 def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
     """Return the same distribution as another kind of model."""
+    if isinstance(model, FeatureTree) and kind is MarkovNetwork:
+        return network_of(model)
+    if isinstance(model, FeatureTree) and kind is ArithmeticCircuit:
+        return circuit_of(model)
     if kind is MarkovNetwork and isinstance(model, ArithmeticCircuit | BayesianNetwork):
         return model.to_markov_network()
     if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit):

@@ -9,13 +9,15 @@ from mnlearn.kernels.circuits.validity import topological
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
+from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.features import FeatureSet
+from mnlearn.models.io.feature_trees import arrays_of_tree, tree_of_arrays
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import check_names
 
-Model = MarkovNetwork | DependencyNetwork | BayesianNetwork | ArithmeticCircuit
+Model = MarkovNetwork | DependencyNetwork | BayesianNetwork | ArithmeticCircuit | FeatureTree
 
 VERSION = 1
 # A file of a few bytes can declare more variables than fit in memory.
@@ -45,12 +47,14 @@ _KINDS = {
     DependencyNetwork: "dependency_network",
     BayesianNetwork: "bayesian_network",
     ArithmeticCircuit: "arithmetic_circuit",
+    FeatureTree: "feature_tree",
 }
 _WORDS: dict[type[Model], str] = {
     MarkovNetwork: "a Markov network",
     DependencyNetwork: "a dependency network",
     BayesianNetwork: "a Bayesian network",
     ArithmeticCircuit: "an arithmetic circuit",
+    FeatureTree: "a feature tree",
 }
 
 
@@ -82,6 +86,8 @@ def write_npz(model: Model, path: Path | str) -> None:
             own |= _feature_arrays(model.features)
         if model.target is not None:
             own["target"] = model.target
+    elif isinstance(model, FeatureTree):
+        own = arrays_of_tree(model)
     elif isinstance(model, BayesianNetwork):
         own = _tree_arrays(model.trees)
     else:
@@ -92,7 +98,10 @@ def write_npz(model: Model, path: Path | str) -> None:
         "kind": np.array(_KINDS[type(model)]),
         "version": np.array(VERSION, "<i8"),
         "n_vars": np.array(model.n_vars, "<i8"),
-        **{name: np.ascontiguousarray(array, _DTYPE[name]) for name, array in own.items()},
+        **{
+            name: np.ascontiguousarray(array, _DTYPE.get(name, array.dtype))
+            for name, array in own.items()
+        },
     }
     if model.names is not None:
         arrays["names"] = np.array(model.names, np.str_)
@@ -133,6 +142,8 @@ def read_npz(path: Path | str) -> Model:
     if n_vars > MAX_VARS:
         raise InputError(f"{path}: expected at most {MAX_VARS} variables, it declares {n_vars}.")
     names = _load_names(path, arrays, n_vars)
+    if kind == "feature_tree":
+        return tree_of_arrays(path, arrays, n_vars, names)
     if kind == "arithmetic_circuit":
         return _load_circuit(path, arrays, n_vars, names)
     if kind == "bayesian_network":

@@ -1,0 +1,1 @@
+"""Kernels of LEM: packed columns, mutual information, partitions, the search for a feature."""

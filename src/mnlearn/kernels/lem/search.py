@@ -1,0 +1,199 @@
+"""The search for the feature that divides a node best (Sections 3 and 4 of the paper).
+
+A feature is a row of slots, padded with NONE. Scores are base-2 logarithms: a block of thousands of
+variables has more states than a number can hold.
+"""
+
+import numpy as np
+
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.lem.assessment import assess
+from mnlearn.kernels.lem.columns import count_bits, mask_of
+from mnlearn.kernels.lem.costs import score_of
+
+NONE = -1
+# Scores are equal if they differ by less than this share.
+_EQUAL = 1e-12
+_EQUAL_LOG2 = 1.4426950408889634 * _EQUAL
+
+
+@kernel
+def search_feature(node, clauses, sides, settings):
+    """Return the best feature, as slots; empty if none is admissible."""
+    if settings.exhaustive:
+        features = conjunctions(node, settings.max_feature_length, settings.both_values)
+        best, _ = _best_of(features, node, clauses, sides, settings, -np.inf)
+        return best
+    feature = np.empty(0, np.int32)
+    score = -np.inf
+    for _ in range(settings.max_feature_length):
+        features = longer_features(node, feature, settings.both_values)
+        # Among similar features the rule of balance may choose one below the score so far.
+        floor = -np.inf if settings.similar > 0.0 else score
+        best, total = _best_of(features, node, clauses, sides, settings, floor)
+        if len(best) == 0 or total <= score + _EQUAL_LOG2:
+            break
+        feature, score = best, total
+    return feature
+
+
+@kernel
+def _best_of(features, node, clauses, sides, settings, floor):
+    """Return the best of the features and its score.
+
+    floor : features whose scores are below need not be looked at.
+    """
+    n_words = node.columns.shape[1]
+    cost = np.full((len(features), 2), np.inf)
+    total = np.full(len(features), -np.inf)
+    n_one = np.zeros(len(features), np.int64)
+    mask, part = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    tied = _tied_variables(node, clauses)
+    for f in range(len(features)):
+        feature = strip(features[f])
+        if _repeats(feature, node, tied, settings.both_values):
+            continue
+        feature_mask(node, feature, mask, part)
+        n_one[f] = count_bits(mask)
+        if n_one[f] == 0 or n_one[f] == node.n:
+            continue
+        assess(node, clauses, feature, mask, n_one[f], sides, settings, floor, cost[f])
+        total[f] = score_of(cost[f], settings.joint_score)
+        if settings.similar < 1.0:
+            floor = max(floor, total[f] + np.log2(1.0 - settings.similar) - 2.0 * _EQUAL_LOG2)
+    f = choose(total, cost, np.abs(2 * n_one - node.n), settings.similar, settings.balance)
+    if f == NONE:
+        return np.empty(0, np.int32), -np.inf
+    return strip(features[f]).copy(), total[f]
+
+
+@kernel
+def choose(total, cost, imbalance, similar, balance):
+    """Return the position of the best feature, NONE if none is admissible.
+
+    balance : of the features with similar scores, take that with the least difference between the
+        scores of its sides. imbalance : decides between equals, the smaller is better.
+    """
+    best = total.max() if len(total) else -np.inf
+    if best == -np.inf:
+        return NONE
+    chosen = NONE
+    chosen_gap = 0.0
+    for f in range(len(total)):
+        share = 2.0 ** (total[f] - best)
+        if total[f] == -np.inf or (balance and share < 1.0 - similar - _EQUAL):
+            continue
+        gap = abs(2.0 ** (-cost[f, 0] - best) - 2.0 ** (-cost[f, 1] - best)) if balance else 0.0
+        if chosen != NONE and not _replaces(
+            share, 2.0 ** (total[chosen] - best), gap, chosen_gap, similar > 0.0 or not balance,
+            imbalance[f] < imbalance[chosen],
+        ):  # fmt: skip
+            continue
+        chosen, chosen_gap = f, gap
+    return chosen
+
+
+@kernel
+def _replaces(share, chosen_share, gap, chosen_gap, compare, smaller):
+    """Tell whether a feature is better than the one chosen so far."""
+    if gap < chosen_gap - _EQUAL:
+        return True
+    if gap > chosen_gap + _EQUAL:
+        return False
+    if compare and share > chosen_share * (1.0 + _EQUAL):
+        return True
+    if compare and share < chosen_share * (1.0 - _EQUAL):
+        return False
+    return smaller
+
+
+@kernel
+def strip(padded):
+    """Return the slots of a feature without the padding."""
+    length = 0
+    while length < len(padded) and padded[length] != NONE:
+        length += 1
+    return padded[:length]
+
+
+@kernel
+def feature_mask(node, feature, mask, part):
+    """Fill in the bits of the examples that satisfy a feature. part : uint64, scratch."""
+    for k in range(len(feature)):
+        s = feature[k]
+        mask_of(node.columns, node.slot, node.owner[s], s, node.last_word, part)
+        for w in range(len(mask)):
+            mask[w] = part[w] if k == 0 else mask[w] & part[w]
+
+
+@kernel
+def _tied_variables(node, clauses):
+    """Mark the variables of clauses."""
+    tied = np.zeros(len(node.copy_of), np.bool_)
+    for e in range(clauses.start[clauses.n]):
+        tied[node.owner[clauses.slots[e]]] = True
+    return tied
+
+
+@kernel
+def _repeats(feature, node, tied, both):
+    """Tell whether an earlier feature has the same score, for a copy is like its original."""
+    for s in feature:
+        j = node.owner[s]
+        original = node.copy_of[j]
+        if original == j or tied[j] or tied[original]:
+            continue
+        inside = False
+        for t in feature:
+            inside |= node.owner[t] == original
+        same = node.slot[original] + ((s - node.slot[j]) ^ np.int32(node.opposite[j]))
+        # By itself, a value of two divides the examples as the other one does.
+        if not inside and (len(feature) == 1 or both or node.literal[same]):
+            return True
+    return False
+
+
+@kernel
+def longer_features(node, feature, both):
+    """Return the feature with each literal of another variable added, one a row.
+
+    both : whether to add both values of variables with two, if the feature is not empty.
+    """
+    out = np.empty((len(node.owner), len(feature) + 1), np.int32)
+    n = 0
+    for s in range(len(node.owner)):
+        free = node.literal[s] or (both and len(feature) > 0)
+        for t in feature:
+            free &= node.owner[t] != node.owner[s]
+        if free:
+            out[n, :-1] = feature
+            out[n, -1] = s
+            out[n].sort()
+            n += 1
+    return out[:n]
+
+
+@kernel
+def conjunctions(node, max_length, both):
+    """Return all features of up to `max_length` literals, shorter ones first."""
+    rows = [np.full(max_length, NONE, np.int32)]
+    first = 0
+    for length in range(max_length):
+        last = len(rows)
+        for r in range(first, last):
+            for s in range(len(node.owner)):
+                if not (both or node.literal[s]):
+                    continue
+                if length > 0 and node.owner[s] <= node.owner[rows[r][length - 1]]:
+                    continue
+                row = rows[r].copy()
+                row[length] = s
+                rows.append(row)
+        first = last
+    out = np.empty((len(rows) - 1, max_length), np.int32)
+    n = 0
+    for r in range(1, len(rows)):
+        if (max_length > 1 and rows[r][1] != NONE) or node.literal[rows[r][0]]:
+            out[n] = rows[r]
+            n += 1
+    return out[:n]

@@ -1,0 +1,59 @@
+"""LEM: tractable Markov networks whose features divide the examples until variables fall apart."""
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task
+from mnlearn.learning.lem.growth import learn_feature_tree
+from mnlearn.learning.lem.settings import LITERALS, SEARCHES, SIDE_SCORES, SMALL_SIDES, LemSettings
+from mnlearn.learning.parameters import parameter
+from mnlearn.scoring import feature_trees
+
+
+@dataclass(eq=False)
+class LEM(Learner):
+    """Feature tree: features divide the examples, and the variables fall apart."""
+
+    delta: float = parameter(
+        0.05, "variables that share more nats of information stay together", low=0, high=1e9
+    )
+    subset_size: int = parameter(
+        3, "variables looked at together for shared information", low=2, high=3
+    )
+    max_feature_length: int = parameter(3, "most literals of a feature", low=1, high=100)
+    search: str = parameter("greedy", "how features are found", choices=SEARCHES)
+    side_score: str = parameter(
+        "joint", "score of a feature: 1/(d1 + d0) or 1/d1 + 1/d0", choices=SIDE_SCORES
+    )
+    small_side: str = parameter(
+        "one-block", "what a side with too few examples counts as", choices=SMALL_SIDES
+    )
+    min_rows: int = parameter(10, "examples needed to look for shared information", low=0, high=1e9)
+    pseudocount: float = parameter(1.0, "added to every count", low=1e-9, high=1e9)
+    bias_correction: bool = parameter(
+        False, "subtract the expected bias of the estimate of shared information"
+    )
+    table_below: int = parameter(
+        5, "fewer variables that do not fall apart get a table", low=1, high=20
+    )
+    similar: float = parameter(0.0, "share by which similar scores may differ", low=0, high=1)
+    balance: bool = parameter(True, "of similar features, take that with the most even sides")
+    literals: str = parameter(
+        "positive", "values that longer features ask binary variables for", choices=LITERALS
+    )
+
+    def learn(self, task: Task) -> Fitted:
+        """Return the feature tree of one choice (Algorithm 2)."""
+        began = time.monotonic()
+        settings = LemSettings(**{name: getattr(self, name) for name in self.fields()})
+        tree = learn_feature_tree(task.train, settings)
+        seconds = {"structure": time.monotonic() - began, "weights": 0.0}
+        return Fitted(tree, seconds, tree.describe())
+
+    title = "LEM"
+    citation = "Gogate, Webb & Domingos 2010, Algorithms 1 and 2, Section 4"
+    stages = (Stage(("delta", "side_score", "bias_correction", "min_rows", "pseudocount"), learn),)
+    scorer: ClassVar[Scorer] = feature_trees
+    criterion = "ll"

@@ -1,0 +1,106 @@
+"""LEM against its definition, and on distributions that satisfy Theorem 1."""
+
+import numpy as np
+import pytest
+
+from lem_oracle import log_probability, size
+from made_feature_trees import learned_twice
+from mnlearn.data.dataset import merge_rows
+from mnlearn.learning.lem.growth import learn_feature_tree
+from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.learning.tuning import tune
+from mnlearn.methods import load_learner
+from mnlearn.models.feature_tree_network import leaf_features
+from mnlearn.runtime.errors import InputError
+from oracles import all_states
+
+
+@pytest.mark.parametrize("seed", range(100, 200))
+def test_the_tree_is_that_of_the_definition(seed):
+    tree, nodes, states = learned_twice(seed)
+    expected = np.array([log_probability(nodes, x) for x in states])
+    found = tree.log_likelihood(tree.variables.one_hot(states))
+    np.testing.assert_allclose(found, expected, atol=1e-11)
+    n_a, n_f, n_tables = size(nodes)
+    assert (tree.n_a_nodes, int(tree.is_table.sum())) == (n_a, n_tables)
+    assert int((~tree.is_table).sum()) == n_f
+
+
+def exact_data(p, n):
+    """A data set whose frequencies are exactly the given probabilities of all states."""
+    count = np.round(p * n).astype(int)
+    np.testing.assert_allclose(count, p * n, atol=1e-6)
+    return merge_rows(np.repeat(all_states(int(np.log2(len(p)))), count, axis=0))
+
+
+def information(p, states, one, other, given):
+    """I(one; other | given holds) in nats of a distribution over all states."""
+    own = np.all([states[:, v] == x for v, x in given[0]], axis=0) if given[0] else p >= 0
+    for clause in given[1]:
+        own &= ~np.all([states[:, v] == x for v, x in clause], axis=0)
+    q = np.where(own, p, 0.0) / p[own].sum()
+
+    def entropy(variables):
+        code = states[:, variables] @ (1 << np.arange(len(variables)))
+        mass = np.bincount(code, weights=q)
+        return float(-(mass[mass > 0] * np.log(mass[mass > 0])).sum())
+
+    return entropy(one) + entropy(other) - entropy(one + other)
+
+
+def nested_distribution():
+    """Six variables: given the first, different pairs of the others depend on each other."""
+    states = all_states(6).astype(int)
+    p = np.full(len(states), 0.5)
+    agree, differ = 3 / 8, 1 / 8
+    for i, x in enumerate(states):
+        pairs = ((1, 2), (3, 4)) if x[0] else ((1, 3), (2, 5))
+        for a, b in pairs:
+            p[i] *= agree if x[a] == x[b] else differ
+        alone = ({1, 2, 3, 4, 5} - set(pairs[0]) - set(pairs[1])).pop()
+        p[i] *= 3 / 4 if x[alone] else 1 / 4
+    return p, states
+
+
+def test_theorem_1_exact_information_gives_back_the_distribution():
+    """Frequencies are the probabilities, so that plug-in information is that of an oracle."""
+    p, states = nested_distribution()
+    data = exact_data(p, 512)
+    settings = LemSettings(delta=1e-9, min_rows=1, pseudocount=1e-9, max_feature_length=1)
+    tree = learn_feature_tree(data, settings)
+    np.testing.assert_allclose(np.exp(tree.log_likelihood(states.astype(np.uint8))), p, atol=1e-9)
+    assert tree.literals(0) == ((0, 1),)
+    for a in tree.branches(0):
+        blocks = [sorted(v for v, _ in tree.fixed(tree.branches(f)[0])) for f in tree.children(a)]
+        given = ([(0, a - 1)], [])
+        for k, block in enumerate(blocks):
+            rest = [v for other in blocks[:k] + blocks[k + 1 :] for v in other]
+            assert information(p, states, block, rest, given) < 1e-9
+    assert sum(np.isfinite(leaf.weight) for leaf in leaf_features(tree)) == tree.n_leaves
+
+
+def test_rows_that_break_a_group_are_named():
+    data = merge_rows(np.array([[1, 0, 1], [1, 1, 0]], np.uint8))
+    with pytest.raises(InputError, match=r"row 2: expected exactly one 1 in the columns 1, 2"):
+        learn_feature_tree(data, LemSettings(), [(0, 1)])
+    with pytest.raises(InputError, match="takes none with weights"):
+        learn_feature_tree(merge_rows(data.rows, np.array([0.5, 2.0])), LemSettings())
+
+
+def test_the_learner_takes_its_parameters_as_text():
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 2, (300, 5)).astype(np.uint8)
+    rows[:, 3] = rows[:, 0] & rows[:, 1]
+    data = merge_rows(rows)
+    learner = load_learner("lem")
+    grid = learner.grid({"delta": "0.01", "balance": "false", "small_side": "singletons"})
+    assert grid["balance"] == [False]
+    best = tune(learner, data, grid, None).best
+    assert best.fitted.model.n_vars == 5
+    for name, value, message in (
+        ("balance", "perhaps", "expected true or false"),
+        ("subset_size", "4", "expected 2 to 3"),
+        ("search", "fast", "expected one of greedy, exhaustive"),
+    ):
+        with pytest.raises(InputError, match=message):
+            learner.grid({name: value})

@@ -1,0 +1,250 @@
+"""Feature trees against enumeration: likelihoods, circuits, Markov networks, graphs, files."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from command import mean, refuse, succeed
+from conftest import random_data
+from lem_oracle import log_probability
+from made_feature_trees import learned_twice
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.inference.queries import answer
+from mnlearn.inference.sampling import sample_rows
+from mnlearn.inference.settings import Inference
+from mnlearn.learning.lem.growth import learn_feature_tree
+from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.models.feature_tree import feature_tree, merge_equal
+from mnlearn.models.feature_tree_circuit import circuit_of
+from mnlearn.models.feature_tree_network import leaf_features, network_of
+from mnlearn.models.grouped_variables import grouped_variables
+from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.runtime.arrays import read_arrays, write_arrays
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.any_model import cmll, ll, pll
+from oracles import all_states
+
+SEEDS = range(25)
+
+
+@pytest.fixture(scope="module")
+def trees():
+    """Random trees with their definitions and states, learned once."""
+    return [learned_twice(seed) for seed in SEEDS]
+
+
+@pytest.fixture(params=SEEDS)
+def case(request, trees):
+    return trees[request.param]
+
+
+def holds(literals, x):
+    return all(x[v] == value for v, value in literals)
+
+
+def test_likelihoods_of_all_states(case):
+    tree, nodes, states = case
+    expected = np.array([log_probability(nodes, x) for x in states])
+    found = tree.log_likelihood(tree.variables.one_hot(states))
+    np.testing.assert_allclose(found, expected, atol=1e-11)
+    assert np.exp(found).sum() == pytest.approx(1.0, abs=1e-10)
+
+
+def test_the_leaf_features_that_a_state_satisfies_add_up_to_its_probability(case):
+    tree, _, states = case
+    leaves = list(leaf_features(tree))
+    assert len(leaves) == tree.n_leaves
+    log_p = tree.log_likelihood(tree.variables.one_hot(states))
+    for x, expected in zip(states[:200], log_p, strict=False):
+        total = sum(
+            leaf.weight
+            for leaf in leaves
+            if holds(leaf.literals, x) and not any(holds(c, x) for c in leaf.negated)
+        )
+        assert total == pytest.approx(expected, abs=1e-10)
+
+
+def test_the_circuit_has_the_distribution_over_columns(case):
+    tree, _, _ = case
+    circuit = circuit_of(tree)
+    circuit.check()
+    assert log_partition(circuit) == pytest.approx(0.0, abs=1e-10)
+    rows = np.random.default_rng(0).integers(0, 2, (500, tree.n_vars)).astype(np.uint8)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(log_value(circuit, rows), tree.log_likelihood(rows), atol=1e-10)
+
+
+def test_the_markov_network_has_partition_function_1(case):
+    tree, _, states = case
+    network = network_of(tree)
+    if tree.n_vars > 14:
+        rows = tree.variables.one_hot(states)
+    else:
+        rows = all_states(tree.n_vars)
+        assert np.exp(network.log_potential(rows)).sum() == pytest.approx(1.0, abs=1e-10)
+    np.testing.assert_allclose(network.log_potential(rows), tree.log_likelihood(rows), atol=1e-10)
+
+
+def test_a_graph_has_the_distribution_of_its_tree(case):
+    tree, _, states = case
+    graph = merge_equal(tree)
+    assert graph.n_a_nodes <= tree.n_a_nodes
+    rows = tree.variables.one_hot(states)
+    assert np.array_equal(graph.log_likelihood(rows), tree.log_likelihood(rows))
+    circuit_of(graph).check()
+    np.testing.assert_allclose(
+        log_value(circuit_of(graph), rows), tree.log_likelihood(rows), atol=1e-10
+    )
+    again = merge_equal(graph)
+    assert again.child.tolist() == graph.child.tolist()
+
+
+def test_a_file_keeps_the_tree(tmp_path, case):
+    tree, _, states = case
+    for model in (tree, merge_equal(tree)):
+        save_model(model, tmp_path / "a.npz")
+        again = load_model(tmp_path / "a.npz")
+        rows = tree.variables.one_hot(states)
+        assert np.array_equal(again.log_likelihood(rows), model.log_likelihood(rows))
+        assert again.variables.groups == tree.variables.groups
+        save_model(again, tmp_path / "b.npz")
+        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_scores_and_queries_are_those_of_the_enumerated_distribution(trees):
+    tree, _, states = next(t for t in trees if len(t[0].variables.groups) and t[0].n_vars <= 12)
+    rows = tree.variables.one_hot(states)
+    p = np.exp(tree.log_likelihood(rows))
+    data = merge_rows(rows[::3])
+    assert ll(tree, data).mean == pytest.approx(np.log(p[::3]).mean())
+    group = [0, tree.n_vars - 1]
+    rest = [v for v in range(tree.n_vars) if v not in group]
+    exact = Inference("exact", 0, 1)
+    total = singles = 0.0
+    for x in rows[::3]:
+        agrees = (rows[:, rest] == x[rest]).all(axis=1)
+        for v in group:
+            total += np.log(p[agrees & (rows[:, v] == x[v])].sum() / p[agrees].sum())
+        for v in range(tree.n_vars):
+            others = np.arange(tree.n_vars) != v
+            agrees = (rows[:, others] == x[others]).all(axis=1)
+            singles += np.log(p[agrees & (rows[:, v] == x[v])].sum() / p[agrees].sum())
+    assert cmll(tree, data, [group], exact, seed=0).mean == pytest.approx(total / len(rows[::3]))
+    assert pll(tree, data).mean == pytest.approx(singles / len(rows[::3]))
+    asked = np.zeros((1, tree.n_vars), bool)
+    asked[0, group] = True
+    found = answer(tree, rows[:1], asked, exact, seed=0)
+    agrees = (rows[:, rest] == rows[0, rest]).all(axis=1)
+    expected = [p[agrees & (rows[:, v] == 1)].sum() / p[agrees].sum() for v in group]
+    np.testing.assert_allclose(found[0, group], expected, atol=1e-12)
+
+
+def test_samples_have_the_frequencies_of_the_tree(trees):
+    tree, _, states = next(t for t in trees if len(t[0].variables.groups) and len(t[2]) < 100)
+    p = np.exp(tree.log_likelihood(tree.variables.one_hot(states)))
+    drawn = tree.variables.values(sample_rows(tree, 40_000, 0, seed=5))
+    found = np.array([(drawn == x).all(axis=1).mean() for x in states])
+    assert found.sum() == pytest.approx(1.0)
+    assert np.abs(found - p).max() < 5 * np.sqrt(p.max() / len(drawn))
+
+
+def tree_of(features, edges, variables):
+    """A tree of F-nodes with two A-nodes each that fix nothing.
+
+    edges : for each A-node, root first, its F-nodes.
+    """
+    n_a = len(edges)
+    pairs = [literal for feature in features for literal in feature]
+    arrays = {
+        "literal_start": np.cumsum([0, *map(len, features)]),
+        "literal_var": [v for v, _ in pairs],
+        "literal_value": [x for _, x in pairs],
+        "branch_start": 1 + 2 * np.arange(len(features) + 1),
+        "log_prob": np.zeros(n_a),
+        "fixed_start": np.zeros(n_a + 1),
+        "fixed_var": [],
+        "fixed_value": [],
+        "child_start": np.cumsum([0, *map(len, edges)]),
+        "child": list(itertools.chain(*edges)),
+    }
+    return feature_tree(variables, arrays)
+
+
+def test_figure_1_of_the_paper():
+    """10 A-nodes, and the 8 leaf features of Figure 1 (b)."""
+
+    def both(a, b):
+        return ((a - 1, 1), (b - 1, 1))
+
+    features = [both(1, 2), both(3, 4), both(5, 6), both(3, 5), both(4, 6)]
+    edges = [[0], [1, 2], [3, 4], *[[]] * 8]
+    tree = tree_of(features, edges, grouped_variables(6))
+    assert tree.n_a_nodes == 10
+    top, *below = features
+    found = [(leaf.literals, leaf.negated) for leaf in leaf_features(tree)]
+    assert found == [
+        ((), (top, below[0])), (below[0], (top,)),
+        ((), (top, below[1])), (below[1], (top,)),
+        (top, (below[2],)), (top + below[2], ()),
+        (top, (below[3],)), (top + below[3], ()),
+    ]  # fmt: skip
+
+
+def test_groups_are_checked():
+    for groups, message in (
+        ([(0,)], "expected 2 to 254 columns, got 1"),
+        ([(0, 9)], "expected columns 0 to 3, got 9"),
+        ([(0, 1), (1, 2)], "group 1: column 1 is already in group 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            grouped_variables(4, groups)
+
+
+def test_rows_with_several_values_of_a_group_are_impossible(trees):
+    tree = next(t for t, _, _ in trees if t.variables.groups)
+    rows = tree.variables.one_hot(np.zeros((2, len(tree.variables)), np.uint8))
+    rows[0, tree.variables.groups[0][1]] = 1
+    rows[1, tree.variables.groups[0][0]] = 0
+    assert np.isneginf(tree.log_likelihood(rows)).all()
+
+
+@pytest.mark.parametrize("name", ["child", "fixed_value", "branch_start", "literal_var"])
+def test_damaged_files(tmp_path, trees, name):
+    tree = next(t for t, _, _ in trees if len(t.literal_var) and len(t.child) > 3)
+    save_model(tree, tmp_path / "a.npz")
+    arrays = read_arrays(tmp_path / "a.npz")
+    damaged = arrays[name].copy()
+    damaged[-1] = 200
+    write_arrays(tmp_path / "a.npz", {**arrays, name: damaged})
+    with pytest.raises(InputError, match="damaged"):
+        load_model(tmp_path / "a.npz")
+
+
+def test_a_file_whose_tree_shares_variables_between_children(tmp_path, trees):
+    tree = next(t for t, _, _ in trees if len(t.children(0)) == 1 and t.n_f_nodes > 1)
+    save_model(tree, tmp_path / "a.npz")
+    arrays = read_arrays(tmp_path / "a.npz")
+    start = arrays["child_start"] + 1
+    start[0] = 0
+    child = np.insert(arrays["child"], 0, arrays["child"][0])
+    write_arrays(tmp_path / "a.npz", {**arrays, "child_start": start, "child": child})
+    with pytest.raises(InputError, match="a product whose factors share one"):
+        load_model(tmp_path / "a.npz")
+
+
+def test_from_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tree = learn_feature_tree(random_data(1), LemSettings(delta=0.01))
+    save_model(tree, "t.npz")
+    succeed("convert t.npz t.ac")
+    succeed("convert t.npz t.mn")
+    succeed("sample t.npz --rows 200 --seed 2 --out d.data")
+    for other in ("t.ac", "t.mn"):
+        assert mean("t.npz d.data --metric ll") == pytest.approx(
+            mean(f"{other} d.data --metric ll")
+        )
+    assert "feature tree" in succeed("info t.npz").stdout
+    assert describe(tree)["n_a_nodes"] == tree.n_a_nodes
+    refuse("convert t.npz t.bn", "holds a Bayesian network, not a feature tree")
