@@ -56,8 +56,9 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("name", learner_names())
 def test_commands_of_a_method(name, folder):
-    commands = shown(f"docs/methods/{name}.md", "mnlearn fit")
-    assert commands
+    page = f"docs/methods/{name}.md"
+    commands = shown(page, "mnlearn fit")
+    assert commands, f"{page}: expected an indented line `mnlearn fit {name} ...`"
     for command in commands:
         run(command)
 

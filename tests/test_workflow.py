@@ -233,6 +233,7 @@ def test_kill_and_resume_gives_the_same_scores(finished, tmp_path):
     ("change", "message"),
     [
         ({"methods": {"dtsl": {"girds": {}}}}, "methods.dtsl: Additional properties"),
+        ({"methods": {"dtls": {}}}, "methods.dtls: expected learner to be one of"),
         ({"datasets": ["nltsc"]}, "dataset nltsc: expected one of"),
         ({"datasets": []}, "datasets"),
     ],

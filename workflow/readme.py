@@ -191,6 +191,9 @@ def generated() -> dict[Path, dict[str, str]]:
 
 def refreshed(path: Path, parts: dict[str, str]) -> str:
     """Return the text of a file with its generated parts renewed."""
+    if not path.exists():
+        page = path.relative_to(ROOT)
+        raise SystemExit(f"{page}: expected this page; copy docs/methods/atomic.md and edit it.")
     text = path.read_text(encoding="utf-8")
     for name, part in parts.items():
         pattern = rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)"

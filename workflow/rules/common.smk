@@ -40,7 +40,10 @@ def read_studies():
         wanted = {d for study in studies.values() for d in study.datasets}
         for name in sorted(wanted | set(config["datasets"])):
             if name not in known:
-                raise InputError(f"dataset {name}: expected one of {', '.join(known)}.")
+                raise InputError(
+                    f"dataset {name}: expected one of {', '.join(known)}; "
+                    "own data are named in config.yaml, under local."
+                )
     except InputError as error:
         raise WorkflowError(str(error)) from None
     return studies

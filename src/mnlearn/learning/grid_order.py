@@ -86,7 +86,8 @@ def order_points(
     grid : mapping
         The values of each parameter.
     path : Path, optional
-        Its steps along other parameters than `names` are left out. Without it no point starts at another, and the order is that of the values as given.
+        Its steps along parameters that are not in `names` are left out. Without a path no point
+        starts at another, and the order is that of the values as given.
     """
     steps = () if path is None else tuple(step for step in path.steps if step.name in names)
     ordered = {step.name: _in_order(grid[step.name], step) for step in steps}

@@ -4,6 +4,7 @@ import ast
 import importlib
 import pkgutil
 from pathlib import Path
+from typing import Any
 
 from mnlearn.learning.learner import Learner
 from mnlearn.runtime.errors import InputError
@@ -22,11 +23,29 @@ def load_learner(name: str) -> type[Learner]:
     Raises
     ------
     InputError
-        There is no such file.
+        There is no such file, or its class is not a complete learner.
     """
     module = importlib.import_module(f"{__name__}.{_known(name)}")
     learner: type[Learner] = getattr(module, _class_name(name))
+    _check_declaration(name, learner)
     return learner
+
+
+def _check_declaration(name: str, learner: Any) -> None:
+    """Refuse a class that does not declare all that a learner has to declare."""
+    place = f"methods/{name}.py: class {learner.__name__}"
+    if not (isinstance(learner, type) and issubclass(learner, Learner)):
+        raise InputError(f"{place}: expected a subclass of learning.learner.Learner.")
+    if "__dataclass_fields__" not in vars(learner):
+        raise InputError(f"{place}: expected the decorator @dataclass(eq=False, kw_only=True).")
+    for attribute in ("title", "citation", "scorer", "stages"):
+        if not hasattr(learner, attribute):
+            raise InputError(f"{place}: expected a class attribute {attribute}.")
+    known = learner.fields()
+    for parameter in (p for stage in learner.stages for p in stage.parameters):
+        if parameter not in known:
+            expected = ", ".join(known)
+            raise InputError(f"{place}: stages name {parameter!r}, expected one of {expected}.")
 
 
 def learner_root(name: str) -> str:
@@ -48,4 +67,5 @@ def _class_name(name: str) -> str:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and node.name.lower() == name.replace("_", ""):
             return node.name
-    raise InputError(f"{path}: expected a class named {name.replace('_', '').upper()}.")
+    wanted = name.replace("_", "").capitalize()
+    raise InputError(f"methods/{name}.py: expected a class named {wanted}, in any capitals.")

@@ -17,7 +17,7 @@ class LTM(Learner):
 
     grouping: str = parameter(
         "joining",
-        "how trees behind distances are found",
+        "how a tree is built from the distances",
         choices=GROUPINGS,
     )
     pseudocount: float = parameter(

@@ -164,7 +164,7 @@ def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
     Gogate, Webb & Domingos, "Learning efficient Markov networks", NIPS 2010, Section 5.
     """
     check_variables(model, data)
-    if isinstance(model, ArithmeticCircuit | BayesianNetwork):
+    if isinstance(model, ArithmeticCircuit | BayesianNetwork | FeatureTree):
         return ll(model, data)
     network = with_joint(model, "ll")
     approximate = bethe_log_partition if inference.method == "bp" else bound_log_partition

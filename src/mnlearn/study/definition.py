@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mnlearn.methods import learner_names
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.schemas import load_checked
 
@@ -79,12 +80,19 @@ def load_study(path: Path | str) -> Study:
     Raises
     ------
     InputError
-        The file is missing, not YAML, or does not fit `workflow/schemas/study.schema.yaml`.
+        The file is missing, not YAML, or does not fit `workflow/schemas/study.schema.yaml`; or a
+        method has an unknown learner or network.
     """
     path = Path(path)
     content = load_checked(path, path.parent.parent / "schemas" / "study.schema.yaml")
     study = Study(path.stem, content)
     for method in study.methods:
+        if study.learner(method) not in learner_names():
+            known = ", ".join(learner_names())
+            raise InputError(
+                f"{path}, methods.{method}: expected learner to be one of {known}, "
+                f"got {study.learner(method)!r}."
+            )
         network = study.network(method)
         if network is not None and (network == method or network not in study.methods):
             raise InputError(

@@ -364,7 +364,10 @@ def test_unknown_kinds_and_names_are_refused(published, tmp_path):
         tables.write_tables(study, scores_of([]), published, {}, folder=tmp_path, only=["x"])
 
 
-@pytest.mark.parametrize("name", ["acmn", "dtsl", "dtsl_tuning", "dn2mn", "gssl", "demo"])
+STUDIES = sorted(p.stem for p in (registry_path().parent / "studies").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", STUDIES)
 def test_every_kind_that_a_study_uses_exists(name, published, tmp_path):
     study = load_study(registry_path().parent / "studies" / f"{name}.yaml")
     assert {t["kind"] for t in study.content["tables"]} <= set(tables.KINDS)
@@ -381,14 +384,8 @@ SUFFIXES = ("csv", "md", "tex")
 def test_published_numbers_keep_their_printed_digits(published):
     found = lookup(published, Source("l1", "cmll", study="gssl", table="2"))["cwebkb"]
     assert (found.printed, found.decimals, found.value) == ("-143.290", 3, -143.29)
-    assert published.groupby("study").size().to_dict() == {
-        "acmn": 36,
-        "dn2mn": 222,
-        "dtsl": 2,
-        "gssl": 706,
-        "later": 40,
-        "lem": 25,
-    }
+    numbers = {"acmn": 36, "dn2mn": 222, "dtsl": 2, "gssl": 706, "later": 40, "lem": 25}
+    assert numbers.items() <= published.groupby("study").size().to_dict().items()
 
 
 def test_published_datasets_are_those_of_the_registry(published):
