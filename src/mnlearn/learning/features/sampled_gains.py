@@ -16,9 +16,13 @@ from mnlearn.runtime.random_streams import stream, stream_seed
 
 Vector = NDArray[np.float64]
 
-# The most that a weight moves between two samples, and the number of moves in one refit.
-_LARGEST_MOVE = 2.0
-_MAX_MOVES = 10
+# The most that a weight rises between two samples: a feature that holds in no state would rise
+# without limit. The latest weight may take several moves; others go on after the next feature.
+_LARGEST_RISE = 2.0
+_MAX_MOVES = 3
+# Learning ends where this share of the error that the sample makes in the objective is left.
+_TOLERANCE = 0.1
+_WINDOW = 5
 # Share of the chains that the reweighted states have to be worth.
 _LEAST_WORTH = 0.5
 
@@ -47,7 +51,6 @@ class SampledGains:
         # The gain of a candidate that is worth nothing is off by half of this, on average.
         self.least = data.n_examples / n_chains
         self.prices = GainPrices(penalty.l1, penalty.precision, max(min_gain, self.least))
-        self.stopping = Stopping(nats=0.1 * max(min_gain, self.least))
         self.n_sweeps, self.seed = n_sweeps, seed
         share = (data.frequency * data.n_examples + 0.5) / (data.n_examples + 1.0)
         self.weight = np.log(share) - np.log1p(-share)
@@ -63,15 +66,20 @@ class SampledGains:
         weights. Weights therefore move in steps, and states are drawn again after each step.
         """
         self.weight = np.append(self.weight, np.zeros(len(start) - len(self.weight)))
+        # A weight that is fitted to a sample is off by half of `least` on average.
+        error = 0.5 * self.least * len(start)
+        stopping = Stopping(nats=_TOLERANCE * max(error, self.prices.needed), window=_WINDOW)
         for _ in range(_MAX_MOVES):
             likelihood = self._likelihood(pool)
-            fit = fit_weights(likelihood, self.penalty, start=start, stopping=self.stopping)
-            move = np.clip(fit.weight - self.weight, -_LARGEST_MOVE, _LARGEST_MOVE)
+            fit = fit_weights(likelihood, self.penalty, start=start, stopping=stopping)
+            wanted = fit.weight - self.weight
+            move = np.minimum(wanted, _LARGEST_RISE)
+            reached = move[-1] == wanted[-1]
             while _worth(likelihood, self.weight + move) < _LEAST_WORTH:
-                move *= 0.5
+                move, reached = 0.5 * move, False
             self.weight = self.weight + move
             self.refresh(pool)
-            if np.allclose(self.weight, fit.weight):
+            if reached:
                 break
             start = self.weight
 
