@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 
 import oracles
 from conftest import random_data
+from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.features.pair_candidates import PairCandidates, mask_features
 from mnlearn.learning.features.pair_gains import LikelihoodGains, mask_network
 from mnlearn.learning.features.sampled_gains import SampledGains
@@ -232,3 +233,19 @@ def test_exact_expectations_are_for_few_variables():
     learner = DellaPietra(objective="likelihood", expectations="exact")
     with pytest.raises(InputError, match="exact: 21 variables are too many to enumerate"):
         learner.new_search(task_of(random_data(1, 50, 21)))
+
+
+def test_sampled_weights_fit_columns_that_exclude_each_other():
+    """A value that no state has, or that all have, must not run away with its weight."""
+    rng = np.random.default_rng(3)
+    drawn = rng.choice(4, (1000, 3), p=[0.9, 0.07, 0.028, 0.002])
+    drawn[:, 1] = np.where(rng.random(1000) < 0.8, drawn[:, 0], drawn[:, 1])
+    data = merge_rows(np.eye(4, dtype=np.uint8)[drawn].reshape(1000, 12))
+    learner = DellaPietra(objective="likelihood", chains=2000, min_support=0.0, min_gain=5.0)
+    search, why = searched(learner, data)
+    assert why == "gain"
+    assert np.abs(search.gains.weight).max() < 15.0
+    exact = LikelihoodGains(data, Penalty(1.0), 5.0)
+    exact._use(exact._likelihood(search.pool), search.gains.weight)
+    in_model = exact._share @ oracles.all_states(12)[:, ::-1]
+    assert_allclose(in_model, data.frequency, atol=0.05)

@@ -16,10 +16,10 @@ from mnlearn.runtime.random_streams import stream, stream_seed
 
 Vector = NDArray[np.float64]
 
-# The most that a weight rises between two samples: a feature that holds in no state would rise
-# without limit. The latest weight may take several moves; others go on after the next feature.
-_LARGEST_RISE = 2.0
-_MAX_MOVES = 3
+# The most that a weight moves between two samples: that of a feature that holds in no state, or in
+# all of them, would move without limit.
+_LARGEST_MOVE = 2.0
+_MAX_MOVES = 5
 # Learning ends where this share of the error that the sample makes in the objective is left.
 _TOLERANCE = 0.1
 _WINDOW = 5
@@ -73,8 +73,8 @@ class SampledGains:
             likelihood = self._likelihood(pool)
             fit = fit_weights(likelihood, self.penalty, start=start, stopping=stopping)
             wanted = fit.weight - self.weight
-            move = np.minimum(wanted, _LARGEST_RISE)
-            reached = move[-1] == wanted[-1]
+            move = np.clip(wanted, -_LARGEST_MOVE, _LARGEST_MOVE)
+            reached = bool(move[-1] == wanted[-1])
             while _worth(likelihood, self.weight + move) < _LEAST_WORTH:
                 move, reached = 0.5 * move, False
             self.weight = self.weight + move
