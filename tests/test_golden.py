@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
+from mnlearn.learning.conversion import Orders, smooth_marginals, to_markov_network
 from mnlearn.learning.features.generation import generate_features
 from mnlearn.learning.learner import Task
 from mnlearn.learning.logistic import learn_logistic_path
@@ -112,7 +112,9 @@ def test_trees_are_those_of_libra(name, benchmark_split):
     """Libra adds half a count per value and wants 10 examples per child: equal to six digits."""
     peers = pd.read_csv(registry_path().parent / "peer_timings.tsv", sep="\t")
     row = peers[peers["command"] == f"dnlearn -i {name}.train.data -ps 10"].iloc[0]
-    path = learn_tree_path(benchmark_split(name, "train"), float(np.exp(-10)), 10.0, 1, 0.5)
+    path = learn_tree_path(
+        benchmark_split(name, "train"), float(np.exp(-10)), 10.0, pseudocount=0.5
+    )
     score = pll(tree_network(path.trees), benchmark_split(name, "test")).mean
     assert abs(score - row["test_score"]) <= 1.1e-6
 
@@ -123,7 +125,7 @@ def test_learned_weights_score_like_those_of_libra(name, benchmark_split):
     command = f"mnlearnw -m {name}-ps5.dn -i {name}.train.data -sd -1 -l1 5"
     row = peers[peers["command"] == command].iloc[0]
     train = benchmark_split(name, "train")
-    path = learn_tree_path(train, float(np.exp(-5)), 10.0, 1, 0.5)
+    path = learn_tree_path(train, float(np.exp(-5)), 10.0, pseudocount=0.5)
     features = tree_features(path.trees, "default")
     learned = fit_weights(arrange_stored(features, train), Penalty(None, 5.0))
     from mnlearn.models.markov_network import MarkovNetwork
@@ -153,7 +155,7 @@ def test_converted_trees(row, benchmark_split):
     train, test = benchmark_split(name, "train"), benchmark_split(name, "test")
     network = tree_network(learn_tree_path(train, float(kappa), 10.0).trees)
     orders = Orders(np.arange(train.n_vars))
-    converted = to_markov_network(network, smoothed_marginals(train), orders)
+    converted = to_markov_network(network, smooth_marginals(train), orders)
     assert abs(pll(network, test).mean - float(tree_pll)) <= 0.00005 + 1e-9
     assert len(converted.features) == int(n_features)
     assert abs(pll(converted, test).mean - float(network_pll)) <= 0.00005 + 1e-9

@@ -117,19 +117,16 @@ def fit_laws(costs: list[Cost]) -> list[dict[str, Any]]:
                 continue
             prior = _MEMORY_POWERS if quantity.startswith("mib") else _TIME_POWERS
             law = fit_law(own, prior)
-            rows.append(_row("", "", learner, quantity, len(own), law))
+            rows.append(_row(("", "", learner, quantity, len(own)), law))
             powers = (law.examples, law.variables, law.density)
             for study, method in sorted({(cost.study, cost.method) for cost in own}):
                 some = [cost for cost in own if (cost.study, cost.method) == (study, method)]
                 fitted = fit_law(some, powers)
-                rows.append(_row(study, method, learner, quantity, len(some), fitted))
+                rows.append(_row((study, method, learner, quantity, len(some)), fitted))
     return rows
 
 
-def _row(
-    study: str, method: str, learner: str, quantity: str, n_cells: int, law: Law
-) -> dict[str, Any]:
-    names = (study, method, learner, quantity, n_cells)
+def _row(names: tuple[str, str, str, str, int], law: Law) -> dict[str, Any]:
     powers = (law.constant, law.examples, law.variables, law.density, law.margin)
     return dict(zip(COLUMNS, (*names, *powers), strict=True))
 

@@ -105,7 +105,7 @@ def test_weights_and_names_of_another_length_are_refused(given):
         merge_rows(np.eye(2), **given)
 
 
-def test_take_returns_examples_by_their_place_in_the_source(tmp_path):
+def test_take_returns_examples_by_their_position(tmp_path):
     data = load_dataset(write(tmp_path / "a.csv", "a,b,c\n" + PLAIN))
     taken = data.take(np.array([2, 1]))
     assert examples(taken).tolist() == [[0, 1, 1], [1, 0, 0]]

@@ -14,7 +14,7 @@ from mnlearn.learning.penalty import Penalty
 rng = np.random.default_rng(0)
 hidden = rng.normal(size=(500, 3)) @ rng.normal(size=(3, 10))
 data = merge_rows((hidden + rng.normal(size=(500, 10)) > 0.8).astype(np.uint8))
-found = search_bottom_up(data, Penalty(1.0, 1.0), "positive", 10, 0.1)
+found = search_bottom_up(data, Penalty(1.0, 1.0), "positive", 10, price=0.1)
 print(found.replaced, [gain.hex() for gain in found.gained], found.objective.hex())
 """
 

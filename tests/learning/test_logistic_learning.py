@@ -12,8 +12,8 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.l1_logistic.quadratic_model import _cholesky_solve
 from mnlearn.learning.logistic import learn_logistic_path
-from mnlearn.learning.mixtures import mixture
-from mnlearn.learning.neighbourhoods import merged_pairs, pair_features
+from mnlearn.learning.mixtures import average_networks
+from mnlearn.learning.neighbourhoods import build_pair_features, merge_pairs
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError
 
@@ -198,9 +198,9 @@ def test_neighbourhoods_merged_by_and_and_or():
     coefficient = sparse.csr_array(
         np.array([[0, 1.0, 0, -2.0], [0.5, 0, 0, 0], [0, 0, 0, 3.0], [0, 0, 0, 0]])
     )
-    assert merged_pairs(coefficient, "and").tolist() == [[0, 1]]
-    assert merged_pairs(coefficient, "or").tolist() == [[0, 1], [0, 3], [2, 3]]
-    features = pair_features(4, merged_pairs(coefficient, "or"))
+    assert merge_pairs(coefficient, "and").tolist() == [[0, 1]]
+    assert merge_pairs(coefficient, "or").tolist() == [[0, 1], [0, 3], [2, 3]]
+    features = build_pair_features(4, merge_pairs(coefficient, "or"))
     assert [features.literals(f) for f in range(len(features))] == [
         [(0, 1)], [(1, 1)], [(2, 1)], [(3, 1)],
         [(0, 1), (1, 1)], [(0, 1), (3, 1)], [(2, 1), (3, 1)],
@@ -211,5 +211,5 @@ def test_a_mixture_averages_log_odds():
     one, two = random_dependency_network(1), random_dependency_network(2)
     data = merge_rows(oracles.all_states(5))
     expected = 0.3 * conditional_log_odds(one, data) + 0.7 * conditional_log_odds(two, data)
-    mixed = mixture([(0.3, one), (0.7, two)])
+    mixed = average_networks([(0.3, one), (0.7, two)])
     assert_allclose(conditional_log_odds(mixed, data), expected, atol=1e-12)

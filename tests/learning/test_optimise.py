@@ -57,7 +57,11 @@ def test_the_minimum_is_found_where_features_are_dependent(strength):
     l1 = np.full(n_features, strength)
     best = with_bounds(smooth, n_features, l1)
     state, finished = minimise(
-        smooth, np.zeros(n_features), l1, lambda state: state.objective <= best * (1 + 1e-5), 1500
+        smooth,
+        np.zeros(n_features),
+        l1,
+        lambda state: state.objective <= best * (1 + 1e-5),
+        max_iterations=1500,
     )
     assert finished
     # Algorithm 1 as it is printed takes 2,600 evaluations and more for strengths 2 and 10.
@@ -74,7 +78,7 @@ def test_objectives_fall_from_step_to_step():
         seen.append(state.objective)
         return False
 
-    minimise(smooth, np.ones(n_features), np.full(n_features, 5.0), done, 60)
+    minimise(smooth, np.ones(n_features), np.full(n_features, 5.0), done, max_iterations=60)
     assert np.all(np.diff(seen) < 0)
     assert len(seen) == 61
 
@@ -83,6 +87,6 @@ def test_weights_that_a_strong_penalty_holds_are_exactly_zero():
     smooth, n_features = likelihood(np.random.default_rng(5))
     strongest = np.abs(smooth(np.zeros(n_features))[1]).max()
     l1 = np.full(n_features, strongest)
-    state, _ = minimise(smooth, np.zeros(n_features), l1, lambda _: False, 100)
+    state, _ = minimise(smooth, np.zeros(n_features), l1, lambda _: False, max_iterations=100)
     assert not state.x.any()
     assert state.iteration == 0

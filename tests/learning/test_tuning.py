@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import random_data, random_dependency_network
 from mnlearn.learning.checkpoints import Checkpoints
-from mnlearn.learning.conversion import BASES, ORDERS, Orders, smoothed_marginals, to_markov_network
+from mnlearn.learning.conversion import BASES, ORDERS, Orders, smooth_marginals, to_markov_network
 from mnlearn.learning.learner import Stage
 from mnlearn.learning.tuning import tune, validation_score
 from mnlearn.methods import learner_names, load_learner
@@ -203,7 +203,7 @@ def test_dn2mn_converts_a_network_that_is_given():
     network = random_dependency_network(5, data.n_vars)
     method = load_learner("dn2mn")
     tuned = tune(method, data, method.grid({}), None, network=network)
-    expected = to_markov_network(network, smoothed_marginals(data), Orders(np.arange(data.n_vars)))
+    expected = to_markov_network(network, smooth_marginals(data), Orders(np.arange(data.n_vars)))
     assert_array_equal(tuned.best.fitted.model.weight, expected.weight)
 
 

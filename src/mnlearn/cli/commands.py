@@ -23,9 +23,9 @@ COMMANDS = {
     "bench": ("bench",),
     "steps": (
         *("prepare", "partition", "tune", "score-cell", "time-cell", "structure", "queries"),
-        *("query-curve", "check-exports", "pair", "divergence", "gather", "write", "page"),
-        "appendix",
+        *("query-curve", "check-exports", "pair", "divergence"),
     ),
+    "product_steps": ("gather", "write", "page", "appendix"),
 }
 _MODULES = {name: module for module, names in COMMANDS.items() for name in names}
 

@@ -85,15 +85,29 @@ def run_study(
     datasets: list[str],
     cores: str,
     mirror: str | None,
+    *,
     report: bool,
     again: bool = False,
     recorded: bool = False,
 ) -> int:
     """Fetch what is needed, run the study and write its report; return an exit status.
 
-    Records that are current are used as they are; with `again` they are made again, with `recorded`
-    all are used, and nothing is computed. A dataset that is named is fetched even if nothing has to
-    be computed on it.
+    Parameters
+    ----------
+    name : str
+        The study.
+    datasets : list of str
+        The datasets to run it on, which are fetched in any case; all that need it if none is named.
+    cores : str
+        Processors to use, a number or "all".
+    mirror : str or None
+        Folder or URL that has the benchmark data.
+    report : bool
+        Whether to write report.html.
+    again : bool
+        Make records again that are current.
+    recorded : bool
+        Use all records as they are and compute nothing.
 
     Raises
     ------
@@ -112,10 +126,7 @@ def run_study(
     if failed and set(datasets or study.datasets) <= set(failed):
         raise InputError(" ".join(failed.values()))
     unlock()
-    config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
-    if mirror:
-        config.append(f"mirror={mirror}")
-    command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
+    command = _snakemake_command(name, datasets, cores, mirror)
     if recorded:
         command.append("recorded=True")
     forced = []
@@ -125,13 +136,27 @@ def run_study(
     _mark_run()
     status = _run([*command, "--quiet", "rules", "host", "reason", *forced])
     if status == 0 and report:
-        page = Path(RESULTS) / name / "report.html"
-        style = "workflow/report/report.css"
-        status = _run([*command, "--report", str(page), "--report-stylesheet", style], quiet=True)
-        if status == 0:
-            say(f"report: {checkout() / page}")
+        status = _write_report(command, name)
     if failed:
         raise InputError(" ".join(failed.values()))
+    return status
+
+
+def _snakemake_command(name: str, datasets: list[str], cores: str, mirror: str | None) -> list[str]:
+    """Return the command that runs a study; more words of its configuration can follow."""
+    config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
+    if mirror:
+        config.append(f"mirror={mirror}")
+    return [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
+
+
+def _write_report(command: list[str], name: str) -> int:
+    """Write report.html of a study that has run, and return an exit status."""
+    page = Path(RESULTS) / name / "report.html"
+    style = "workflow/report/report.css"
+    status = _run([*command, "--report", str(page), "--report-stylesheet", style], quiet=True)
+    if status == 0:
+        say(f"report: {checkout() / page}")
     return status
 
 

@@ -1,4 +1,7 @@
-"""The steps of the pipeline as subcommands; a person can paste them from Snakemake's log."""
+"""The steps of the pipeline as subcommands; a person can paste them from Snakemake's log.
+
+This file has the steps that make records; `cli.product_steps` has those that show what they say.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -91,9 +94,17 @@ def tune(
     }  # fmt: skip
     values = parse_object(grid, "--grid")
     learn_cell(
-        learner, identity, train, valid, values, parse_inference(cmll, "--cmll", "groups"),
-        checkpoints, models, threads, network,
-    )  # fmt: skip
+        learner,
+        identity,
+        train,
+        valid,
+        values=values,
+        cmll_settings=parse_inference(cmll, "--cmll", "groups"),
+        checkpoint_folder=checkpoints,
+        model_folder=models,
+        threads=threads,
+        network_path=network,
+    )
 
 
 @click.command("score-cell")
@@ -124,11 +135,19 @@ def score_cell(
     """Pipeline: score a learned model and its variants on test data."""
     from mnlearn.study.cells import score
 
-    settings = parse_inference(inference, "--inference")
     score.score_cell(
-        models, test, groups, settings, checkpoints, per_example, trace, cell, threads,
-        cmll_of, recipe,
-    )  # fmt: skip
+        models,
+        test,
+        groups,
+        parse_inference(inference, "--inference"),
+        checkpoint_folder=checkpoints,
+        per_example_path=per_example,
+        trace_path=trace,
+        cell_path=cell,
+        threads=threads,
+        cmll_of=cmll_of,
+        recipe=recipe,
+    )
 
 
 @click.command("time-cell")
@@ -144,7 +163,7 @@ def time_cell(
     """Pipeline: learn the chosen model of a cell alone, from nothing, and time each part."""
     from mnlearn.study.cells import timing
 
-    timing.time_cell(cell, train, recipe, out, threads, network)
+    timing.time_cell(cell, train, recipe, out, threads=threads, network_path=network)
 
 
 @click.command()
@@ -175,7 +194,7 @@ def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> No
     from mnlearn.data.dataset import load_npz
     from mnlearn.study.cells.query_curve import draw_queries
 
-    draw_queries(load_npz(test), dataset, examples, seed, out)
+    draw_queries(load_npz(test), dataset, examples, seed, path=out)
 
 
 @click.command("query-curve")
@@ -213,10 +232,18 @@ def query_curve(
     from mnlearn.study.cells import query_curve
 
     identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
-    shares = parse_list(percentages, "--percentages")
-    settings = parse_inference(inference, "--inference")
     query_curve.query_curve(
-        model, test, queries_path, shares, settings, identity, seed, out, sampled, threads, beliefs
+        model,
+        test,
+        queries_path,
+        parse_list(percentages, "--percentages"),
+        inference=parse_inference(inference, "--inference"),
+        identity=identity,
+        seed=seed,
+        out=out,
+        n_sampled=sampled,
+        threads=threads,
+        with_beliefs=beliefs,
     )
 
 
@@ -243,7 +270,7 @@ def check_exports(
     from mnlearn.study.cells import round_trip
 
     identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
-    round_trip.check_exports(model, test, forms, identity, out)
+    round_trip.check_exports(model, test, forms, identity, out=out)
 
 
 @click.command()
@@ -293,90 +320,4 @@ def divergence(
     from mnlearn.study.cells.divergence import estimate_divergence
 
     identity = {"study": study, "dataset": dataset, "recipe": recipe}
-    estimate_divergence(identity, first, second, samples, seed, out, threads)
-
-
-@click.command()
-@click.argument("cells", nargs=-1, required=True, type=FILE)
-@click.option("--paired", multiple=True, type=FILE, help="Record of two methods compared.")
-@click.option("--curve", "curves", multiple=True, type=FILE, help="Record of a query curve.")
-@click.option("--export", "exports", multiple=True, type=FILE, help="Record of `check-exports`.")
-@click.option("--time", "times", multiple=True, type=FILE, help="Record of `time-cell`.")
-@click.option("--trace", "traces", multiple=True, type=FILE, help="Grid points of a cell.")
-@click.option("--timed", multiple=True, help="Method whose seconds are those of --time alone.")
-@click.option("--divergence", "divergences", multiple=True, type=FILE, help="Record of a KL.")
-@click.option("--out", type=FILE, required=True)
-def gather(
-    cells: tuple[Path, ...],
-    paired: tuple[Path, ...],
-    curves: tuple[Path, ...],
-    exports: tuple[Path, ...],
-    times: tuple[Path, ...],
-    traces: tuple[Path, ...],
-    timed: tuple[str, ...],
-    divergences: tuple[Path, ...],
-    out: Path,
-) -> None:
-    """Pipeline: put the numbers of all cells into one tidy CSV."""
-    from mnlearn.runtime.files import write_text
-    from mnlearn.study.gather import gather as gather_cells
-
-    for path in cells:
-        try:
-            gather_cells([path])
-        except (AttributeError, KeyError, TypeError) as error:
-            raise InputError(f"{path}: is not the record of a scored cell.") from error
-    scores = gather_cells(
-        cells, paired, curves, exports, times, traces, timed, divergences
-    )  # fmt: skip
-    write_text(out, scores.to_csv(index=False, lineterminator="\n"))
-
-
-@click.command()
-@click.argument("name", metavar="STUDY")
-@click.argument("product", type=click.Choice(["tables", "figures", "claims"]))
-@click.option("--only", multiple=True, help="Just these, by name.")
-@click.option("--order", type=FILE, help="What tables are made by; names the cells to mark.")
-def write(name: str, product: str, only: tuple[str, ...], order: Path | None) -> None:
-    """Pipeline: write a study's tables, figures or claims from its scores.csv."""
-    from mnlearn.cli.study_products import write_claims, write_figures, write_tables
-
-    chosen = list(only) or None
-    if product == "tables":
-        write_tables(name, chosen, order)
-    elif product == "figures":
-        write_figures(name, chosen)
-    else:
-        write_claims(name)
-
-
-@click.command()
-@click.argument("source", metavar="MARKDOWN", type=FILE)
-@click.option("--out", type=FILE, required=True)
-def page(source: Path, out: Path) -> None:
-    """Pipeline: show a table or the claims as a page for the browser."""
-    from mnlearn.report.pages import write_page
-
-    write_page(source, out)
-
-
-@click.command()
-@click.argument("name", metavar="STUDY")
-@click.argument("method")
-def appendix(name: str, method: str) -> None:
-    """Pipeline: show every point of a method's grid as a page for the browser."""
-    from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study
-    from mnlearn.report.appendix import write_appendix
-    from mnlearn.study.datasets.prepare import label_datasets
-
-    study = find_study(name)
-    if method not in study.methods:
-        raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
-    labels = label_datasets(configuration()["local"])
-    write_appendix(study, method, labels, checkout() / RESULTS / name)
-
-
-STEPS = (
-    *(prepare, partition, tune, score_cell, time_cell, structure, queries, query_curve),
-    *(check_exports, pair, divergence, gather, write, page, appendix),
-)
+    estimate_divergence(identity, first, second, samples, seed=seed, out=out, threads=threads)

@@ -48,7 +48,11 @@ def study(
     if again and recorded:
         raise InputError("--again: not together with --recorded.")
     datasets = chosen.split(",") if chosen else []
-    sys.exit(reproduce.run_study(name, datasets, cores, mirror, report, again, recorded))
+    sys.exit(
+        reproduce.run_study(
+            name, datasets, cores, mirror, report=report, again=again, recorded=recorded
+        )
+    )
 
 
 @click.command()

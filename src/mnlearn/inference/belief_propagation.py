@@ -61,7 +61,7 @@ def infer_beliefs(terms: Terms, row: NDArray[np.uint8], query: NDArray[np.int64]
     if asked.owned:
         raise InputError("belief propagation: expected a Markov network.")
     evidence = np.ascontiguousarray(row[asked.evidence])
-    start = asked.terms[3]
+    start = asked.terms.query_start
     n_terms = len(start) - 1
     longest = int(np.diff(start).max()) if n_terms else 1
     log_odds = np.zeros(len(asked.query))

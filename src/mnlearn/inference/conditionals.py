@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.terms import conditions, finite, leaf_log_odds
 from mnlearn.kernels.likelihood.stored_columns import add_log_odds
-from mnlearn.kernels.sampling.effects import add_owned
+from mnlearn.kernels.sampling.effects import LongerFeatures, add_owned
 from mnlearn.kernels.trees import tree_log_odds
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -75,7 +75,7 @@ def _dependency_log_odds(
 
 def _effects(
     model: DependencyNetwork, rest: FeatureSet, weight: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray, ...]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], LongerFeatures]:
     """Return what CPD features add to log-odds: constants, effects of single variables, the rest.
 
     rest, weight : the features without the literal of their target, and what they add to its
@@ -92,4 +92,5 @@ def _effects(
     np.add.at(effect, (var, target), np.where(value == 1, w, -w))
     longer = rest.select(length > 1)
     owner, own_weight = model.target[length > 1].astype(np.int64), weight[length > 1]
-    return constant, effect, (longer.start, longer.var, longer.value, owner, own_weight)
+    conjunctions = LongerFeatures(longer.start, longer.var, longer.value, owner, own_weight)
+    return constant, effect, conjunctions

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Query, Terms, query_of
 from mnlearn.kernels.sampling.enumeration import enumerate_marginals
-from mnlearn.kernels.sampling.gibbs import sample_marginals
+from mnlearn.kernels.sampling.gibbs import GibbsPlan, sample_marginals
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 
 N_BATCHES = 20
 MAX_ENUMERATED = 20
-# They choose the fastest way of sampling; see `kernels.sampling.gibbs.sample_marginals`.
+# They choose the fastest way of sampling; see `kernels.sampling.gibbs.GibbsPlan`.
 TABLE_SHARE = 0.5
 SCAN_LIMIT = 64
 _STATIONARY_TOLERANCE = 1e-13
@@ -108,13 +108,10 @@ def _sample(
     n_batches = min(N_BATCHES, inference.samples)
     out = np.empty((len(evidence), n_batches, len(asked.query)), np.float32)
     base = np.zeros(len(asked.query))
+    plan = GibbsPlan(inference.burn_in, inference.samples, n_batches, TABLE_SHARE, SCAN_LIMIT)
 
     def sample(first: int, last: int) -> None:
-        sample_marginals(
-            asked.terms, evidence, base, len(asked.query), np.uint64(seed),
-            inference.burn_in, inference.samples, n_batches, TABLE_SHARE, SCAN_LIMIT,
-            first, last, out,
-        )  # fmt: skip
+        sample_marginals(asked.terms, evidence, base, np.uint64(seed), plan, first, last, out)
 
     map_ranges(sample, len(evidence), threads)
     return out

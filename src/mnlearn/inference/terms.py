@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.sampling.conditioning import SYMMETRIC
+from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -82,18 +82,17 @@ class Query:
     """The terms that matter to a set of query variables, split by what is known.
 
     query, evidence : int64, variables; together all variables of the model.
-    terms : (evidence_start, evidence_var, evidence_value, query_start, query_var, query_value,
-        weight, owner) with variables numbered within `evidence` and `query`.
+    terms : their variables are numbered within `evidence` and `query`.
     """
 
     query: NDArray[np.int64]
     evidence: NDArray[np.int64]
-    terms: tuple[NDArray, ...]
+    terms: QueryTerms
 
     @property
     def owned(self) -> bool:
         """Whether some terms are CPDs, so that no joint distribution is given."""
-        return bool((self.terms[7] != SYMMETRIC).any())
+        return bool((self.terms.owner != SYMMETRIC).any())
 
 
 def query_of(terms: Terms, query: NDArray[np.int64]) -> Query:
@@ -121,4 +120,4 @@ def query_of(terms: Terms, query: NDArray[np.int64]) -> Query:
     owner = terms.owner[matters]
     owner = np.where(owner == SYMMETRIC, SYMMETRIC, place[np.maximum(owner, 0)])
     parts = (*part(~literal_in_query), *part(literal_in_query))
-    return Query(query, evidence, (*parts, terms.weight[matters], owner))
+    return Query(query, evidence, QueryTerms(*parts, terms.weight[matters], owner))

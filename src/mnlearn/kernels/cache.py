@@ -17,7 +17,7 @@ from numba.core.sigutils import normalize_signature
 
 
 def kernel_sources_digest() -> str:
-    """Digest (16 hex digits) of the source text of every kernel and of Numba's version."""
+    """Return the digest, 16 hex digits, of the text of all kernels and of Numba's version."""
     folder = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(folder.rglob("*.py")):
@@ -27,7 +27,7 @@ def kernel_sources_digest() -> str:
 
 
 # The digest is taken when the kernels are imported: a file that is edited while the process runs
-# must not put the code of before the edit into the folder of the code after the edit.
+# must not put code from before the edit into the folder of the code after it.
 _SOURCES = kernel_sources_digest()
 
 

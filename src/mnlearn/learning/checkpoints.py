@@ -1,4 +1,4 @@
-"""Results of finished steps kept on disk, so that a killed run repeats at most one step."""
+"""Results of finished steps kept on disk, so that an interrupted run repeats at most one step."""
 
 import hashlib
 import json
@@ -19,10 +19,10 @@ from mnlearn.runtime.files import read_json, write_json
 class Checkpoints:
     """A folder of finished steps, each under a digest of everything it depends on.
 
-    Several searches may share a folder. `context` holds what all steps of one search depend on,
-    such as the code, the data, the grid and the criterion: what is learned at one grid point may
-    begin at another point's weights, and may be ended by the criterion. Without a folder every step
-    is simply done.
+    Several searches may share a folder. `context` holds what all steps of one search depend on:
+    the code, the data, the grid and the criterion. The grid belongs to it because one grid point
+    may start at the weights of another, and the criterion because it may end learning early.
+    Without a folder nothing is kept.
     """
 
     def __init__(self, folder: Path | None, **context: Any) -> None:
@@ -53,19 +53,19 @@ class Checkpoints:
         try:
             return read_arrays(path)
         except InputError:
-            return None  # damaged by something other than a kill; begin again
+            return None  # Damaged, but not by an interruption: start again.
 
     def save(self, key: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> None:
-        """Keep the state of a step that is under way, in place of the one before."""
+        """Keep the state of a step that is running; it replaces the state kept before."""
         path = self._path({"state": dict(key)}, ".state.npz")
         if path is not None:
             write_arrays(path, arrays)
 
-    def fitted(self, key: dict[str, Any], work: Callable[[], Fitted]) -> tuple[Fitted, float]:
+    def fit(self, key: dict[str, Any], work: Callable[[], Fitted]) -> tuple[Fitted, float]:
         """Return a learned model and the seconds of `work`, from disk if it was finished before.
 
-        These are what the step took; those in the record of a model also have what it shares with
-        models that were learned before it.
+        These are the seconds of the step. The seconds in the record of the model also include work
+        that it shares with models learned before it.
         """
         path = self._path(key, ".npz")
         if path is not None and (kept := _kept(path)) is not None:
@@ -91,5 +91,5 @@ def _kept(path: Path) -> tuple[Fitted, float] | None:
         record = read_json(_record_path(path))
         return Fitted(read_npz(path), record["seconds"], record["details"]), record["spent"]
     except InputError:
-        path.unlink()  # damaged by something other than a kill; do it again
+        path.unlink()  # Damaged, but not by an interruption: learn again.
         return None

@@ -1,6 +1,7 @@
 """Dependency networks as Markov networks, in closed form (Lowd 2012)."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_l
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 
-# Most distinct rows that the consistency gap is averaged over.
+# The consistency gap is averaged over at most this many distinct rows.
 GAP_ROWS = 1000
 
 
@@ -23,11 +24,17 @@ GAP_ROWS = 1000
 class Orders:
     """The orders of the variables over which a conversion averages (Lowd 2012, Section 5).
 
-    order : int64, shape (n_vars,). A permutation of the variables.
-    rotations : all n_vars rotations of it, and not it alone.
-    reverse : the reverse of each order as well, with the same weight.
-    all_up_to : CPD features of at most this many literals are averaged over all n_vars! orders
-        instead, in time and memory that double with every literal.
+    Attributes
+    ----------
+    order : int64 array of shape (n_vars,)
+        A permutation of the variables.
+    rotations : bool
+        Whether to average over all n_vars rotations of this order.
+    reverse : bool
+        Whether to average over the reverse of each order too, with the same weight.
+    all_up_to : int
+        CPD features of at most this many literals are averaged over all n_vars! orders instead.
+        Time and memory double with every literal.
     """
 
     order: NDArray[np.int64]
@@ -40,10 +47,17 @@ ORDERS = ("one", "pair", "rotations", "both-rotations", "all")
 BASES = ("marginals", "uniform", "mode", "examples")
 
 
-def orders_named(name: str, n_vars: int, max_length: int) -> Orders:
-    """Return the orders called `name`, one of ORDERS, of variables as they are numbered.
+def choose_orders(name: str, n_vars: int, max_length: int) -> Orders:
+    """Return the orders called `name`, one of ORDERS, of the variables 0 to n_vars - 1.
 
-    max_length : of the features that "all" averages over all orders; longer ones are averaged
+    Parameters
+    ----------
+    name : str
+        One of ORDERS.
+    n_vars : int
+        Number of variables.
+    max_length : int
+        "all" averages features of at most this many literals over all orders, and longer ones
         over both rotations.
     """
     return Orders(
@@ -54,10 +68,10 @@ def orders_named(name: str, n_vars: int, max_length: int) -> Orders:
     )
 
 
-def base_named(name: str, data: Dataset) -> NDArray[np.float64] | Dataset:
+def choose_base(name: str, data: Dataset) -> NDArray[np.float64] | Dataset:
     """Return the base distribution called `name`, one of BASES, of training data.
 
-    The mode is the one base instance in which every variable has its more frequent value.
+    The base "mode" is the instance in which every variable has its more frequent value.
     """
     if name == "examples":
         return data
@@ -65,21 +79,28 @@ def base_named(name: str, data: Dataset) -> NDArray[np.float64] | Dataset:
         return np.full(data.n_vars, 0.5)
     if name == "mode":
         return (data.frequency > 0.5).astype(np.float64)
-    return smoothed_marginals(data)
+    return smooth_marginals(data)
 
 
-def smoothed_marginals(data: Dataset) -> NDArray[np.float64]:
-    """Return P(X_v = 1) with one count added per value: the base that gives the printed scores."""
+def smooth_marginals(data: Dataset) -> NDArray[np.float64]:
+    """Return P(X_v = 1), shape (n_vars,), with one count added for each value (decision 0005)."""
     ones = data.frequency * data.n_examples
     return np.asarray((ones + 1.0) / (data.n_examples + 2.0))
 
 
 def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArray]:
-    """Return all CPDs as (features, target, weight): log P(target | rest) is their sum.
+    """Return all CPDs as weighted features, whose sum is log P(target | rest).
 
-    Of a tree these are the paths to its leaves with either value of the target, weighted by the
-    log-probability of that value; none of a single leaf of log-odds 0. Every feature contains
-    its target. Of log-linear CPDs the sum lacks the normalisation, which depends on the rest.
+    Returns
+    -------
+    features : FeatureSet
+        The features of a tree are the paths to its leaves with either value of the target. A
+        single leaf of log-odds 0 has none. Every feature contains its target.
+    target : int32 array of shape (n_features,)
+        Variable whose CPD each feature belongs to.
+    weight : float64 array of shape (n_features,)
+        Log-probabilities of the leaves. The weights of log-linear CPDs lack the normalisation,
+        which depends on the other variables.
 
     Raises
     ------
@@ -108,10 +129,22 @@ def consistency_gap(
 ) -> float:
     """Return how far the conditionals of a network are from those of its converted network.
 
-    The Kullback-Leibler divergence of the one from the other, in nats per variable, averaged
-    over variables and over an evenly spaced subset of at most 1,000 distinct rows. It is 0 if the
-    network is consistent, and bounds nothing, but costs no test data: a conversion with a large
-    gap describes another distribution than the network.
+    The gap is 0 if the network is consistent. A conversion with a large gap describes another
+    distribution than the network.
+
+    Parameters
+    ----------
+    network, converted
+        The dependency network, and the Markov network that it was converted to.
+    data : Dataset
+        An evenly spaced subset of at most 1,000 of its distinct rows is used.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    float
+        Kullback-Leibler divergence in nats, averaged over variables and examples.
     """
     data = data.subset(np.arange(0, data.n_rows, -(-data.n_rows // GAP_ROWS)))
     log_odds = conditional_log_odds(network, data, threads)
@@ -122,66 +155,135 @@ def consistency_gap(
     return float(data.weight @ divergence.mean(axis=1) / data.n_examples)
 
 
+class _SortedTests(NamedTuple):
+    """CPD features with their tests in an order of the variables.
+
+    order : int64, (n_literals,), literals of each feature but its target's, the nearest first.
+    distance : int64, (n_literals,), steps from the target to each of them.
+    target_at : int64, (n_features,), literal of each target.
+    boundary : int64, (n_features,), steps from each target to the end of the order.
+    """
+
+    features: FeatureSet
+    order: NDArray[np.int64]
+    distance: NDArray[np.int64]
+    target_at: NDArray[np.int64]
+    boundary: NDArray[np.int64]
+
+
+# What is removed and what stays with the target, for tests and for subsets of them.
+_Shares = tuple[tuple[NDArray, NDArray], tuple[NDArray, NDArray, NDArray]]
+
+
 def to_markov_network(
     network: DependencyNetwork, base: NDArray[np.float64] | Dataset, orders: Orders
 ) -> MarkovNetwork:
     """Return the Markov network that a dependency network is converted to.
 
-    base : what takes the place of the variables that come before a target (Lowd 2012, Sections
-        4 and 5.1): float64 of shape (n_vars,), the probability of each being 1, independently
-        of the others (0 and 1 for a single base instance); or a dataset, for the average over
-        its examples as base instances.
+    Parameters
+    ----------
+    network : DependencyNetwork
+        A network without probabilities of 0.
+    base : float64 array of shape (n_vars,), or Dataset
+        What takes the place of the variables that come before a target: the probability that each
+        variable is 1, independently of the others (0 and 1 for a single base instance); or a
+        dataset, for the average over its examples as base instances.
+    orders : Orders
+        The orders of the variables.
 
-    If the CPDs are those of a positive distribution and the base is one, the network has that
-    distribution for every order and base. Else it is an approximation. Equal features are merged;
-    their order is that of appearance.
+    Returns
+    -------
+    MarkovNetwork
+        Its features are in the order of their first appearance. Equal features are merged.
 
     Raises
     ------
     InputError
         A CPD has a probability of 0; the base or the order does not fit the variables.
+
+    Notes
+    -----
+    For an order of the variables and a base instance b, the weights are those of
+    log P(x) - log P(b) = sum_i [log P(x_i | x_after, b_before) - log P(b_i | x_after, b_before)],
+    where the variables before i have the values of b and those after i the values of x.
+    If the CPDs are those of a positive distribution and the base is a distribution, the network
+    has that distribution for every order and base. Otherwise the network is an approximation.
+
+    References
+    ----------
+    .. [1] Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012,
+       Sections 4 and 5.
     """
     n_vars = network.n_vars
     if sorted(orders.order.tolist()) != list(range(n_vars)):
         raise InputError(f"conversion: expected an order of the variables 0 to {n_vars - 1}.")
+    _check_base(base, n_vars)
     features, target, weight = cpd_features(network)
-    place = np.empty(n_vars, np.int64)
-    place[orders.order] = np.arange(n_vars)
-    n_literals = len(features.var)
-    order, distance = np.empty(n_literals, np.int64), np.empty(n_literals, np.int64)
-    target_at = np.empty(len(features), np.int64)
-    kernels.sort_tests(
-        features.start, features.var, target, place, n_vars, order, distance, target_at
-    )
-    fixed = (features.start, features.var, features.value, order, target_at)
-    n_subsets = np.where(features.length <= orders.all_up_to, 1 << (features.length - 1), 0)
-    subset_start = np.concatenate([[0], np.cumsum(n_subsets)])
-    shares = np.empty((2, n_literals)), np.empty((2, n_literals))
-    subsets = subset_start, np.empty(subset_start[-1]), np.empty(subset_start[-1])
-    if isinstance(base, Dataset):
-        if base.n_vars != n_vars:
-            raise InputError(f"conversion: expected base examples of {n_vars} variables.")
-        weight_of_row = base.weight / base.n_examples
-        kernels.data_shares(*fixed, base.columns, base.last_word, weight_of_row, *shares)
-        kernels.data_subset_shares(*fixed, base.rows, weight_of_row, *subsets)
-    else:
-        if base.shape != (n_vars,) or not ((base >= 0) & (base <= 1)).all():
-            raise InputError(f"conversion: expected {n_vars} probabilities as base distribution.")
-        one = base[features.var]
-        probability = np.where(features.value == 1, one, 1.0 - one)
-        arranged = (features.start, order, target_at, probability)
-        kernels.product_shares(*arranged, *shares)
-        kernels.product_subset_shares(*arranged, *subsets)
+    tests = _sort_tests(features, target, orders.order)
+    shares, subsets = _shares(tests, base, orders.all_up_to)
     mark = np.random.default_rng(0).integers(0, 2**64, (n_vars, 2), np.uint64)
     share = 0.5 if orders.reverse else 1.0
     total, source = merge_subfeatures(
-        features.start, order, distance, target_at, mark[features.var, features.value], weight,
-        shares, subsets, n_vars, n_vars - place[target], orders.rotations,
-        share, share if orders.reverse else 0.0,
+        features.start, tests.order, tests.distance, tests.target_at,
+        mark[features.var, features.value], weight, shares, subsets, n_vars, tests.boundary,
+        orders.rotations, share, share if orders.reverse else 0.0,
     )  # fmt: skip
     kept = total != 0.0
-    total, source = total[kept], source[kept]
+    return MarkovNetwork(n_vars, _write_features(tests, source[kept]), total[kept], network.names)
+
+
+def _sort_tests(features: FeatureSet, target: NDArray, order: NDArray[np.int64]) -> _SortedTests:
+    """Sort the tests of CPD features by the order of the variables."""
+    n_vars, n_literals = len(order), len(features.var)
+    place = np.empty(n_vars, np.int64)
+    place[order] = np.arange(n_vars)
+    ordered, distance = np.empty(n_literals, np.int64), np.empty(n_literals, np.int64)
+    target_at = np.empty(len(features), np.int64)
+    kernels.sort_tests(
+        features.start, features.var, target, place, n_vars, ordered, distance, target_at
+    )
+    return _SortedTests(features, ordered, distance, target_at, n_vars - place[target])
+
+
+def _shares(tests: _SortedTests, base: NDArray[np.float64] | Dataset, all_up_to: int) -> _Shares:
+    """Return the probabilities under the base that removed tests hold.
+
+    See `data_shares` and `product_subset_shares` in `kernels.conversion.shares`.
+    """
+    features = tests.features
+    n_subsets = np.where(features.length <= all_up_to, 1 << (features.length - 1), 0)
+    subset_start = np.concatenate([[0], np.cumsum(n_subsets)])
+    shares = np.empty((2, len(features.var))), np.empty((2, len(features.var)))
+    subsets = subset_start, np.empty(subset_start[-1]), np.empty(subset_start[-1])
+    if isinstance(base, Dataset):
+        weight = base.weight / base.n_examples
+        fixed = features.start, features.var, features.value, tests.order, tests.target_at
+        kernels.data_shares(*fixed, base.columns, base.last_word, weight, *shares)
+        kernels.data_subset_shares(*fixed, base.rows, weight, *subsets)
+    else:
+        one = base[features.var]
+        probability = np.where(features.value == 1, one, 1.0 - one)
+        arranged = features.start, tests.order, tests.target_at, probability
+        kernels.product_shares(*arranged, *shares)
+        kernels.product_subset_shares(*arranged, *subsets)
+    return shares, subsets
+
+
+def _write_features(tests: _SortedTests, source: NDArray[np.int64]) -> FeatureSet:
+    """Return the subfeatures that `merge_subfeatures` found."""
+    features = tests.features
     start = np.concatenate([[0], np.cumsum(source[:, 1] + source[:, 3])])
     var, value = np.empty(start[-1], np.int32), np.empty(start[-1], np.uint8)
-    write_subfeatures(*fixed, source, start, var, value)
-    return MarkovNetwork(n_vars, feature_set(start, var, value), total, network.names)
+    write_subfeatures(
+        features.start, features.var, features.value, tests.order, tests.target_at, source, start,
+        var, value,
+    )  # fmt: skip
+    return feature_set(start, var, value)
+
+
+def _check_base(base: NDArray[np.float64] | Dataset, n_vars: int) -> None:
+    if isinstance(base, Dataset):
+        if base.n_vars != n_vars:
+            raise InputError(f"conversion: expected base examples of {n_vars} variables.")
+    elif base.shape != (n_vars,) or not ((base >= 0) & (base <= 1)).all():
+        raise InputError(f"conversion: expected {n_vars} probabilities as base distribution.")

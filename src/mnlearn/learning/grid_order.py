@@ -48,16 +48,23 @@ class Path:
         return self.penalty + self.features
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Point:
     """A grid point.
 
-    values : of the parameters of the grid, in their order.
-    place : of the point in the product of the values as they are given.
-    start : place of the point that it starts at, or None if it starts from nothing.
-    same_features : whether that point has the same features.
-    family : the values of all parameters that are not of the penalty. Points of one family have the
-        same features.
+    Attributes
+    ----------
+    values : tuple
+        Values of the parameters of the grid, in their order.
+    place : int
+        Place of the point in the product of the values as given.
+    start : int, optional
+        Place of the point that it starts at; None if it does not start at another point.
+    same_features : bool
+        Whether that point has the same features.
+    family : tuple
+        Values of all parameters that are not of the penalty. Points of one family have the same
+        features.
     """
 
     values: tuple[Any, ...]
@@ -98,7 +105,15 @@ def order_points(
                 same_features = path is not None and step in path.penalty
                 break
         family = tuple(point[name] for name in outside)
-        points.append(Point(values, places[values], start, same_features, family))
+        points.append(
+            Point(
+                values=values,
+                place=places[values],
+                start=start,
+                same_features=same_features,
+                family=family,
+            )
+        )
     return points
 
 

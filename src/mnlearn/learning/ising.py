@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.logistic import LogisticPath, learn_logistic_path
-from mnlearn.learning.neighbourhoods import MERGES, pair_features
+from mnlearn.learning.neighbourhoods import MERGES, build_pair_features
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
@@ -85,7 +85,7 @@ class IsingNetwork:
         """Return the network with features X_v = 1 and, for every edge, X_u = 1 and X_v = 1."""
         n_vars, edges = len(self.threshold), self.edges()
         weight = np.concatenate([self.threshold, self.weight[tuple(edges.T)]])
-        return markov_network(n_vars, pair_features(n_vars, edges), weight, self.names)
+        return markov_network(n_vars, build_pair_features(n_vars, edges), weight, self.names)
 
     def edges_frame(
         self, stability: "EdgeStability | None" = None, coding: str = "0/1"

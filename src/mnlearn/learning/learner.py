@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from numpy.typing import NDArray
@@ -21,8 +21,14 @@ from mnlearn.runtime.errors import InputError
 class Fitted:
     """A learned model with its record.
 
-    seconds : wall-clock seconds of one part of the learning each, such as "structure".
-    details : counts and diagnostics worth keeping, such as the stopping rule that applied.
+    Attributes
+    ----------
+    model : Model
+        The model.
+    seconds : dict
+        Wall-clock seconds of each part of the learning, such as "structure".
+    details : dict
+        Counts and diagnostics, such as the stopping rule that applied.
     """
 
     model: Model
@@ -31,7 +37,7 @@ class Fitted:
 
 
 class Store(Protocol):
-    """Keeps the state of long learning on disk, so that a killed run resumes near its end."""
+    """Keeps the state of long learning on disk, from which an interrupted run resumes."""
 
     def load(self, key: Mapping[str, Any]) -> dict[str, NDArray] | None:
         """Return the arrays that were kept last under a key, or None."""
@@ -44,29 +50,46 @@ class Store(Protocol):
 class Task:
     """What a learner is given to learn from.
 
-    grid : values of every hyperparameter, as from `Learner.grid`.
-    network : a dependency network learned before, for learners that build on one.
-    criterion : scores a model on validation data, higher is better, if that is quick. A learner
-        may stop learning a model that cannot become the best.
-    store : where a learner that learns for long may keep its state, or None.
+    Attributes
+    ----------
+    train : Dataset
+        The training data.
+    grid : mapping
+        Values of every hyperparameter, as from `Learner.grid`.
+    threads : int
+        Threads that learning may use.
+    network : DependencyNetwork, optional
+        A network learned before, for learners that build on one.
+    criterion : callable, optional
+        Scores a model on validation data, higher is better. It is given only if it is fast. A
+        learner may stop learning a model that cannot become the best.
+    store : Store, optional
+        Where a learner that learns for long may keep its state.
     """
 
     train: Dataset
     grid: Mapping[str, list[Any]]
+    _: KW_ONLY
     threads: int = 1
     network: DependencyNetwork | None = None
     criterion: Callable[[Model], float] | None = None
     store: Store | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Start:
     """What was learned before a grid point, and may be used to learn at it.
 
-    learner, fitted : the grid point that this one starts at, and its result; None at the first.
-    score : of that result by the criterion of the task; NaN without one.
-    same_features : whether the two points differ in the penalty of the weights only.
-    best_score : best score so far of a point with the same features; minus infinity if none.
+    Attributes
+    ----------
+    learner, fitted
+        The grid point that this one starts at, and its result; None at the first.
+    score : float
+        Score of this result by the criterion of the task; NaN without a criterion.
+    same_features : bool
+        Whether the two points differ in the penalty of the weights only.
+    best_score : float
+        Best score so far of a point with the same features; minus infinity if there is none.
     """
 
     learner: "Learner | None" = None
@@ -80,10 +103,15 @@ class Start:
 class Stage:
     """Hyperparameters chosen together on validation data, and how to learn at one choice.
 
-    parameters : their names, that of the outermost loop of the grid first.
-    learn : called with the learner, which holds the values, and with the workspace; where the
-        stage has a path, also with the `Start` of the grid point.
-    path : the order of grid points of which each starts at another one's result.
+    Attributes
+    ----------
+    parameters : tuple of str
+        Their names; the first is that of the outermost loop of the grid.
+    learn : callable
+        Called with the learner, which holds the values, and with the workspace. If the stage has a
+        path, it is also called with the `Start` of the grid point.
+    path : Path, optional
+        The order of grid points, in which each point starts at the result of another.
     """
 
     parameters: tuple[str, ...]
@@ -98,13 +126,21 @@ class Learner:
     of a study and Python share it. The constructor only stores values; `choose` and `grid` check
     them.
 
-    title, citation : name of the learner; paper and section that it follows.
-    stages : in which a grid over the hyperparameters is searched, the last one yields the model.
-    scorer : module that scores its models.
-    variant : hyperparameters of which a study reports every combination beside the chosen one.
-    network : whether it builds on a dependency network that was learned before.
-    criterion : by which its models are compared on validation data unless something else is asked
-        for: pseudo-likelihood, or log-likelihood where that is exact.
+    Attributes
+    ----------
+    title, citation : str
+        Name of the learner; paper and section that it follows.
+    stages : tuple of Stage
+        The stages in which a grid is searched; the last one yields the model.
+    scorer : module
+        Scores its models.
+    variant : tuple of str
+        Hyperparameters of which a study reports every combination beside the chosen one.
+    network : str
+        Whether it builds on a dependency network that was learned before.
+    criterion : str
+        Default criterion that compares its models on validation data: "pll", or "ll" where the
+        log-likelihood is exact.
     """
 
     title: ClassVar[str]
@@ -151,7 +187,7 @@ class Learner:
 
     @classmethod
     def check_network(cls, network: DependencyNetwork | None, n_vars: int) -> None:
-        """Refuse a network that the learner has no use for, lacks, or that is of other variables.
+        """Refuse a network that is missing, not used by the learner, or of other variables.
 
         Raises
         ------

@@ -1,14 +1,13 @@
 """Learning the L1-penalised logistic regressions of all variables, for a whole path of penalties.
 
-The solver is our own because the targets share work that a library would repeat for each: the
-co-occurrence counts, and the rows of the data as lists of ones. scikit-learn's liblinear, which
-solves the same problem when the intercept is penalised, was 2 to 14 times slower to within the same
-distance of the minimum on seven datasets, embedded and benchmark (`mnlearn bench`; the least gain
-is on Plants). It has neither paths with warm starts nor a bound on the distance.
+The solver is our own because the targets share work that a library would repeat for each of them
+(decision 0004).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,8 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.l1_logistic.loss import LogisticData
 from mnlearn.kernels.l1_logistic.path import PathGoal, PathResult, l1_path
 from mnlearn.kernels.trees import cooccurrence
+from mnlearn.learning.neighbourhoods import build_pair_features
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
-from mnlearn.models.features import concatenate, feature_set
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
@@ -28,17 +27,24 @@ from mnlearn.runtime.threads import map_ranges
 TOLERANCE = 1e-5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LogisticPath:
     """Logistic regressions of every variable on all others, for each penalty.
 
-    penalties : float64, descending.
-    coefficient : of each penalty a sparse matrix of shape (n_vars, n_vars), row v the weights of
-        the others in the log-odds of v. intercept : float64, (n_penalties, n_vars).
-    gap : float64, (n_penalties, n_vars), bounds on how far each penalised loss, in nats summed
-        over examples, is above its minimum.
-    constant_loss : float64, (n_vars,), loss of the best constant.
-    names : names of the variables, or None.
+    Attributes
+    ----------
+    penalties : float64 array of shape (n_penalties,)
+        The penalties, the largest first.
+    coefficient : tuple of sparse arrays of shape (n_vars, n_vars)
+        One for each penalty; row v has the weights of the other variables in the log-odds of v.
+    intercept : float64 array of shape (n_penalties, n_vars)
+        The intercepts.
+    gap : float64 array of shape (n_penalties, n_vars)
+        Bounds on how far each penalised loss is above its minimum, in nats, summed over examples.
+    constant_loss : float64 array of shape (n_vars,)
+        Loss of the best constant, in nats, summed over examples.
+    names : tuple of str, or None
+        Names of the variables.
     """
 
     penalties: NDArray[np.float64]
@@ -61,15 +67,9 @@ class LogisticPath:
         pairs = self.coefficient[k].tocoo()
         n_vars = len(self.constant_loss)
         both = np.sort(np.column_stack([pairs.row, pairs.col]), axis=1)
-        features = concatenate(
-            [
-                feature_set(np.arange(n_vars + 1), np.arange(n_vars), np.ones(n_vars)),
-                feature_set(2 * np.arange(len(both) + 1), both.ravel(), np.ones(2 * len(both))),
-            ]
-        )
         return DependencyNetwork(
             flat_trees(n_vars),
-            features,
+            build_pair_features(n_vars, both),
             read_only(np.concatenate([np.arange(n_vars), pairs.row]).astype(np.int32)),
             read_only(np.concatenate([self.intercept[k], pairs.data])),
             self.names,
@@ -81,68 +81,122 @@ def learn_logistic_path(
     penalties: Sequence[float],
     free_intercept: bool = True,
     tolerance: float = TOLERANCE,
+    *,
     threads: int = 1,
     standardise: bool = False,
 ) -> LogisticPath:
     """Minimise log-loss + penalty * sum(|weights|) for every variable and each penalty.
 
-    The loss is summed over examples, the inputs are 0 and 1 (Ravikumar et al. 2010; Lowd 2012,
-    Section 6.2). A variable that is constant in the data has no finite log-odds; it is given
-    those of its counts with one added to each.
-
-    free_intercept : whether the intercept is left out of the penalty.
-    tolerance : greatest duality gap, as a share of the loss of the best constant.
-    standardise : whether each weight's penalty is multiplied by the standard deviation of its
-        variable, as if the inputs were divided by it.
+    Parameters
+    ----------
+    data : Dataset
+        The training data. A variable that is constant in it has no finite log-odds, and is given
+        those of its counts with one added to each (decision 0002).
+    penalties : sequence of float
+        Penalties, in any order. The loss is summed over examples; the inputs are 0 and 1.
+    free_intercept : bool
+        Whether the intercept is left out of the penalty.
+    tolerance : float
+        Greatest duality gap, as a share of the loss of the best constant.
+    threads : int
+        Number of threads; the result does not depend on it.
+    standardise : bool
+        Whether the penalty of each weight is multiplied by the standard deviation of its variable,
+        as if the inputs were divided by it.
 
     Raises
     ------
     InputError
         A penalty or the tolerance is not positive.
+
+    References
+    ----------
+    .. [1] Ravikumar, Wainwright and Lafferty, "High-dimensional Ising model selection using
+       l1-regularized logistic regression", Annals of Statistics, 2010.
+    .. [2] Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012,
+       Section 6.2.
     """
     ordered = np.unique(np.asarray(penalties, np.float64))[::-1]
     if not (len(ordered) and np.isfinite(ordered).all() and ordered[-1] > 0 and tolerance > 0):
         raise InputError("logistic regression: expected positive penalties and tolerance.")
+    factor = _penalty_factors(data, free_intercept, standardise)
     design, counts = _design(data, free_intercept)
-    n_vars, n_penalties = data.n_vars, len(ordered)
-    factor = np.ones(n_vars + 1)
-    factor[n_vars] = 0.0 if free_intercept else 1.0
-    if standardise:
-        deviation = np.sqrt(data.frequency * (1 - data.frequency))
-        factor[:n_vars] = np.where(deviation > 0, deviation, 1.0)
-    ones = data.weight @ data.rows
-    zeros = data.n_examples - ones
-    intercept = np.empty((n_penalties, n_vars))
-    gap = np.zeros((n_penalties, n_vars))
     goal = PathGoal(ordered, factor, float(tolerance))
+    ones = data.weight @ data.rows
 
-    def learn(begin: int, end: int) -> list[list[sparse.csr_array]]:
-        rows = []
-        for v in range(begin, end):
-            beta = np.zeros((n_penalties, n_vars))
-            if ones[v] == 0 or zeros[v] == 0:
-                intercept[:, v] = np.log((ones[v] + 1) / (zeros[v] + 1))
-            else:
-                of_v, gap_v = np.empty(n_penalties), np.empty(n_penalties)
-                y = np.ascontiguousarray(data.rows[:, v])
-                result = PathResult(beta, of_v, gap_v, np.zeros(4, np.int64))
-                l1_path(v, design, y, counts, goal, result)
-                intercept[:, v], gap[:, v] = of_v, gap_v
-            rows.append([sparse.csr_array(b[None]) for b in beta])
-        return rows
+    def learn(begin: int, end: int) -> list[_Regression]:
+        of = partial(_regress, data, design, counts, goal)
+        return [of(v=v, ones=ones[v]) for v in range(begin, end)]
 
-    rows = [row for block in map_ranges(learn, n_vars, threads) for row in block]
-    share = ones / data.n_examples
+    found = [one for block in map_ranges(learn, data.n_vars, threads) for one in block]
+    loss = _constant_loss(ones / data.n_examples, data.n_examples)
+    return _gather(ordered, found, loss, data.names)
+
+
+class _Regression(NamedTuple):
+    """The regression of one variable; rows : its coefficients for each penalty, sparse."""
+
+    rows: list[sparse.csr_array]
+    intercept: NDArray[np.float64]
+    gap: NDArray[np.float64]
+
+
+def _regress(
+    data: Dataset,
+    design: LogisticData,
+    counts: NDArray[np.float64],
+    goal: PathGoal,
+    *,
+    v: int,
+    ones: float,
+) -> _Regression:
+    """Learn the regressions of variable `v`, which is 1 in `ones` examples."""
+    n_penalties = len(goal.penalties)
+    beta = np.zeros((n_penalties, data.n_vars))
+    intercept, gap = np.empty(n_penalties), np.zeros(n_penalties)
+    zeros = data.n_examples - ones
+    if ones == 0 or zeros == 0:
+        intercept[:] = np.log((ones + 1) / (zeros + 1))
+    else:
+        y = np.ascontiguousarray(data.rows[:, v])
+        result = PathResult(beta, intercept, gap, np.zeros(4, np.int64))
+        l1_path(v, design, y, counts, goal, result)
+    return _Regression([sparse.csr_array(b[None]) for b in beta], intercept, gap)
+
+
+def _gather(
+    penalties: NDArray[np.float64],
+    found: list[_Regression],
+    constant_loss: NDArray[np.float64],
+    names: tuple[str, ...] | None,
+) -> LogisticPath:
+    """Return the regressions of all variables as one path."""
+    rows = zip(*(one.rows for one in found), strict=True)
+    return LogisticPath(
+        penalties=read_only(penalties),
+        coefficient=tuple(sparse.vstack(of_penalty, "csr") for of_penalty in rows),
+        intercept=read_only(np.column_stack([one.intercept for one in found])),
+        gap=read_only(np.column_stack([one.gap for one in found])),
+        constant_loss=read_only(constant_loss),
+        names=names,
+    )
+
+
+def _constant_loss(share: NDArray[np.float64], n_examples: float) -> NDArray[np.float64]:
+    """Return the loss of the best constant of each variable, in nats, by its share of ones."""
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -(share * np.log(share) + (1 - share) * np.log1p(-share))
-    return LogisticPath(
-        read_only(ordered),
-        tuple(sparse.vstack([row[k] for row in rows], "csr") for k in range(n_penalties)),
-        read_only(intercept),
-        read_only(gap),
-        read_only(data.n_examples * np.nan_to_num(entropy)),
-        data.names,
-    )
+    return np.asarray(n_examples * np.nan_to_num(entropy))
+
+
+def _penalty_factors(data: Dataset, free_intercept: bool, standardise: bool) -> NDArray[np.float64]:
+    """Return what the penalty of each weight is multiplied by; the intercept comes last."""
+    factor = np.ones(data.n_vars + 1)
+    factor[-1] = 0.0 if free_intercept else 1.0
+    if standardise:
+        deviation = np.sqrt(data.frequency * (1 - data.frequency))
+        factor[:-1] = np.where(deviation > 0, deviation, 1.0)
+    return factor
 
 
 def _design(data: Dataset, free_intercept: bool) -> tuple[LogisticData, NDArray]:

@@ -1,4 +1,4 @@
-"""Means of dependency networks: their log-odds averaged, variable by variable."""
+"""Averages of dependency networks: the mean of their log-odds, variable by variable."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +9,24 @@ from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 
-def mixture(parts: list[tuple[float, DependencyNetwork]]) -> DependencyNetwork:
-    """Return the network whose log-odds are the weighted sum of those of networks.
+def average_networks(parts: list[tuple[float, DependencyNetwork]]) -> DependencyNetwork:
+    """Return the network whose log-odds are the weighted sum of the log-odds of networks.
 
-    parts : pairs of a share and a network over the same variables. Shares that sum to 1 make
-        each CPD the geometric mean of the CPDs, normalised. All CPDs become log-linear.
+    Parameters
+    ----------
+    parts : list of (float, DependencyNetwork)
+        Shares and networks over the same variables. Shares that sum to 1 make each CPD the
+        normalised geometric mean of the CPDs.
+
+    Returns
+    -------
+    DependencyNetwork
+        All of its CPDs are log-linear.
 
     Raises
     ------
     InputError
-        See `log_odds_features`.
+        A network has a probability of 0.
     """
     pieces = [(share, *log_odds_features(network)) for share, network in parts if share]
     first = parts[0][1]
@@ -32,9 +40,9 @@ def mixture(parts: list[tuple[float, DependencyNetwork]]) -> DependencyNetwork:
 
 
 def log_odds_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArray]:
-    """Return the CPDs as (features, target, weight) that give their log-odds.
+    """Return the CPDs as (features, target, weight): the weights add up to the log-odds.
 
-    Of a tree these are the paths to its leaves with the target's value 1.
+    The features of a tree are the paths to its leaves, each with the value 1 of the target.
 
     Raises
     ------

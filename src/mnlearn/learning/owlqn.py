@@ -1,4 +1,10 @@
-"""Limited-memory quasi-Newton minimisation of a smooth convex function plus an L1 penalty."""
+"""Limited-memory quasi-Newton minimisation of a smooth convex function plus an L1 penalty.
+
+Without an L1 penalty this is plain L-BFGS. The direction is the quasi-Newton direction of the
+pseudo-gradient, and the backtracking line search stays in one orthant. Algorithm 1 of Andrew and
+Gao lets no variable move against the steepest descent. Here this holds only for variables that are
+0, so that the direction keeps the curvature (decision 0013).
+"""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,15 +16,17 @@ from numpy.typing import NDArray
 from mnlearn.runtime.errors import InputError
 
 Vector = NDArray[np.float64]
+# Differences of points and of gradients, with their products.
+History = deque[tuple[Vector, Vector, float]]
 
 MEMORY = 20
 _ARMIJO = 1e-4
 _MAX_HALVINGS = 30
-# A pair of differences with less curvature than this, relative to its length, is not kept.
+# A pair of differences is kept only if its curvature, relative to its squared length, is larger.
 _MIN_CURVATURE = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Progress:
     """State after one iteration: point, penalised objective, gradient of the smooth part."""
 
@@ -34,50 +42,85 @@ def minimise(
     x: Vector,
     l1: Vector,
     done: Callable[[Progress], bool],
+    *,
     max_iterations: int,
     memory: int = MEMORY,
 ) -> tuple[Progress, bool]:
-    """Minimise smooth(x) + sum(l1 * |x|) and return the last state, and whether `done` said so.
+    """Minimise smooth(x) + sum(l1 * |x|) by orthant-wise L-BFGS.
 
-    Orthant-wise L-BFGS (Andrew & Gao 2007, Algorithm 1), which is plain L-BFGS where `l1` is 0:
-    the quasi-Newton direction of the pseudo-gradient, with a backtracking line search that stays
-    in one orthant. Other than in Algorithm 1 only variables that are 0 are kept from moving
-    against the steepest descent: a direction in which all others are kept too no longer has the
-    curvature, and takes ten times the iterations where features are nearly dependent.
-    `done` is asked after each iteration and before the first. Returns early where rounding
-    leaves no step that lowers the objective.
+    Parameters
+    ----------
+    smooth : callable
+        Returns the value and the gradient of a smooth convex function.
+    x, l1 : float64 arrays of shape (n_vars,)
+        Point at which to start; L1 penalty of each variable, at least 0.
+    done : callable
+        Asked after each iteration and before the first; minimisation ends when it returns True.
+    max_iterations, memory : int
+        Greatest number of iterations, and number of pairs of differences to keep.
 
-    memory : number of pairs of differences from which the curvature is estimated.
+    Returns
+    -------
+    tuple of Progress and bool
+        The last state, and whether `done` ended the minimisation. It also ends when rounding leaves
+        no step that lowers the objective.
+
+    Raises
+    ------
+    InputError
+        The objective is not finite at `x`.
+
+    References
+    ----------
+    .. [1] Andrew and Gao, "Scalable training of L1-regularized log-linear models", ICML 2007.
     """
     value, gradient = smooth(x)
     if not np.isfinite(value):
         raise InputError("weight learning: the objective is not finite at the starting point.")
-    state = Progress(0, x, value + float(l1 @ np.abs(x)), gradient, 1)
-    history: deque[tuple[Vector, Vector, float]] = deque(maxlen=memory)
+    objective = value + float(l1 @ np.abs(x))
+    state = Progress(iteration=0, x=x, objective=objective, gradient=gradient, n_evaluations=1)
+    history: History = deque(maxlen=memory)
     while not done(state):
         if state.iteration == max_iterations:
             return state, False
-        steepest = -_pseudo_gradient(state.x, state.gradient, l1)
-        direction = _two_loop(steepest, history)
-        direction[(direction * steepest <= 0) & (l1 > 0) & (state.x == 0)] = 0.0
-        slope = float(direction @ steepest)
-        if slope <= 0:
-            history.clear()
-            direction, slope = steepest, float(steepest @ steepest)
-            if slope == 0:
-                return state, False
-        new = _line_search(smooth, state, steepest, direction, slope, l1, bool(history))
+        steepest, direction, slope = _choose_direction(state, l1, history)
+        if slope == 0:
+            return state, False
+        new = _search_line(
+            smooth, state, steepest, direction, slope=slope, l1=l1, scaled=bool(history)
+        )
         if new is None:
             if not history:
                 return state, False
             history.clear()
             continue
-        step, change = new.x - state.x, new.gradient - state.gradient
-        curvature = float(step @ change)
-        if curvature > _MIN_CURVATURE * float(step @ step):
-            history.append((step, change, curvature))
+        _remember(history, new.x - state.x, new.gradient - state.gradient)
         state = new
     return state, True
+
+
+def _choose_direction(
+    state: Progress, l1: Vector, history: History
+) -> tuple[Vector, Vector, float]:
+    """Return the steepest descent, the direction of the search, and its slope; 0 at a minimum.
+
+    Forgets the history if its direction does not descend.
+    """
+    steepest = -_pseudo_gradient(state.x, state.gradient, l1)
+    direction = _two_loop(steepest, history)
+    direction[(direction * steepest <= 0) & (l1 > 0) & (state.x == 0)] = 0.0
+    slope = float(direction @ steepest)
+    if slope > 0:
+        return steepest, direction, slope
+    history.clear()
+    return steepest, steepest, float(steepest @ steepest)
+
+
+def _remember(history: History, step: Vector, change: Vector) -> None:
+    """Keep a pair of differences if it has enough curvature."""
+    curvature = float(step @ change)
+    if curvature > _MIN_CURVATURE * float(step @ step):
+        history.append((step, change, curvature))
 
 
 def _pseudo_gradient(x: Vector, gradient: Vector, l1: Vector) -> Vector:
@@ -86,7 +129,7 @@ def _pseudo_gradient(x: Vector, gradient: Vector, l1: Vector) -> Vector:
     return np.where(x == 0, at_zero, gradient + l1 * np.sign(x))
 
 
-def _two_loop(steepest: Vector, history: deque[tuple[Vector, Vector, float]]) -> Vector:
+def _two_loop(steepest: Vector, history: History) -> Vector:
     """Return the quasi-Newton direction (Nocedal & Wright, Algorithm 7.4)."""
     q = steepest.copy()
     coefficients = []
@@ -102,11 +145,12 @@ def _two_loop(steepest: Vector, history: deque[tuple[Vector, Vector, float]]) ->
     return q
 
 
-def _line_search(
+def _search_line(
     smooth: Callable[[Vector], tuple[float, Vector]],
     state: Progress,
     steepest: Vector,
     direction: Vector,
+    *,
     slope: float,
     l1: Vector,
     scaled: bool,
@@ -123,6 +167,12 @@ def _line_search(
         objective = value + float(l1 @ np.abs(x))
         gain = float(steepest @ (x - state.x))
         if objective <= state.objective - _ARMIJO * gain and objective < state.objective:
-            return Progress(state.iteration + 1, x, objective, gradient, n_evaluations)
+            return Progress(
+                iteration=state.iteration + 1,
+                x=x,
+                objective=objective,
+                gradient=gradient,
+                n_evaluations=n_evaluations,
+            )
         length *= 0.5
     return None

@@ -16,10 +16,17 @@ from mnlearn.runtime.threads import map_ranges
 class TreePath:
     """Trees grown at the loosest kappa of a grid; those of any smaller kappa are their tops.
 
-    The best split of a node does not depend on kappa, only whether it is made does: a node
-    whose best split gains at most -log(kappa) is a leaf, with everything below it gone.
+    The best split of a node does not depend on kappa. Kappa only decides whether the split is made:
+    a node whose best split gains at most -log(kappa) is a leaf.
 
-    trees : the full trees. gain : float64, shape (n_nodes,), gain of each node's best split.
+    Attributes
+    ----------
+    trees : Trees
+        The full trees.
+    gain : float64 array of shape (n_nodes,)
+        Gain of the best split of each node, in nats.
+    min_gain : float
+        -log(kappa) of the full trees, in nats.
     """
 
     trees: Trees
@@ -27,7 +34,7 @@ class TreePath:
     min_gain: float
 
     def cut(self, kappa: float) -> Trees:
-        """Return the trees for `kappa` (at most the kappa they were grown with)."""
+        """Return the trees for `kappa`, at most the kappa that the full trees were grown with."""
         min_gain = -np.log(kappa)
         if min_gain < self.min_gain:
             raise ValueError(f"the trees were grown with a smaller kappa than {kappa}")
@@ -57,63 +64,108 @@ def learn_tree_path(
     kappa: float,
     min_examples: float = 0.0,
     threads: int = 1,
+    *,
     pseudocount: float = 1.0,
 ) -> TreePath:
-    """Grow a probability tree per variable (Lowd & Davis 2010, Section III).
+    """Grow a probability tree for each variable.
 
-    kappa : structure prior in (0, 1]; a split must gain more than -log(kappa) in the
-        log-likelihood of the training examples under smoothed leaves.
-    min_examples : least weight of examples on each side of a split.
-    pseudocount : added to the count of each value at a leaf; above 0.
+    Parameters
+    ----------
+    data : Dataset
+        The training data.
+    kappa : float
+        Structure prior in (0, 1]: a split must gain more than -log(kappa) in the log-likelihood of
+        the training examples under smoothed leaves, in nats.
+    min_examples : float
+        Least weight of examples on each side of a split.
+    threads : int
+        Number of threads; the result does not depend on it.
+    pseudocount : float
+        Added to the count of each value at a leaf; above 0.
+
+    Returns
+    -------
+    TreePath
+        The trees for `kappa` and for every smaller kappa.
+
+    References
+    ----------
+    .. [1] Lowd and Davis, "Learning Markov network structure with decision trees", ICDM 2010,
+       Section III.
     """
+    min_gain = float(-np.log(kappa))
     # Columns with more ones than zeros are stored negated: work is proportional to the ones.
     negated = data.frequency > 0.5
+    tree_data = _arrange(data, negated)
+    rule = kernels.SplitRule(min_gain, float(min_examples), _smoothing(data, pseudocount))
+
+    def grow(begin: int, end: int) -> list[kernels.TreeNodes]:
+        return _grow(range(begin, end), tree_data, rule)
+
+    grown = [t for block in map_ranges(grow, data.n_vars, threads) for t in block]
+    gain = np.concatenate([t.gain for t in grown])
+    return TreePath(_concatenate(grown, negated, pseudocount), read_only(gain), min_gain)
+
+
+def _arrange(data: Dataset, negated: NDArray[np.bool_]) -> kernels.TreeData:
+    """Return the data with some columns negated."""
     rows = data.rows ^ negated.astype(np.uint8)
     indptr = np.concatenate([[0], np.cumsum(rows.sum(axis=1, dtype=np.int64))])
     indices = np.nonzero(rows)[1].astype(np.int32)
-    columns = np.ascontiguousarray(rows.T)
     pair_weight = np.zeros((data.n_vars, data.n_vars))
     kernels.cooccurrence(indptr, indices, data.weight, pair_weight)
+    columns = np.ascontiguousarray(rows.T)
+    return kernels.TreeData(columns, indptr, indices, data.weight, pair_weight)
+
+
+def _smoothing(data: Dataset, pseudocount: float) -> kernels.Smoothing:
+    """Tabulate the logarithms of smoothed counts where all counts are whole numbers."""
     whole = bool((data.weight == np.round(data.weight)).all()) and data.n_examples < 2**24
     counts_seen = np.arange(data.n_examples + 1) if whole else np.zeros(0)
-    smoothing = kernels.Smoothing(
+    return kernels.Smoothing(
         float(pseudocount),
         np.log(counts_seen + pseudocount),
         np.log(counts_seen + 2.0 * pseudocount),
     )
-    min_gain = -np.log(kappa)
-    tree_data = kernels.TreeData(columns, indptr, indices, data.weight, pair_weight)
-    rule = kernels.SplitRule(float(min_gain), float(min_examples), smoothing)
 
-    def grow(begin: int, end: int) -> list[kernels.TreeNodes]:
-        n_levels = int(np.log2(data.n_rows)) + 4
-        room = kernels.TreeRoom(
-            counts=np.empty((n_levels, 2, data.n_vars)),
-            active=np.empty((n_levels, data.n_vars), np.int32),
-            order=np.empty(data.n_rows, np.int32),
-            spare=np.empty(data.n_rows, np.int32),
-            stack=np.empty((n_levels, 4), np.int64),
-        )
-        nodes = kernels.TreeNodes(
-            split_var=np.empty(2 * data.n_rows, np.int32),
-            child=np.empty((2 * data.n_rows, 2), np.int32),
-            gain=np.empty(2 * data.n_rows),
-            value_weight=np.empty((2 * data.n_rows, 2)),
-        )
-        grown = []
-        for target in range(begin, end):
-            n_nodes = kernels.grow_tree(target, tree_data, rule, room, nodes)
-            grown.append(
-                kernels.TreeNodes(
-                    split_var=nodes.split_var[:n_nodes].copy(),
-                    child=nodes.child[:n_nodes].copy(),
-                    gain=nodes.gain[:n_nodes].copy(),
-                    value_weight=nodes.value_weight[:n_nodes].copy(),
-                )
+
+def _grow(
+    targets: range, data: kernels.TreeData, rule: kernels.SplitRule
+) -> list[kernels.TreeNodes]:
+    """Grow the trees of some targets, one after the other, in the same memory."""
+    n_vars, n_rows = data.columns.shape
+    n_levels = int(np.log2(n_rows)) + 4
+    room = kernels.TreeRoom(
+        counts=np.empty((n_levels, 2, n_vars)),
+        active=np.empty((n_levels, n_vars), np.int32),
+        order=np.empty(n_rows, np.int32),
+        spare=np.empty(n_rows, np.int32),
+        stack=np.empty((n_levels, 4), np.int64),
+    )
+    nodes = kernels.TreeNodes(
+        split_var=np.empty(2 * n_rows, np.int32),
+        child=np.empty((2 * n_rows, 2), np.int32),
+        gain=np.empty(2 * n_rows),
+        value_weight=np.empty((2 * n_rows, 2)),
+    )
+    grown = []
+    for target in targets:
+        n_nodes = kernels.grow_tree(target, data, rule, room, nodes)
+        grown.append(
+            kernels.TreeNodes(
+                split_var=nodes.split_var[:n_nodes].copy(),
+                child=nodes.child[:n_nodes].copy(),
+                gain=nodes.gain[:n_nodes].copy(),
+                value_weight=nodes.value_weight[:n_nodes].copy(),
             )
-        return grown
+        )
+    return grown
 
-    grown = [t for block in map_ranges(grow, data.n_vars, threads) for t in block]
+
+def _concatenate(
+    grown: list[kernels.TreeNodes], negated: NDArray[np.bool_], pseudocount: float
+) -> Trees:
+    """Return the trees of the data as they were before columns were negated."""
     start = np.concatenate([[0], np.cumsum([len(t.gain) for t in grown])])
     split_var = np.concatenate([t.split_var for t in grown])
     child = np.concatenate([t.child + s for t, s in zip(grown, start[:-1], strict=True)])
@@ -122,14 +174,12 @@ def learn_tree_path(
     swapped = inner & negated[split_var]
     child[swapped] = child[swapped][:, ::-1]
     count = np.concatenate([t.value_weight for t in grown])
-    tree_of = np.repeat(np.arange(data.n_vars), np.diff(start))
+    tree_of = np.repeat(np.arange(len(grown)), np.diff(start))
     count[negated[tree_of]] = count[negated[tree_of]][:, ::-1]
-    trees = Trees(
+    total = count.sum(axis=1, keepdims=True)
+    return Trees(
         start=read_only(start),
         split_var=read_only(split_var),
         child=read_only(child.astype(np.int32)),
-        log_prob=read_only(
-            np.log((count + pseudocount) / (count.sum(axis=1, keepdims=True) + 2 * pseudocount))
-        ),
+        log_prob=read_only(np.log((count + pseudocount) / (total + 2 * pseudocount))),
     )
-    return TreePath(trees, read_only(np.concatenate([t.gain for t in grown])), float(min_gain))

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from mnlearn.runtime.progress import say
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One grid point: its hyperparameters, model, what learning it took, and validation score.
+    """One grid point: its hyperparameters, its result, and its validation score.
 
     score : higher is better; NaN without a criterion.
     """
@@ -37,11 +37,17 @@ class Candidate:
 class Tuned:
     """The outcome of a grid search.
 
-    best : the candidate chosen.
-    variants : the best candidate of each combination of values of the learner's variant
-        hyperparameters, by the values joined with hyphens.
-    trace : one row per grid point, in the order of the grid.
-    tuning_seconds : time spent on all grid points, those restored from checkpoints included.
+    Attributes
+    ----------
+    best : Candidate
+        The candidate chosen.
+    variants : dict
+        The best candidate of each combination of values of the learner's variant hyperparameters.
+        The keys are the values joined with hyphens.
+    trace : list of dict
+        One row for each grid point, in the order of the grid.
+    tuning_seconds : float
+        Seconds spent on all grid points, including those restored from checkpoints.
     """
 
     best: Candidate
@@ -64,6 +70,7 @@ def validation_cmll(
     valid: Dataset,
     groups: Groups,
     inference: Inference,
+    *,
     seed: int,
     threads: int = 1,
 ) -> Criterion:
@@ -114,7 +121,9 @@ def tune(
     kept = checkpoints or Checkpoints(None)
     learner.check_network(network, train.n_vars)
     judge = None if last_criterion else criterion
-    workspace = learner.prepare(Task(train, grid, threads, network, judge, kept))
+    workspace = learner.prepare(
+        Task(train, grid, threads=threads, network=network, criterion=judge, store=kept)
+    )
     chosen = {name: values[0] for name, values in grid.items()}
     trace: list[dict[str, Any]] = []
     candidates: list[Candidate] = []
@@ -124,7 +133,7 @@ def tune(
         if not last and all(len(grid[name]) == 1 for name in stage.parameters):
             continue
         measure = (last_criterion or criterion) if last else criterion
-        search = _StageSearch(learner, number, workspace, kept, measure, chosen)
+        search = _StageSearch(learner, number, workspace, kept, measure=measure, chosen=chosen)
         candidates = search.run(grid)
         seconds += search.seconds
         trace += [_trace_row(number, each) for each in candidates]
@@ -144,6 +153,7 @@ class _StageSearch:
     number: int
     workspace: Any
     checkpoints: Checkpoints
+    _: KW_ONLY
     measure: Criterion | None
     chosen: Mapping[str, Any]
     seconds: float = 0.0
@@ -177,7 +187,7 @@ class _StageSearch:
         stage = self.learner.stages[self.number]
         one = self.learner.choose(parameters)
         given = () if stage.path is None else (start,)
-        fitted, spent = self.checkpoints.fitted(
+        fitted, spent = self.checkpoints.fit(
             {"stage": self.number, **parameters}, lambda: stage.learn(one, self.workspace, *given)
         )
         began = time.perf_counter()
@@ -198,7 +208,7 @@ def _best_variants(learner: type[Learner], candidates: list[Candidate]) -> dict[
 
 def _trace_row(stage: int, candidate: Candidate) -> dict[str, Any]:
     fitted = candidate.fitted
-    # In the order of their names, in which a checkpoint returns them too.
+    # Sorted by name, because a checkpoint returns them sorted.
     details = dict(sorted(fitted.details.items()))
     return {
         "stage": stage,

@@ -19,7 +19,7 @@ class Workspace:
         self.budgets: EdgeBudgets[BayesGrowth] = EdgeBudgets(task)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class ACBN(CircuitLearner):
     """Bayesian network with tree CPDs, and the circuit that computes it."""
 
@@ -29,7 +29,7 @@ class ACBN(CircuitLearner):
 
     def learn(self, workspace: Workspace) -> Fitted:
         """Return the circuit of a budget of edges."""
-        return workspace.budgets.fitted(
+        return workspace.budgets.fit(
             lambda: BayesGrowth(workspace.train, self.pseudocount), self, self.pseudocount
         )
 

@@ -20,7 +20,7 @@ class Workspace:
         self.budgets: EdgeBudgets[MarkovGrowth] = EdgeBudgets(task)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class ACMN(CircuitLearner):
     """Markov network with conjunctive features, and the circuit that computes it."""
 
@@ -30,7 +30,7 @@ class ACMN(CircuitLearner):
     def learn(self, workspace: Workspace) -> Fitted:
         """Return the circuit of a budget of edges, its weights learned to the end."""
         penalty = Penalty(self.sd, self.l1)
-        return workspace.budgets.fitted(
+        return workspace.budgets.fit(
             lambda: MarkovGrowth(workspace.train, penalty), self, self.sd, self.l1
         )
 

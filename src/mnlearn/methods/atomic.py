@@ -14,7 +14,7 @@ from mnlearn.models.markov_network import markov_network
 from mnlearn.scoring import networks
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Atomic(Learner):
     """The product of smoothed marginals as a network of atomic features."""
 

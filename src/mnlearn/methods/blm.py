@@ -1,7 +1,9 @@
 """BLM: features by bottom-up search, generalising examples to match their neighbours."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 from mnlearn.inference.score import Scorer
@@ -20,7 +22,7 @@ RELEARN = ("pass", "candidate")
 
 
 class Workspace:
-    """The searches made so far, and the features of the last one used."""
+    """The searches made so far, and the features that were arranged most recently."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -48,7 +50,7 @@ class Workspace:
         return self._arranged
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class BLM(Learner):
     """Markov network of features found bottom-up (Davis & Domingos 2010)."""
 
@@ -77,10 +79,18 @@ class BLM(Learner):
     def search(self, task: Task) -> BottomUpSearch:
         """Search features."""
         penalty = Penalty(self.search_sd, self.search_l1)
-        how = (self.initial, self.neighbours, self.price, self.max_passes, self.search_seed)
-        if self.relearn == "candidate":
-            return search_exactly(task.train, penalty, *how)
-        return search_bottom_up(task.train, penalty, *how, threads=task.threads)
+        search: Callable[..., BottomUpSearch] = search_exactly
+        if self.relearn == "pass":
+            search = partial(search_bottom_up, threads=task.threads)
+        return search(
+            task.train,
+            penalty,
+            self.initial,
+            self.neighbours,
+            price=self.price,
+            max_passes=self.max_passes,
+            seed=self.search_seed,
+        )
 
     def learn(self, workspace: Workspace, start: Start) -> Fitted:
         """Return the network of one search and weight prior."""

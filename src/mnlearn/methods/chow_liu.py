@@ -18,7 +18,7 @@ from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.scoring import circuits
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class ChowLiu(Learner):
     """The tree of most mutual information, as a circuit."""
 

@@ -8,10 +8,10 @@ from mnlearn.inference.score import Scorer
 from mnlearn.learning.conversion import (
     BASES,
     ORDERS,
-    base_named,
+    choose_base,
+    choose_orders,
     consistency_gap,
     cpd_features,
-    orders_named,
     to_markov_network,
 )
 from mnlearn.learning.learner import Fitted, Stage, Task
@@ -31,7 +31,7 @@ class Workspace:
         self.network = task.network
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DN2MN(TreeLearner):
     """Markov network converted from a dependency network (Lowd 2012).
 
@@ -57,8 +57,8 @@ class DN2MN(TreeLearner):
         began = time.perf_counter()
         network = to_markov_network(
             source.model,
-            base_named(self.base, train),
-            orders_named(self.orders, train.n_vars, self.max_length),
+            choose_base(self.base, train),
+            choose_orders(self.orders, train.n_vars, self.max_length),
         )
         seconds = {**source.seconds, "weights": time.perf_counter() - began}
         threads = workspace.trees.threads

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Stage, Task
-from mnlearn.learning.mixtures import mixture
+from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.methods.dn_tree import TreeLearner
@@ -31,12 +31,15 @@ class Workspace:
             kappa, threads = max(self.task.grid["kappa"]), self.task.threads
             rng = stream(learner.bag_seed, "bagging")
             samples = [self.task.train.resample(rng) for _ in range(learner.n_bags)]
-            found = [learn_tree_path(s, kappa, least, threads, added) for s in samples]
+            found = [
+                learn_tree_path(sample, kappa, least, threads, pseudocount=added)
+                for sample in samples
+            ]
             self.kept[key] = found, time.perf_counter() - began
         return self.kept[key]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DNBag(TreeLearner):
     """Dependency network whose log-odds are the mean over trees of bootstrap samples."""
 
@@ -47,7 +50,7 @@ class DNBag(TreeLearner):
         """Return the network of one kappa."""
         paths, seconds = workspace.paths(self)
         trees = [tree_network(path.cut(self.kappa), workspace.task.train.names) for path in paths]
-        network = mixture([(1.0 / len(trees), one) for one in trees])
+        network = average_networks([(1.0 / len(trees), one) for one in trees])
         return Fitted(network, {"structure": seconds}, {"n_leaves": len(network.features) // 2})
 
     prepare = staticmethod(Workspace)

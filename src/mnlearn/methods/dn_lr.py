@@ -29,7 +29,7 @@ class Regressions:
         if key not in self.paths:
             began = time.perf_counter()
             free = intercept == "free"
-            path = learn_logistic_path(self.train, self.penalties, free, gap, self.threads)
+            path = learn_logistic_path(self.train, self.penalties, free, gap, threads=self.threads)
             self.paths[key] = path, time.perf_counter() - began
         return self.paths[key]
 
@@ -39,7 +39,7 @@ def regress(task: Task) -> Regressions:
     return Regressions(task.train, task.grid["lambda"], task.threads)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class LogisticLearner(Learner):
     """The hyperparameters of every learner that learns logistic regressions."""
 
@@ -52,7 +52,7 @@ class LogisticLearner(Learner):
     )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DNLR(LogisticLearner):
     """Dependency network whose CPDs are logistic regressions."""
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Stage, Task
-from mnlearn.learning.mixtures import mixture
+from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -21,7 +21,7 @@ class Workspace:
         self.network: DependencyNetwork = task.network
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DNMixed(TreeLearner):
     """Dependency network whose log-odds are the weighted mean of trees and a given network."""
 
@@ -34,7 +34,7 @@ class DNMixed(TreeLearner):
         trees = self.learn_trees(workspace.trees)
         assert isinstance(trees.model, DependencyNetwork)
         parts = [(self.share, trees.model), (1.0 - self.share, workspace.network)]
-        return Fitted(mixture(parts), trees.seconds, trees.details)
+        return Fitted(average_networks(parts), trees.seconds, trees.details)
 
     prepare = staticmethod(Workspace)
     title = "Dependency network, trees averaged with another"

@@ -13,7 +13,7 @@ from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.scoring import networks
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class TreeLearner(Learner):
     """The hyperparameters of every learner that grows probability trees."""
 
@@ -51,7 +51,9 @@ class GrownTrees:
         least, added = key = (learner.min_leaf_examples, learner.pseudocount)
         if key not in self.paths:
             began = time.perf_counter()
-            path = learn_tree_path(self.train, self.largest_kappa, least, self.threads, added)
+            path = learn_tree_path(
+                self.train, self.largest_kappa, least, self.threads, pseudocount=added
+            )
             self.paths[key] = path, time.perf_counter() - began
         path, seconds = self.paths[key]
         return path.cut(learner.kappa), seconds
@@ -62,7 +64,7 @@ def grow_trees(task: Task) -> GrownTrees:
     return GrownTrees(task.train, max(task.grid["kappa"]), task.threads)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DNTree(TreeLearner):
     """Dependency network whose CPDs are probability trees."""
 

@@ -17,7 +17,7 @@ from mnlearn.scoring import networks
 
 
 class Workspace:
-    """The trees, and the features that were arranged last."""
+    """The trees, and the features that were arranged most recently."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -37,7 +37,7 @@ class Workspace:
         return self._arranged
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DTSL(TreeLearner):
     """Markov network of the features of probability trees (Lowd & Davis 2010)."""
 

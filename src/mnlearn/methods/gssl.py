@@ -26,7 +26,7 @@ class Generated:
     """The features of one initial set for the whole grid, arranged once.
 
     nested : features of the longest run and lowest threshold.
-    seconds : of generating them.
+    seconds : seconds of the generation.
     n_unique : number of distinct features generated, by the length of the run.
     """
 
@@ -37,7 +37,7 @@ class Generated:
 
 
 class Workspace:
-    """The features that were generated last, and those of them that were selected last."""
+    """The features that were generated most recently, and the last selection of them."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -71,7 +71,7 @@ class Workspace:
             began = time.perf_counter()
             member = generated.nested.members(learner.n_generated, learner.threshold)
             features = generated.nested.features.select(member)
-            likelihood = generated.likelihood.restricted(member)
+            likelihood = generated.likelihood.restrict(member)
             seconds = time.perf_counter() - began
             self._selected = key, ArrangedFeatures(self.task, features, likelihood, seconds)
         return self._selected[1]
@@ -88,7 +88,7 @@ class Workspace:
         return weight[nested.members(learner.n_generated, learner.threshold)]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class GSSL(Learner):
     """Markov network of features generated at random (Van Haaren & Davis 2012)."""
 

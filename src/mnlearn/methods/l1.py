@@ -9,7 +9,7 @@ import numpy as np
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.grid_order import Path
 from mnlearn.learning.learner import Fitted, Stage, Start, Task
-from mnlearn.learning.neighbourhoods import MERGES, merged_pairs, pair_features
+from mnlearn.learning.neighbourhoods import MERGES, build_pair_features, merge_pairs
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
@@ -20,7 +20,7 @@ from mnlearn.scoring import networks
 
 
 class Workspace:
-    """The regressions, and the features that were arranged last."""
+    """The regressions, and the features that were arranged most recently."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -35,13 +35,13 @@ class Workspace:
             self._arranged = None  # Two arrangements could be more than memory holds.
             began = time.perf_counter()
             path, _ = self.regressions.path(learner.intercept, learner.gap)
-            pairs = merged_pairs(path.coefficient[path.place(learner.lambda_)], learner.merge)
-            features = pair_features(self.task.train.n_vars, pairs)
+            pairs = merge_pairs(path.coefficient[path.place(learner.lambda_)], learner.merge)
+            features = build_pair_features(self.task.train.n_vars, pairs)
             self._key, self._arranged = key, arrange_features(self.task, features, began)
         return self._arranged
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class L1(LogisticLearner):
     """Pairwise Markov network of neighbourhoods (Ravikumar, Wainwright & Lafferty 2010)."""
 

@@ -11,7 +11,7 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.scoring import circuits
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class LTM(Learner):
     """A tree of observed and hidden binary variables."""
 
@@ -39,8 +39,8 @@ class LTM(Learner):
             self.grouping,
             self.pseudocount,
             self.trial_iterations,
-            self.max_iterations,
-            self.tolerance,
+            n_iterations=self.max_iterations,
+            tolerance=self.tolerance,
         )
         model = tree.circuit(task.train.names)
         seconds = {"structure": time.monotonic() - began, "weights": 0.0}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
+from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
 from mnlearn.learning.grid_order import Path, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
@@ -28,7 +28,7 @@ STOPPING = {"gap": STANDARD, "reference": REFERENCE}
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """Features arranged for weight learning, where it starts, and the seconds that took."""
+    """Features arranged for weight learning; initial : the weights at which it starts."""
 
     features: FeatureSet
     likelihood: StoredLikelihood
@@ -38,7 +38,7 @@ class Arranged:
 
 @dataclass
 class Workspace:
-    """The task, and the features that were used last."""
+    """The task, and the features that were arranged most recently."""
 
     task: Task
     kept: tuple[tuple[str, str], Arranged] | None = None
@@ -59,7 +59,7 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
     wanted = cpd_features(task.network)[0]
     if kind == "converted" or start == "conversion":
         orders = Orders(np.arange(train.n_vars))
-        converted = to_markov_network(task.network, smoothed_marginals(train), orders)
+        converted = to_markov_network(task.network, smooth_marginals(train), orders)
         wanted = converted.features if kind == "converted" else wanted
     features, _ = canonicalise(wanted)
     initial = None
@@ -73,7 +73,7 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
     return Arranged(features, likelihood, initial, time.perf_counter() - began)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class LW(Learner):
     """Markov network of the features of a dependency network, its weights learned."""
 

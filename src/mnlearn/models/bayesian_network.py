@@ -99,4 +99,4 @@ def bayesian_network(trees: Trees, names: tuple[str, ...] | None = None) -> Baye
     except CycleError as error:
         cycle = " -> ".join(f"v{v}" for v in error.args[1])
         raise InputError(f"Bayesian network: has a directed cycle, {cycle}.") from error
-    return BayesianNetwork(trees, read_only(np.array(order, np.int64)), names)
+    return BayesianNetwork(trees, np.array(order, np.int64), names)

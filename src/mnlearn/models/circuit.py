@@ -13,7 +13,6 @@ from mnlearn.models.cpd_trees import trees_of_leaves
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.fields import check_names, check_spans, set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 _FAULTS = ("", "a sum over children of different variables", "a product whose factors share one")
@@ -161,16 +160,16 @@ def product_of_marginals(p_one: NDArray[np.float64]) -> ArithmeticCircuit:
     sums = n_leaves + np.stack([2 * v, 2 * v + 1], axis=1)
     root = n_leaves + 2 * n_vars + v
     literals = FeatureSet(
-        read_only(np.arange(2 * n_vars + 1, dtype=np.int64)),
-        read_only(np.repeat(v, 2)),
-        read_only(np.tile(np.array([0, 1], np.uint8), n_vars)),
+        np.arange(2 * n_vars + 1, dtype=np.int64),
+        np.repeat(v, 2),
+        np.tile(np.array([0, 1], np.uint8), n_vars),
     )
     return ArithmeticCircuit(
         n_vars,
-        read_only(np.repeat(np.array([0, 1, 0], np.uint8), [2 * n_vars, n_vars, 1])),
-        read_only(np.concatenate([2 * np.arange(3 * n_vars + 1), [7 * n_vars]]).astype(np.int64)),
-        read_only(np.concatenate([pairs.ravel(), sums.ravel(), root]).astype(np.int32)),
-        read_only(np.log(np.stack([1.0 - p_one, p_one], axis=1)).ravel()),
+        np.repeat(np.array([0, 1, 0], np.uint8), [2 * n_vars, n_vars, 1]),
+        np.concatenate([2 * np.arange(3 * n_vars + 1), [7 * n_vars]]).astype(np.int64),
+        np.concatenate([pairs.ravel(), sums.ravel(), root]).astype(np.int32),
+        np.log(np.stack([1.0 - p_one, p_one], axis=1)).ravel(),
         literals,
     )
 
@@ -185,7 +184,7 @@ def with_weight(circuit: ArithmeticCircuit, weight: NDArray[np.float64]) -> Arit
     weight : ndarray of float64, shape (n_parameters,)
         Logarithms of the parameters.
     """
-    return replace(circuit, weight=read_only(np.asarray(weight, np.float64)))
+    return replace(circuit, weight=np.asarray(weight, np.float64))
 
 
 def circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
@@ -200,7 +199,5 @@ def circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
 
 def circuit_of_arrays(n_vars: int, arrays: Mapping[str, NDArray]) -> ArithmeticCircuit:
     """Return the circuit of the arrays that `circuit_arrays` names; other arrays are ignored."""
-    is_sum, start, child, weight = (
-        read_only(arrays[name]) for name in ("is_sum", "start", "child", "weight")
-    )
+    is_sum, start, child, weight = (arrays[name] for name in ("is_sum", "start", "child", "weight"))
     return ArithmeticCircuit(n_vars, is_sum, start, child, weight)

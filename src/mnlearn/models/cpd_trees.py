@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.models.features import FeatureSet
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
-# Log-probabilities whose sum is 1 up to this error are not normalised again: a model that is
+# A distribution that sums to 1 up to this error is not normalised again, so that a model that is
 # written and read keeps its last bits.
 _NORMALISED = 1e-12
 
@@ -73,10 +72,10 @@ def assemble(n_vars: int, trees: Mapping[int, CpdTree]) -> Trees:
     log_prob = _normalised(np.concatenate([tree.value for tree in ordered]))
     _fill_inner(split_var, child, log_prob)
     return Trees(
-        read_only(start.astype(np.int64)),
-        read_only(split_var.astype(np.int32)),
-        read_only(child.astype(np.int32)),
-        read_only(log_prob),
+        start.astype(np.int64),
+        split_var.astype(np.int32),
+        child.astype(np.int32),
+        log_prob,
     )
 
 

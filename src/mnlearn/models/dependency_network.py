@@ -112,10 +112,10 @@ def count_pairs(first: NDArray, second: NDArray) -> dict[tuple[int, int], int]:
 def flat_trees(n_vars: int) -> Trees:
     """Return trees without information: each is a single leaf of log-odds 0."""
     return Trees(
-        read_only(np.arange(n_vars + 1)),
-        read_only(np.full(n_vars, LEAF, np.int32)),
-        read_only(np.full((n_vars, 2), LEAF, np.int32)),
-        read_only(np.full((n_vars, 2), np.log(0.5))),
+        np.arange(n_vars + 1),
+        np.full(n_vars, LEAF, np.int32),
+        np.full((n_vars, 2), LEAF, np.int32),
+        np.full((n_vars, 2), np.log(0.5)),
     )
 
 
@@ -182,6 +182,4 @@ class DependencyNetwork:
 
 def tree_network(trees: Trees, names: tuple[str, ...] | None = None) -> DependencyNetwork:
     """Return the dependency network whose CPDs are all trees."""
-    return DependencyNetwork(
-        trees, features_of([]), read_only(np.zeros(0, np.int32)), read_only(np.zeros(0)), names
-    )
+    return DependencyNetwork(trees, features_of([]), np.zeros(0, np.int32), np.zeros(0), names)

@@ -97,9 +97,9 @@ class FeatureSet:
 def feature_set(start: NDArray, var: NDArray, value: NDArray) -> FeatureSet:
     """Return a FeatureSet of array-likes, converted to its dtypes; see `FeatureSet`."""
     return FeatureSet(
-        read_only(np.asarray(start, np.int64)),
-        read_only(np.asarray(var, np.int32)),
-        read_only(np.asarray(value, np.uint8)),
+        np.asarray(start, np.int64),
+        np.asarray(var, np.int32),
+        np.asarray(value, np.uint8),
     )
 
 

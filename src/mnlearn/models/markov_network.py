@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from mnlearn.models.features import FeatureSet, canonicalise
 from mnlearn.models.fields import check_names, set_array
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 
@@ -135,4 +134,4 @@ def markov_network(
     if np.isnan(total).any():
         raise InputError("features: one feature has weights of both infinities.")
     proper = distinct.length > 0
-    return MarkovNetwork(n_vars, distinct.select(proper), read_only(total[proper]), names)
+    return MarkovNetwork(n_vars, distinct.select(proper), total[proper], names)

@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import features_of
-from mnlearn.runtime.arrays import read_only
 
 NO_PARENT = -1
 
@@ -43,12 +42,12 @@ def tree_circuit(
     observed = len(parent) == n_vars
     return ArithmeticCircuit(
         n_vars,
-        read_only(np.array(nodes.is_sum, np.uint8)),
-        read_only(np.cumsum([0, *map(len, nodes.children)], dtype=np.int64)),
-        read_only(np.concatenate(nodes.children).astype(np.int32)),
-        read_only(np.array(cpds.weight, np.float64)),
+        np.array(nodes.is_sum, np.uint8),
+        np.cumsum([0, *map(len, nodes.children)], dtype=np.int64),
+        np.concatenate(nodes.children).astype(np.int32),
+        np.array(cpds.weight, np.float64),
         features_of(cpds.conjunctions) if observed else None,
-        read_only(np.array(cpds.target, np.int32)) if observed else None,
+        np.array(cpds.target, np.int32) if observed else None,
         names,
     )
 

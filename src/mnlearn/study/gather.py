@@ -18,32 +18,44 @@ COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr
 
 def gather(
     cell_paths: Sequence[Path] = (),
+    *,
     paired_paths: Sequence[Path] = (),
     curve_paths: Sequence[Path] = (),
     export_paths: Sequence[Path] = (),
     timing_paths: Sequence[Path] = (),
+    divergence_paths: Sequence[Path] = (),
     trace_paths: Sequence[Path] = (),
     timed: Collection[str] = (),
-    divergence_paths: Sequence[Path] = (),
 ) -> pd.DataFrame:
-    """Return the numbers of all cells, tidy: one row per number; see COLUMNS.
+    """Return the numbers of all records of a study, tidy: one row per number; see COLUMNS.
 
-    paired_paths : records of `compare_paired`; the mean difference of a score from that of another
-        method, with its standard error, is the quantity `<score>_less_<other>`.
-    curve_paths : records of `query_curves`; where p per cent of the variables are queried the
-        quantities are `cll_q<p>` (of circuits), `cmll_q<p>`, `seconds_q<p>`, `seconds_single_q<p>`
-        (of circuits that answer one query at a time) and, where some models answer a part of the
-        queries only, `cll_sampled_q<p>` and `cmll_sampled_q<p>` of that part. Of models that also
-        answer by belief propagation `cmll_beliefs_q<p>`, `seconds_beliefs_q<p>` and the share of
+    Parameters
+    ----------
+    cell_paths : sequence of Path
+        Records of scored cells.
+    paired_paths : sequence of Path
+        Records of `compare_paired`. The mean difference of a score from that of another method,
+        with its standard error, is the quantity `<score>_less_<other>`.
+    curve_paths : sequence of Path
+        Records of `query_curve`. Where p per cent of the variables are queried the quantities are
+        `cll_q<p>` (of circuits), `cmll_q<p>`, `seconds_q<p>`, `seconds_single_q<p>` (of circuits
+        that answer one query at a time) and, where some models answer a part of the queries only,
+        `cll_sampled_q<p>` and `cmll_sampled_q<p>` of that part. Of models that also answer by
+        belief propagation there are `cmll_beliefs_q<p>`, `seconds_beliefs_q<p>` and the share of
         queries in which it converged, `converged_beliefs_q<p>`.
-    export_paths : records of `check_exports`; of each form `export_<form>`, the largest difference.
-    timing_paths : records of `time_cell`, the seconds of each part of learning the chosen model.
-    trace_paths : CSV files of the grid points of cells, <dataset>/<method>.csv. Each variant gets
+    export_paths : sequence of Path
+        Records of `check_exports`; of each form `export_<form>`, the largest difference.
+    timing_paths : sequence of Path
+        Records of `time_cell`: the seconds of each part of learning the chosen model.
+    divergence_paths : sequence of Path
+        Records of `estimate_divergence`. The quantities of the first model are `kl_to_<other>` with
+        its standard error, and once `n_nodes`, the nodes of its circuit.
+    trace_paths : sequence of Path
+        CSV files of the grid points of cells, <dataset>/<method>.csv. Each variant gets
         `mean_seconds_weights`, the mean over its grid points.
-    timed : methods whose seconds come from `timing_paths` alone. Those of a search are shared by
-        its grid points, so for these methods they are left out.
-    divergence_paths : records of `estimate_divergence`; the quantities of the first model are
-        `kl_to_<other>` with its standard error, and once `n_nodes`, the nodes of its circuit.
+    timed : collection of str
+        Methods whose seconds come from `timing_paths` alone. Those of a search are shared by its
+        grid points, so for these methods they are left out.
     """
     traces = {(path.parent.name, path.stem): path for path in trace_paths}
     rows = [row for path in paired_paths for row in _of_pair(read_json(path))]

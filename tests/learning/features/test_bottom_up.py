@@ -34,7 +34,7 @@ def cells_of(data, theta, literals):
     for v, x in literals:
         asked[0, v // 64] |= np.uint64(1 << (v % 64))
         value[0, v // 64] |= np.uint64(x << (v % 64))
-    rows = bottom_up._packed_rows(data.rows)
+    rows = bottom_up._pack_rows(data.rows)
     more = asked[0].copy()
     more[0] |= np.uint64(0b111)
     # All rows come near the feature of more literals, and are seen through its mask.
@@ -118,10 +118,8 @@ def test_gains_are_within_their_bounds(seed, precision):
 def test_a_pass_gains_what_it_says(initial):
     data = random_data(3, 300, 8)
     penalty, price = Penalty(1.0, 1.0), 2.0
-    rows = bottom_up._packed_rows(data.rows)
-    asked = (
-        rows.copy() if initial == "positive" else bottom_up._packed_rows(np.ones_like(data.rows))
-    )
+    rows = bottom_up._pack_rows(data.rows)
+    asked = rows.copy() if initial == "positive" else bottom_up._pack_rows(np.ones_like(data.rows))
     value, weight = rows.copy(), np.zeros(len(rows))
     table = np.zeros(2**14, np.uint64)
     kernels.remember_all(asked, value, table)
@@ -136,7 +134,7 @@ def test_a_pass_gains_what_it_says(initial):
     )  # fmt: skip
     found = np.flatnonzero(weight)
     assert n >= len(found) > 0
-    features = bottom_up._features(asked[found], value[found], 8)
+    features = bottom_up._unpack_features(asked[found], value[found], 8)
     whole = concatenate([atoms, features])
     network = MarkovNetwork(8, whole, np.concatenate([base, weight[found]]))
     assert_allclose(theta, oracles.log_odds_matrix(network, data.rows), atol=1e-9)
@@ -151,8 +149,8 @@ def test_a_pass_gains_what_it_says(initial):
 def whole_examples():
     """Return data, and what a pass over its examples, all values of each, begins with."""
     data = random_data(3, 300, 8)
-    rows = bottom_up._packed_rows(data.rows)
-    asked = bottom_up._packed_rows(np.ones_like(data.rows))
+    rows = bottom_up._pack_rows(data.rows)
+    asked = bottom_up._pack_rows(np.ones_like(data.rows))
     return (
         data, rows, asked, rows.copy(), np.zeros(len(rows)), np.zeros(2**14, np.uint64),
         np.zeros(data.rows.shape),
@@ -200,7 +198,7 @@ def test_search_finds_the_structure_of_a_chain():
 
     data = merge_rows(rows[:2000])
     test = merge_rows(rows[2000:])
-    found = search_bottom_up(data, Penalty(1.0, 2.0), "full", 10, 5.0)
+    found = search_bottom_up(data, Penalty(1.0, 2.0), "full", 10, price=5.0)
     assert found.replaced[-1] == 0
     grid = BLM.grid({"initial": ["full"], "l1": [1]})
     model = tune(BLM, data, grid, None).best.fitted.model
@@ -211,10 +209,10 @@ def test_search_finds_the_structure_of_a_chain():
 
 def test_does_not_depend_on_anything_but_the_seed():
     data = random_data(4, 300, 8)
-    one, same = (search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, 1.0) for _ in range(2))
+    one, same = (search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, price=1.0) for _ in range(2))
     assert_array_equal(one.features.var, same.features.var)
     assert one.gained == same.gained
-    other = search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, 1.0, seed=7)
+    other = search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, price=1.0, seed=7)
     assert one.gained != other.gained
 
 

@@ -51,7 +51,7 @@ def score(conjunctions, data, price):
 
 def test_no_generalisation_of_what_is_found_scores_higher():
     data, price, k = random_data(3, 40, 5), 0.5, 4
-    found = search_exactly(data, PENALTY, "full", k, price)
+    found = search_exactly(data, PENALTY, "full", k, price=price)
     assert found.replaced[-1] == 0
     assert sum(found.replaced) > 10
     # Members with the weight 0 are not returned, but cost their literals: score by hand.
@@ -85,8 +85,8 @@ def test_the_approximate_search_scores_as_high(initial):
         paid = (learned.weight != 0.0) & (found.features.length > 1)
         return learned.objective + price * found.features.length[paid].sum()
 
-    exact = search_exactly(data, PENALTY, initial, 5, price)
-    near = search_bottom_up(data, PENALTY, initial, 5, price)
+    exact = search_exactly(data, PENALTY, initial, 5, price=price)
+    near = search_bottom_up(data, PENALTY, initial, 5, price=price)
     alone = minimum(atomic_features(6))
     assert total(exact) < alone.objective
     assert total(near) < total(exact) + 0.2 * (alone.objective - total(exact))

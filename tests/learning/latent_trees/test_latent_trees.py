@@ -16,10 +16,10 @@ from mnlearn.learning.latent_trees import search
 from mnlearn.learning.latent_trees.chow_liu import pair_probabilities
 from mnlearn.learning.latent_trees.distances import Distances, information_distances
 from mnlearn.learning.latent_trees.messages import TreeMessages
-from mnlearn.learning.latent_trees.neighbour_joining import joined
-from mnlearn.learning.latent_trees.recursive_grouping import grouped
+from mnlearn.learning.latent_trees.neighbour_joining import join_neighbours
+from mnlearn.learning.latent_trees.recursive_grouping import group_recursively
 from mnlearn.learning.latent_trees.search import learn_latent_tree
-from mnlearn.learning.latent_trees.tree import LatentTree, expectation_maximisation
+from mnlearn.learning.latent_trees.tree import LatentTree, run_em
 from mnlearn.learning.learner import Task
 from mnlearn.methods.ltm import LTM
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
@@ -46,7 +46,7 @@ def path_lengths(graph, n_observed):
     return np.array([[lengths[u][v] for v in range(n_observed)] for u in range(n_observed)])
 
 
-GROUPINGS = pytest.mark.parametrize("tree_behind", [joined, grouped])
+GROUPINGS = pytest.mark.parametrize("tree_behind", [join_neighbours, group_recursively])
 
 
 @GROUPINGS
@@ -85,7 +85,7 @@ def test_noisy_distances_are_grouped_into_the_same_tree(seed):
         graph.edges[u, v]["length"] = rng.uniform(0.3, 0.5)
     distance = path_lengths(graph, 9)
     noise = np.triu(rng.uniform(-0.05, 0.05, distance.shape), 1)
-    edges = grouped(range(9), Distances(distance * (1.0 + noise + noise.T)))
+    edges = group_recursively(range(9), Distances(distance * (1.0 + noise + noise.T)))
     assert splits(nx.Graph(edges), 9) == splits(graph, 9)
 
 
@@ -129,7 +129,7 @@ def sample():
 @pytest.mark.parametrize("grouping", ["joining", "recursive"])
 def test_hidden_variables_are_recovered(sample, grouping):
     circuit, data = sample
-    tree = learn_latent_tree(data, grouping, 1.0, 20, 200, 1e-7)
+    tree = learn_latent_tree(data, grouping, 1.0, 20, n_iterations=200, tolerance=1e-7)
     assert tree.n_hidden == 2
     hidden = [{u for u in near if u < 6} for v, near in tree.neighbours().items() if v >= 6]
     assert sorted(map(sorted, hidden)) == [[0, 1, 2], [3, 4, 5]]
@@ -150,7 +150,7 @@ def test_an_exact_hidden_copy_changes_nothing(sample, monkeypatch):
     tree = LatentTree(6, tables, -np.inf)
     monkeypatch.setattr(search, "_NOISE", 1e-13)
     for v in (1, 3, 4):
-        trial, _ = search._Grouping(pairs, joined).shadowed(tree, v)
+        trial, _ = search._Grouping(pairs, join_neighbours).shadow(tree, v)
         assert set(trial.neighbours()[6]) == {v, *tree.neighbours()[v]}
         np.testing.assert_allclose(
             log_value(trial.circuit(), data.rows), log_value(tree.circuit(), data.rows), atol=1e-9
@@ -167,7 +167,7 @@ def test_em_never_lowers_the_likelihood(sample):
     for _ in range(15):
         _, before = expected_counts(tree.circuit(), data)
         reached.append(before)
-        tree = expectation_maximisation(tree, data, 1e-9, 1, 0.0)
+        tree = run_em(tree, data, 1e-9, n_iterations=1, tolerance=0.0)
         assert tree.log_likelihood == pytest.approx(before)
     assert (np.diff(reached) > -1e-6).all()
     assert reached[-1] > reached[0]

@@ -23,7 +23,7 @@ from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, arrange
 from mnlearn.learning.weights.rewritten_likelihood import (
     MAX_COMMON,
     RewrittenLikelihood,
-    rewrite,
+    rewrite_features,
 )
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
@@ -85,7 +85,7 @@ def test_restricted_is_the_likelihood_of_the_rest():
     rng = np.random.default_rng(1)
     member = rng.random(len(features)) < 0.5
     w = rng.normal(size=member.sum())
-    part = arrange_packed(features, data).restricted(member)
+    part = arrange_packed(features, data).restrict(member)
     alone = arrange_packed(features.select(member), data)
     assert part.n_features == member.sum()
     assert_allclose(part.curvature, alone.curvature)
@@ -229,7 +229,7 @@ def test_the_criterion_of_tuning_ends_weights_that_start_at_the_same_features():
 @pytest.mark.parametrize("seed", range(4))
 def test_rewritten_features_have_the_same_likelihood(seed):
     features, data = features_and_data(seed)
-    conjunctions, sums = rewrite(features, data)
+    conjunctions, sums = rewrite_features(features, data)
     rare = data.frequency[conjunctions.var] <= 0.5
     split = np.bincount(
         features.owner[features.value == (data.frequency[features.var] > 0.5)],
@@ -253,7 +253,7 @@ def test_rewritten_features_have_the_same_likelihood(seed):
     assert rewritten.n_features == len(features)
     for one, other, weights in (
         (plain, rewritten, w),
-        (plain.restricted(w > 0), rewritten.restricted(w > 0), w[w > 0]),
+        (plain.restrict(w > 0), rewritten.restrict(w > 0), w[w > 0]),
     ):
         value, gradient = one.value_and_gradient(weights)
         found, found_gradient = other.value_and_gradient(weights)

@@ -13,7 +13,7 @@ from mnlearn.kernels.arithmetic import logistic
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.descent import Stopping
 from mnlearn.learning.weights.fit import fit_weights
-from mnlearn.learning.weights.stored_likelihood import arrange_stored, flipped_partners
+from mnlearn.learning.weights.stored_likelihood import arrange_stored, find_flipped_partners
 from mnlearn.models.features import atomic_features, canonicalise, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
@@ -92,7 +92,7 @@ def test_threads_give_equal_bytes():
 
 def test_partners_differ_in_one_value():
     features, _, _ = problem(3, n_features=60)
-    partner = flipped_partners(features)
+    partner = find_flipped_partners(features)
     assert (partner >= 0).sum() > 10
     all_literals = [features.literals(f) for f in range(len(features))]
     for k, g in enumerate(partner.tolist()):

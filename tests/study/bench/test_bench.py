@@ -35,7 +35,9 @@ def test_reference_stops_when_five_iterations_gain_too_little():
         objectives.append(progress.objective)
         return progress.iteration == state.n_iterations
 
-    minimise(smooth, np.zeros(len(features)), np.zeros(len(features)), done, 100, memory=6)
+    minimise(
+        smooth, np.zeros(len(features)), np.zeros(len(features)), done, max_iterations=100, memory=6
+    )
     gains = -np.subtract(objectives[5:], objectives[:-5]) / objectives[5:]
     assert objectives[-1] == state.objective
     assert gains[-1] < 1e-3
@@ -63,7 +65,9 @@ def test_screened_weights_are_timed_to_the_objective_of_the_reference(monkeypatc
     monkeypatch.setattr(weights, "arrange", count)
     monkeypatch.setattr(weights, "fit_weights", learn)
     quiet = bench.Bench()
-    weights.measure_weights(quiet, "digits", features, arranged, penalty, None, (train, test))
+    weights.measure_weights(
+        quiet, "digits", features, arranged, penalty=penalty, peer=None, parts=(train, test)
+    )
     assert n_arranged == len(limits) > 0
     monkeypatch.undo()
     runs = 1 + measure.REPEATS
@@ -81,8 +85,8 @@ def test_screened_weights_are_timed_to_the_objective_of_the_reference(monkeypatc
 
 def test_the_least_number_of_iterations():
     for least in (1, 2, 57, MAX_ITERATIONS):
-        assert weights.iterations_until(lambda n, least=least: n >= least) == least
-    assert weights.iterations_until(lambda n: False) == MAX_ITERATIONS
+        assert weights.count_iterations_until(lambda n, least=least: n >= least) == least
+    assert weights.count_iterations_until(lambda n: False) == MAX_ITERATIONS
 
 
 def test_a_dataset_is_measured_whole(capsys):
@@ -143,4 +147,4 @@ def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):
     figure = next(f for f in quiet.figures if f.task == "GSSL grid on paths")
     assert figure.rate == "54 points"
     assert "all from zero" in figure.note
-    assert gssl.peak_rate() > 1e8
+    assert gssl.measure_peak_rate() > 1e8

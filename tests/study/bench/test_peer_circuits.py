@@ -9,7 +9,7 @@ from mnlearn.inference.circuits.evaluation import Batch
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.penalty import Penalty
-from mnlearn.study.bench.peer_circuits import klay_work, peers, sparc_work
+from mnlearn.study.bench.peer_circuits import find_peers, prepare_klay, prepare_sparc
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +21,12 @@ def circuit():
 
 def test_only_what_is_installed_is_compared_with(monkeypatch):
     monkeypatch.setattr("mnlearn.study.bench.peer_circuits.find_spec", lambda name: None)
-    assert peers() == {}
+    assert find_peers() == {}
     monkeypatch.setattr(
         "mnlearn.study.bench.peer_circuits.find_spec",
         lambda name: True if name == "sparc" else None,
     )
-    assert peers() == {"SparC": sparc_work}
+    assert find_peers() == {"SparC": prepare_sparc}
 
 
 def test_klay_finds_our_values_and_flows(circuit):
@@ -34,7 +34,7 @@ def test_klay_finds_our_values_and_flows(circuit):
     rows = random_data(2, 20, 6).rows[:16]
     batch = Batch(circuit, False)
     expected, flows = batch.values(rows), batch.flows()
-    values, gradients = klay_work(circuit, rows)()
+    values, gradients = prepare_klay(circuit, rows)()
     assert_allclose(values, expected, rtol=1e-4)
     assert_allclose(gradients[0][:, circuit.n_vars :].T, flows[2 * circuit.n_vars :], atol=1e-4)
 
@@ -42,7 +42,7 @@ def test_klay_finds_our_values_and_flows(circuit):
 def test_sparc_finds_the_values_of_means(circuit):
     pytest.importorskip("sparc")
     rows = random_data(2, 20, 6).rows[:16]
-    found = sparc_work(circuit, rows)()[0]
+    found = prepare_sparc(circuit, rows)()[0]
     values = np.zeros((circuit.n_nodes, len(rows)))
     values[: 2 * circuit.n_vars] = (
         np.stack([rows == 0, rows == 1], axis=-1).reshape(len(rows), -1).T

@@ -34,8 +34,9 @@ def learn(data, label, checkpoints, out):
     learner, grid, cmll = CELLS[label]
     identity = {"study": "s", "method": label, "dataset": "triples", "seed": 20, "recipe": {}}
     cell_learning.learn_cell(
-        learner, identity, data / "train.npz", data / "valid.npz", grid, cmll, checkpoints, out
-    )
+        learner, identity, data / "train.npz", data / "valid.npz", values=grid,
+        cmll_settings=cmll, checkpoint_folder=checkpoints, model_folder=out,
+    )  # fmt: skip
     return outcome(out)
 
 

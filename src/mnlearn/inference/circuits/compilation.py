@@ -1,4 +1,10 @@
-"""Compile networks into circuits by variable elimination on decision diagrams."""
+"""Compile networks into circuits by variable elimination on decision diagrams.
+
+Variables are eliminated in min-fill order. A factor is a decision diagram whose ends are nodes of
+the circuit, so contexts in which the factor is equal share their computation. A variable is
+eliminated at the lowest level of its diagrams. See Chavira & Darwiche, "Compiling Bayesian networks
+using variable elimination", IJCAI 2007.
+"""
 
 from dataclasses import replace
 
@@ -8,7 +14,6 @@ from mnlearn.inference.circuits.elimination import min_fill_order
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 MAX_EDGES = 5_000_000
@@ -34,16 +39,6 @@ def compile_network(
     ------
     InputError
         The circuit would have more than `max_edges` edges, or a weight is plus infinity.
-
-    Notes
-    -----
-    Variables are eliminated in min-fill order. A factor is a decision diagram whose ends are nodes
-    of the circuit, so contexts in which the factor is equal share their computation. A variable is
-    eliminated at the lowest level of its diagrams.
-
-    References
-    ----------
-    Chavira & Darwiche, "Compiling Bayesian networks using variable elimination", IJCAI 2007.
     """
     if isinstance(network, BayesianNetwork):
         rank = network.rank
@@ -51,7 +46,7 @@ def compile_network(
         assert circuit.features is not None
         # Parents come before children, so the last variable of a conjunction is that of the CPD.
         latest = np.maximum.reduceat(rank[circuit.features.var], circuit.features.start[:-1])
-        return replace(circuit, target=read_only(network.order[latest].astype(np.int32)))
+        return replace(circuit, target=network.order[latest].astype(np.int32))
     if np.isposinf(network.weight).any():
         raise InputError("circuit: a network with weights of plus infinity cannot be compiled.")
     features = [network.features.literals(k) for k in range(len(network.features))]
@@ -202,10 +197,10 @@ class _Builder:
             start.append(len(child_of))
         return ArithmeticCircuit(
             network.n_vars,
-            read_only(np.array(is_sum, np.uint8)),
-            read_only(np.array(start, np.int64)),
-            read_only(np.array(child_of, np.int32)),
-            read_only(network.weight),
+            np.array(is_sum, np.uint8),
+            np.array(start, np.int64),
+            np.array(child_of, np.int32),
+            network.weight,
             network.features,
             names=network.names,
         )

@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.kernels.circuits.conditioning import mark_below, rewrite, settle
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 
@@ -56,9 +55,9 @@ def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithm
         start[1], child[0] = 1, place[root]
     return ArithmeticCircuit(
         circuit.n_vars,
-        read_only(is_sum),
-        read_only(start[: n_inner + 1]),
-        read_only(child[:n_edges]),
-        read_only(circuit.weight[kept]),
+        is_sum,
+        start[: n_inner + 1],
+        child[:n_edges],
+        circuit.weight[kept],
         names=circuit.names,
     )

@@ -4,12 +4,13 @@ Nodes 0 to 2 * n_vars - 1 are the literals, X_v = x at 2 * v + x; then come the 
 sums and products. The last node is the root. `start` and `child` are the children of the sums and
 products only, `is_sum` tells them apart.
 
-A flow is the share of a node in the value of the root: the expectation of the node's derivative
-times its value over that of the root. The flow of a literal is its marginal probability given the
-evidence, that of a parameter the expectation of its feature (Darwiche 2003, Section 4).
+The flow of a node is its share in the value of the root: the derivative of the root by the node,
+times the node's value, divided by the root's. The flow of a literal is its marginal probability
+given the evidence; the flow of a parameter is the expectation of its feature (Darwiche 2003,
+Section 4).
 
-Two forms: in log space for many rows at once, one in each lane of the vector unit; and plain, one
-evaluation at a time, some times quicker where no value overflows.
+There are two forms: in log space for many rows at once, one in each lane of the vector unit; and
+plain, which is several times quicker where no value overflows.
 """
 
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_normal
@@ -26,14 +27,12 @@ _TINY = 1e-300
 def log_values(is_sum, start, child, n_leaves, values, largest, total):
     """Fill in the log-values of sums and products.
 
-    is_sum : uint8, (n_inner,). start : int64, (n_inner + 1,). child : int32.
-    values : float64, (n_nodes, LANES); those of leaves are given.
-    largest, total : float64, (LANES,), scratch.
+    is_sum : uint8, (n_inner,). start : int64, (n_inner + 1,). child : int32. values : float64,
+    (n_nodes, LANES), of leaves given. largest, total : float64, (LANES,), scratch.
     """
     for i in range(len(is_sum)):
         out = values[n_leaves + i]
-        first = start[i]
-        last = start[i + 1]
+        first, last = start[i], start[i + 1]
         if is_sum[i] and last == first + 2:
             # One exponential instead of two; most sums have two children.
             one = values[child[first]]

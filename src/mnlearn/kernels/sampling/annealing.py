@@ -11,16 +11,16 @@ from mnlearn.kernels.sampling.flips import index_terms, update_terms
 
 @kernel
 def anneal(terms, start_odds, state, energy, n_steps, seed, first, last, log_weight):
-    """Carry chains from the start distribution to the model; add up their log-weights.
+    """Run chains from the start distribution to the model; sum their log-weights.
 
     In step k of `n_steps` the distribution is start^(1 - k / n_steps) * model^(k / n_steps), both
-    unnormalised; the weight grows by what the step changes, then one sweep follows.
+    unnormalised. The weight grows by the change of the distribution; then one sweep follows.
 
-    terms : see `condition`, all variables in the query. start_odds : float64, (n_vars,), the
-        log-odds of each variable at the start.
+    terms : QueryTerms, all variables in the query. start_odds : float64, (n_vars,), the log-odds
+        of each variable at the start.
     state : uint8, (n_chains, n_vars), drawn from the start distribution; overwritten.
-    energy : float64, (n_chains,), log-potential of those states in the model.
-    seed : uint64; chain i depends on it and on i. log_weight : float64, (n_chains,), overwritten.
+    energy : float64, (n_chains,), log-potential of these states in the model.
+    seed : uint64; chain i depends on it and on i. log_weight : float64, (n_chains,), written.
     """
     n_vars = len(start_odds)
     left = room_for(terms)
@@ -29,8 +29,6 @@ def anneal(terms, start_odds, state, energy, n_steps, seed, first, last, log_wei
     x = np.zeros(n_vars + 1, np.uint8)
     nothing = np.empty((1, 0), np.uint8)
     held = holding_terms(terms, nothing)[1]
-    thresholds = np.empty(n_vars)
-    stale = np.empty(n_vars + 1, np.bool_)
     effect = np.empty((n_vars, n_vars))
     for i in range(first, last):
         log_odds[:n_vars] = 0.0
@@ -38,29 +36,42 @@ def anneal(terms, start_odds, state, energy, n_steps, seed, first, last, log_wei
         n_left = collapse_pairs(left, n_left, log_odds, effect)
         stream = chain_seed(seed + np.uint64(i), nothing[0])
         x[:n_vars] = state[i]
-        model = energy[i]
-        start = 0.0
-        for v in range(n_vars):
-            if x[v]:
-                start += start_odds[v]
-        by_literal, violated = index_terms(left, n_left, n_vars, x, log_odds)
-        add_effects(effect, x[:n_vars], log_odds)
-        total = 0.0
-        for k in range(1, n_steps + 1):
-            total += (model - start) / n_steps
-            if k == n_steps:
-                break
-            share = k / n_steps
-            stream = fill_logistic(stream, thresholds)
-            for v in range(n_vars):
-                odds = share * log_odds[v] + (1.0 - share) * start_odds[v]
-                drawn = thresholds[v] < odds
-                if drawn != x[v]:
-                    sign = 1.0 if drawn else -1.0
-                    model += sign * log_odds[v]
-                    start += sign * start_odds[v]
-                    x[v] = drawn
-                    flip_effects(effect, v, drawn, log_odds)
-                    update_terms(v, x, left, by_literal, violated, log_odds, stale)
+        log_weight[i] = _run_steps(
+            left, n_left, effect, x, log_odds, start_odds, energy[i], n_steps, stream
+        )
         state[i] = x[:n_vars]
-        log_weight[i] = total
+
+
+@kernel
+def _run_steps(left, n_left, effect, x, log_odds, start_odds, model, n_steps, stream):
+    """Run one chain and return its log-weight.
+
+    model : float64, log-potential of the state `x` in the model. stream : uint64. Others as in
+    `anneal` and `update_terms`.
+    """
+    n_vars = len(start_odds)
+    start = 0.0
+    for v in range(n_vars):
+        if x[v]:
+            start += start_odds[v]
+    by_literal, violated = index_terms(left, n_left, n_vars, x, log_odds)
+    add_effects(effect, x[:n_vars], log_odds)
+    thresholds, stale = np.empty(n_vars), np.empty(n_vars + 1, np.bool_)
+    total = 0.0
+    for k in range(1, n_steps + 1):
+        total += (model - start) / n_steps
+        if k == n_steps:
+            break
+        share = k / n_steps
+        stream = fill_logistic(stream, thresholds)
+        for v in range(n_vars):
+            odds = share * log_odds[v] + (1.0 - share) * start_odds[v]
+            drawn = thresholds[v] < odds
+            if drawn != x[v]:
+                sign = 1.0 if drawn else -1.0
+                model += sign * log_odds[v]
+                start += sign * start_odds[v]
+                x[v] = drawn
+                flip_effects(effect, v, drawn, log_odds)
+                update_terms(v, x, left, by_literal, violated, log_odds, stale)
+    return total

@@ -1,9 +1,9 @@
 """Loopy belief propagation among the query variables of a log-linear model, given evidence.
 
-Each conjunction that the evidence satisfies is a factor: its value is exp(w) where its literals of
-query variables all hold, else 1. So its message to a variable depends only on the probability p
-that its other literals hold: log(1 + p (exp(w) - 1)) in favour of the variable's literal. All
-messages and beliefs are log-odds of the value 1.
+Each conjunction that the evidence satisfies is a factor. Its value is exp(w) where all its literals
+on query variables hold, else 1. Its message to a variable depends only on the probability p that
+its other literals hold: log(1 + p (exp(w) - 1)) in favour of the variable's literal. All messages
+and beliefs are log-odds of the value 1.
 """
 
 import numpy as np
@@ -24,14 +24,13 @@ def propagate_beliefs(
 
     Factors send their messages in order, each time from the newest beliefs.
 
-    terms : (evidence_start, evidence_var, evidence_value, query_start, query_var, query_value,
-        weight, owner), all terms symmetric. evidence : uint8, (n_evidence_vars,).
+    terms : QueryTerms, all symmetric. evidence : uint8, (n_evidence_vars,).
     damping : share of the old message in the new one. tolerance : largest change of a belief, as a
         probability, in an iteration that ends the propagation.
     factor : int64, (n_terms,); message : float64, (n_query_literals,); scratch : float64, (3,
         longest term). log_odds : float64, (n_query,), overwritten.
     """
-    start, var, value, weight = terms[3], terms[4], terms[5], terms[6]
+    start, var, value = terms.query_start, terms.query_var, terms.query_value
     n_factors = _holding(terms, evidence, factor)
     message[:] = 0.0
     log_odds[:] = 0.0
@@ -41,7 +40,15 @@ def propagate_beliefs(
         for k in range(n_factors):
             f = factor[k]
             _send(
-                start[f], start[f + 1], var, value, weight[f], damping, message, scratch, log_odds
+                start[f],
+                start[f + 1],
+                var,
+                value,
+                terms.weight[f],
+                damping,
+                message,
+                scratch,
+                log_odds,
             )
         change = 0.0
         for v in range(len(log_odds)):
@@ -53,8 +60,9 @@ def propagate_beliefs(
 
 @kernel
 def _holding(terms, evidence, factor):
-    """Fill in the terms with a weight that the evidence satisfies; return their number."""
-    start, var, value, weight = terms[0], terms[1], terms[2], terms[6]
+    """Fill in the terms of weight other than 0 that the evidence satisfies; return how many."""
+    start, var, value = terms.evidence_start, terms.evidence_var, terms.evidence_value
+    weight = terms.weight
     n_factors = 0
     for f in range(len(weight)):
         holds = weight[f] != 0.0

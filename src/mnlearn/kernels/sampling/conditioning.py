@@ -1,12 +1,15 @@
 """What is left of a model's terms once the evidence is known.
 
 A term is a conjunction with a weight. A symmetric term (a feature of a Markov network) adds its
-weight to the log-probability of the states that satisfy it; an owned term (part of a CPD) adds
-it to the log-odds of its owner alone. Literals on evidence variables either hold, and go, or do
-not, and the term goes.
+weight to the log-probability of the states that satisfy it. An owned term (part of a CPD) adds its
+weight to the log-odds of its owner alone. Conditioning removes the literals on evidence variables
+that hold, and the terms with one that does not.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.jit import kernel
@@ -17,11 +20,47 @@ BATCH = 64
 _NONE = np.uint64(0)
 
 
+class QueryTerms(NamedTuple):
+    """Terms whose literals are split into those on evidence and those on query variables.
+
+    evidence_start, query_start : int64, (n_terms + 1,). Term t has the evidence literals
+        evidence_start[t]:evidence_start[t + 1], and likewise its query literals.
+    evidence_var, query_var : int64, numbered 0, 1, … within the evidence and within the query.
+    evidence_value, query_value : uint8, the value that a literal asks for.
+    weight : float64, (n_terms,).
+    owner : int64, (n_terms,), the query variable whose log-odds the term adds to, or SYMMETRIC.
+    """
+
+    evidence_start: NDArray[np.int64]
+    evidence_var: NDArray[np.int64]
+    evidence_value: NDArray[np.uint8]
+    query_start: NDArray[np.int64]
+    query_var: NDArray[np.int64]
+    query_value: NDArray[np.uint8]
+    weight: NDArray[np.float64]
+    owner: NDArray[np.int64]
+
+
+class LeftTerms(NamedTuple):
+    """Room for the terms that are left given some evidence; the number in use is kept beside it.
+
+    start : int64, (n_terms + 1,). Term t has the literals start[t]:start[t + 1].
+    var, value : int64, (n_literals,), query variable of each literal and the value it asks for.
+    weight : float64, and owner : int64, (n_terms,), as in `QueryTerms`.
+    """
+
+    start: NDArray[np.int64]
+    var: NDArray[np.int64]
+    value: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    owner: NDArray[np.int64]
+
+
 @kernel
 def room_for(terms):
-    """Return arrays with room for all terms, for `condition` to fill."""
-    n_terms, n_literals = len(terms[6]), len(terms[4])
-    return (
+    """Return `LeftTerms` with room for all terms, for `condition` to fill."""
+    n_terms, n_literals = len(terms.weight), len(terms.query_var)
+    return LeftTerms(
         np.empty(n_terms + 1, np.int64),
         np.empty(n_literals, np.int64),
         np.empty(n_literals, np.int64),
@@ -34,12 +73,12 @@ def room_for(terms):
 def holding_terms(terms, evidence):
     """Return (start, held): terms held[start[i]:start[i + 1]] are those that evidence i allows.
 
-    These are the terms whose evidence literals all hold, in ascending order. All rows of
-    evidence are looked at together, one bit each, so that a term costs little where it fails.
+    These are the terms whose evidence literals all hold, in ascending order. One word holds a bit
+    of each row of evidence, so that a term costs little where it fails in all rows.
 
-    terms : see `condition`. evidence : uint8, (n_rows, n_evidence_vars), at most BATCH rows.
+    terms : QueryTerms. evidence : uint8, (n_rows, n_evidence_vars), at most BATCH rows.
     """
-    e_start, e_var, e_value = terms[0], terms[1], terms[2]
+    e_start, e_var, e_value = terms.evidence_start, terms.evidence_var, terms.evidence_value
     n_rows, n_vars = evidence.shape
     all_rows = ~_NONE >> np.uint64(BATCH - n_rows)
     ones = np.zeros(n_vars, np.uint64)
@@ -77,14 +116,12 @@ def holding_terms(terms, evidence):
 def condition(terms, held, log_odds, left):
     """Keep the query literals of the terms `held`; return how many terms keep some.
 
-    terms : (evidence_start, evidence_var, evidence_value, query_start, query_var, query_value,
-        weight, owner), query variables and owners numbered 0, 1, … in the query, evidence
-        variables likewise.
-    held : int64, the terms whose evidence literals hold; see `holding_terms`.
-    log_odds : float64, (n_query,). What terms without other query variables add is added here.
-    left : (start, var, value, weight, owner), written: the terms left.
+    terms : QueryTerms. held : int64, the terms whose evidence literals hold, see `holding_terms`.
+    log_odds : float64, (n_query,). Terms without other query variables are added here.
+    left : LeftTerms, written.
     """
-    q_start, q_var, q_value, weight, owner = terms[3:]
+    q_start, q_var, q_value = terms.query_start, terms.query_var, terms.query_value
+    weight, owner = terms.weight, terms.owner
     start, var, value, left_weight, left_owner = left
     n_left = 0
     start[0] = 0
@@ -111,7 +148,7 @@ def condition(terms, held, log_odds, left):
 @kernel
 def table_cost(left, n_left, n_query):
     """Return the number of additions that `log_odds_table` would make, as a float."""
-    start = left[0]
+    start = left.start
     total = n_query * 2.0**n_query
     for t in range(n_left):
         total += 2.0 ** (n_query - (start[t + 1] - start[t]))
@@ -121,7 +158,7 @@ def table_cost(left, n_left, n_query):
 @kernel
 def _add_to_states(table, left, t, weight):
     """Add `weight` to the entries of the states that satisfy term `t`."""
-    start, var, value = left[0], left[1], left[2]
+    start, var, value = left.start, left.var, left.value
     fixed = 0
     asked = 0
     for k in range(start[t], start[t + 1]):
@@ -149,8 +186,8 @@ def log_potential_table(log_odds, left, n_left, out):
         for state in range(bit):
             out[state | bit] = out[state] + log_odds[v]
     for t in range(n_left):
-        if left[4][t] == SYMMETRIC:
-            _add_to_states(out, left, t, left[3][t])
+        if left.owner[t] == SYMMETRIC:
+            _add_to_states(out, left, t, left.weight[t])
 
 
 @kernel
@@ -165,5 +202,5 @@ def log_odds_table(log_odds, left, n_left, potential, out):
         for state in range(len(potential)):
             out[v, state] = potential[state | bit] - potential[state & ~bit]
     for t in range(n_left):
-        if left[4][t] != SYMMETRIC:
-            _add_to_states(out[left[4][t]], left, t, left[3][t])
+        if left.owner[t] != SYMMETRIC:
+            _add_to_states(out[left.owner[t]], left, t, left.weight[t])

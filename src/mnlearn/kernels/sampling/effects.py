@@ -1,21 +1,41 @@
-"""The matrix of what single variables do to each other's log-odds.
+"""The matrix of the effects of single variables on each other's log-odds.
 
-Given the evidence most terms tie two variables, and many tie the same two; the matrix takes
-their place.
+Given the evidence, most terms tie two variables, and many terms tie the same two. The matrix takes
+the place of these terms.
 """
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC
+
+
+class LongerFeatures(NamedTuple):
+    """Conjunctions that add to the log-odds of their owner where they hold.
+
+    start : int64, (n_features + 1,). Feature f has the literals start[f]:start[f + 1].
+    var : int32, and value : uint8, (n_literals,). owner : integers, and weight : float64,
+    (n_features,).
+    """
+
+    start: NDArray[np.int64]
+    var: NDArray[np.int32]
+    value: NDArray[np.uint8]
+    owner: NDArray[np.integer]
+    weight: NDArray[np.float64]
 
 
 @kernel
 def collapse_pairs(left, n_left, log_odds, effect):
     """Move the terms that tie two variables into a matrix; return how many terms are left.
 
-    Given the evidence most terms are of this kind, and many tie the same two variables. What
-    they add to the log-odds of u is a constant, added to log_odds[u], plus effect[v, u] if
-    v is 1. A symmetric term has two literals for that, an owned one has one.
+    They add to the log-odds of u a constant, which goes to log_odds[u], and effect[v, u] if v is
+    1. These are the symmetric terms of two literals and the owned terms of one.
 
+    left : LeftTerms, of which `n_left` are in use. log_odds : float64, (n_query,), added to.
     effect : float64, (n_query, n_query), overwritten.
     """
     start, var, value, weight, owner = left
@@ -56,7 +76,10 @@ def _add_effect(effect, log_odds, v, value, u, change):
 
 @kernel
 def add_effects(effect, x, log_odds):
-    """Add to the log-odds the effects of all variables that are 1."""
+    """Add to the log-odds the effects of all variables that are 1.
+
+    effect : float64, (n, n). x : uint8, (n,). log_odds : float64, (n,) or longer.
+    """
     for v in range(len(x)):
         if x[v]:
             for u in range(len(x)):
@@ -65,13 +88,11 @@ def add_effects(effect, x, log_odds):
 
 @kernel
 def add_owned(rows, constant, effect, longer, out):
-    """Add to the log-odds of every variable what the features of its CPD give it.
+    """Add to the log-odds of every variable what the features of its CPD add.
 
-    rows : uint8, (n_rows, n_vars). constant : float64, (n_vars,), and effect : float64, (n_vars,
-    n_vars), what a variable (first) that is 1 adds to the log-odds of another.
-    longer : (start, var, value, owner, weight), conjunctions that add to the log-odds of their
-    owner where they hold.
-    out : float64, (n_rows, n_vars).
+    rows : uint8, (n_rows, n_vars). constant : float64, (n_vars,). effect : float64, (n_vars,
+    n_vars), added to the log-odds of the second variable where the first is 1.
+    longer : LongerFeatures. out : float64, (n_rows, n_vars), added to.
     """
     start, var, value, owner, weight = longer
     for i in range(len(rows)):
@@ -89,7 +110,7 @@ def add_owned(rows, constant, effect, longer, out):
 
 @kernel
 def flip_effects(effect, v, now_one, log_odds):
-    """Add or take away the effects of a variable that has changed."""
+    """Add the effects of a variable that has become 1, or subtract those of one become 0."""
     sign = 1.0 if now_one else -1.0
     for u in range(len(effect)):
         log_odds[u] += sign * effect[v, u]

@@ -18,10 +18,11 @@ from mnlearn.kernels.sampling.conditioning import (
 def enumerate_marginals(terms, evidence, base, n_query, owned, tolerance, first, last, out):
     """Write P(query variable = 1 | evidence) of evidence rows `first` to `last` to `out`.
 
-    owned : whether the terms are CPDs. The distribution is then the one that Gibbs sampling in
-        the order of the variables converges to, found by applying sweeps to the whole
+    owned : bool, whether the terms are CPDs. Then the distribution is the one to which Gibbs
+        sampling in the order of the variables converges. The kernel applies sweeps to the whole
         distribution until no probability moves by more than `tolerance`.
-    terms, evidence, base : as in `sample_marginals`. out : float64, (n_evidence, n_query).
+    terms, evidence, base : as in `sample_marginals`. n_query : int.
+    out : float64, (n_evidence, n_query).
     """
     left = room_for(terms)
     probability = np.empty(1 << n_query)
@@ -49,7 +50,10 @@ def enumerate_marginals(terms, evidence, base, n_query, owned, tolerance, first,
 
 @kernel
 def _stationary(log_odds, left, n_left, tolerance, probability):
-    """Apply Gibbs sweeps to a distribution over query states until it stays."""
+    """Apply Gibbs sweeps to a distribution over query states until it converges.
+
+    probability : float64, (2^n_query,), written.
+    """
     n_query = len(log_odds)
     table = np.empty((n_query, 1 << n_query))
     log_odds_table(log_odds, left, n_left, np.empty(1 << n_query), table)

@@ -5,6 +5,7 @@ import numpy as np
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import advance, uniform
 from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.sampling.chains import store_means
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC
 from mnlearn.kernels.sampling.effects import add_effects, flip_effects, mark_affected
 
@@ -14,8 +15,12 @@ _TWO_VIOLATED = 2 << _COUNT
 
 
 @kernel
-def sample_by_flips(log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out):
-    """Run a chain that keeps every log-odds up to date; only a changed value costs work."""
+def sample_by_flips(log_odds, effect, left, n_left, chain):
+    """Run a chain that keeps every log-odds up to date; only a changed value costs work.
+
+    log_odds : float64, (n_query,). effect : see `collapse_pairs`. left : LeftTerms. chain : Chain.
+    """
+    x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
     # One place more than variables; see `update_terms`.
     state, odds = np.zeros(n_query + 1, np.uint8), np.zeros(n_query + 1)
@@ -46,16 +51,15 @@ def sample_by_flips(log_odds, effect, left, n_left, x, stream, burn_in, batch_en
                     mark_affected(effect, v, stale)
                     update_terms(v, state, left, by_literal, violated, odds, stale)
             sweep += 1
-        for v in range(n_query):
-            out[b, v] = total[v] / n_sweeps
+        store_means(total, n_sweeps, out[b])
 
 
 @kernel
 def _violation(v):
     """Return what a violated literal on variable v adds to the word kept for its term.
 
-    The word has the number of violated literals above bit _COUNT and the sum of their
-    variables below: with one of them, its variable.
+    From bit _COUNT on, the word has the number of violated literals, and below it the sum of their
+    variables: if one literal is violated, its variable.
     """
     return (np.int64(1) << _COUNT) + np.int64(v)
 
@@ -64,9 +68,10 @@ def _violation(v):
 def index_terms(left, n_left, n_query, x, log_odds):
     """Return the terms of each variable and a word on the violated literals of each term.
 
-    log_odds : added to, so as to hold every variable's log-odds in state `x`.
-    Returned: (start, term), the terms that ask variable v for value a being
-        term[start[2 * v + a]:start[2 * v + a + 1]]; and violated, see `_violation`.
+    left : LeftTerms. x : uint8, the state. log_odds : float64, added to: then it holds every
+    variable's log-odds in state `x`.
+    Returns (start, term), where term[start[2 * v + a]:start[2 * v + a + 1]] are the terms that ask
+    variable v for value a; and violated, int64, (n_left,), see `_violation`.
     """
     start, var, value, weight, owner = left
     n_literals = start[n_left]
@@ -103,11 +108,11 @@ def index_terms(left, n_left, n_query, x, log_odds):
 def update_terms(v, x, left, by_literal, violated, log_odds, stale):
     """Bring log-odds up to date after x[v] has changed, and mark those that change as stale.
 
-    A symmetric term matters to the log-odds of a variable if its other literals hold: with no
-    violated literal to all its variables, with one to that literal's variable alone. With more
-    it matters to none; what is added then goes to a spare place at the end of `x`, `log_odds`
-    and `stale`, because how many are violated is hard to foresee and a wrong guess of the
-    processor costs more than the addition.
+    A symmetric term matters to the log-odds of a variable if its other literals hold: to all its
+    variables if no literal is violated, and to the variable of a single violated literal. If more
+    are violated it matters to none, and the change goes to a spare place at the end of `x`,
+    `log_odds` and `stale`: the processor cannot foresee that number, and a wrong guess costs more
+    than the addition.
     """
     start, var, _, weight, owner = left
     literal_start, term = by_literal

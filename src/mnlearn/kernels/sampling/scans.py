@@ -5,28 +5,29 @@ import numpy as np
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import fill_logistic
 from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.sampling.chains import store_means
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC
 from mnlearn.kernels.sampling.effects import add_effects, flip_effects
 
-# Compared with a plain 0, a uint64 would be converted to floating point first.
+# Numba converts a uint64 to floating point before it compares it with a plain 0.
 _NONE = np.uint64(0)
 
 
 @kernel
-def sample_by_scans(log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out):
+def sample_by_scans(log_odds, effect, left, n_left, chain):
     """Run a chain of up to 64 variables whose state is one word.
 
-    Effects of single variables are kept up to date; the other terms of a variable are looked
-    at anew, several at a time, when one of its neighbours has changed.
+    It keeps the effects of single variables up to date. When a neighbour of a variable has
+    changed, it evaluates the other terms of the variable again, several at a time.
+
+    log_odds : float64, (n_query,). effect : see `collapse_pairs`. left : LeftTerms. chain : Chain.
     """
+    x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
     entry_start, mask, asked, signed = _entries_by_variable(left, n_left, n_query)
     neighbours = _neighbours(effect, entry_start, mask)
-    one = np.uint64(1)
     add_effects(effect, x, log_odds)
-    state = np.uint64(0)
-    for v in range(n_query):
-        state |= np.uint64(x[v]) << np.uint64(v)
+    state = _pack(x)
     thresholds, held, seen = np.empty(n_query), np.empty(n_query), np.empty(n_query)
     total = np.empty(n_query)
     stale = ~np.uint64(0)
@@ -37,7 +38,7 @@ def sample_by_scans(log_odds, effect, left, n_left, x, stream, burn_in, batch_en
         while sweep < batch_end[b]:
             stream = fill_logistic(stream, thresholds)
             for v in range(n_query):
-                bit = one << np.uint64(v)
+                bit = np.uint64(1) << np.uint64(v)
                 if stale & bit != _NONE:
                     held[v] = _sum_held(
                         state, mask, asked, signed, entry_start[v], entry_start[v + 1]
@@ -52,8 +53,16 @@ def sample_by_scans(log_odds, effect, left, n_left, x, stream, burn_in, batch_en
             sweep += 1
             if sweep > 0:
                 _add_sigmoids(seen, total)
-        for v in range(n_query):
-            out[b, v] = total[v] / n_sweeps
+        store_means(total, n_sweeps, out[b])
+
+
+@kernel
+def _pack(x):
+    """Return a state as one word; bit v is the value of variable v."""
+    state = np.uint64(0)
+    for v in range(len(x)):
+        state |= np.uint64(x[v]) << np.uint64(v)
+    return state
 
 
 @kernel
@@ -77,10 +86,10 @@ def _sum_held(state, mask, asked, signed, begin, end):
 
 @kernel
 def _entries_by_variable(left, n_left, n_query):
-    """Return, by variable, the conditions (mask, asked) and weights of its terms.
+    """Return, by variable, the conditions (mask, asked) and the signed weights of its terms.
 
-    A term adds its weight to the log-odds of a variable if the state agrees with `asked` on
-    the bits of `mask`; the sign is that of the variable's own literal.
+    A term adds its signed weight to the log-odds of a variable if the state agrees with `asked` on
+    the bits of `mask`. The sign is that of the variable's own literal.
     """
     start, var, value, weight, owner = left
     entry_start = np.zeros(n_query + 1, np.int64)
@@ -119,7 +128,7 @@ def _entries_by_variable(left, n_left, n_query):
 
 @kernel
 def _neighbours(effect, entry_start, mask):
-    """Return for each variable the set of those whose log-odds it matters to, as a word."""
+    """Return for each variable, as a word, the set of the variables whose log-odds it affects."""
     n_query = len(effect)
     out = np.zeros(n_query, np.uint64)
     for v in range(n_query):

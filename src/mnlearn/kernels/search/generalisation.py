@@ -154,8 +154,7 @@ def _generalise(examples, features, f, price, table, room):
             score = -price.literal * _length(asked)
         n_near = find_nearest(near, examples.rows, asked, value, len(room.nearest), room.nearest)
         n_summed = _sum_rows(asked, value, n_summed, room)
-        for j in range(n_near):
-            _bound_candidate(examples, asked, value, j, price, table, room)
+        _bound_candidates(examples, asked, value, n_near, price, table, room)
         best, score = _choose_candidate(examples, features, f, n_near, price, score, room)
         if best < 0:
             break
@@ -212,32 +211,36 @@ def _try_as_it_is(examples, asked, value, price, score, room):
 
 
 @kernel
-def _bound_candidate(examples, asked, value, j, price, table, room):
-    """Write the candidate that drops what the j-th nearest row violates, and bound its score.
+def _bound_candidates(examples, asked, value, n_near, price, table, room):
+    """Write the candidates that drop what one of the nearest rows violates; bound their scores.
 
     The bound is minus infinity where the candidate has fewer than two literals, is in the table, or
     equals an earlier candidate.
     """
-    near, keys, candidate = room.near, room.keys, room.candidates[j]
-    place = room.nearest[j]
-    room.bound[j] = -np.inf
-    for t in range(len(asked)):
-        room.dropped[t] = near.violated[place, t]
-        candidate[t] = asked[t] & ~room.dropped[t]
-    length = _length(candidate)
-    keys[j] = _key(candidate, value)
-    known = table[_slot(keys[j], table)] != 0
-    for other in range(j):
-        known |= keys[other] == keys[j]
-    if length >= 2 and not known:
-        n_near = near.until[near.distance[place] + 1]
+    near, nearest, dropped, sums = room.near, room.nearest, room.dropped, room.sums
+    bound, start, cost, keys, p = room.bound, room.start, room.cost, room.keys, room.p
+    for j in range(n_near):
+        bound[j] = -np.inf
+        candidate = room.candidates[j]
+        for t in range(len(asked)):
+            dropped[t] = near.violated[nearest[j], t]
+            candidate[t] = asked[t] & ~dropped[t]
+        length = _length(candidate)
+        keys[j] = _key(candidate, value)
+        known = table[_slot(keys[j], table)] != 0
+        for other in range(j):
+            known |= keys[other] == keys[j]
+        if length < 2 or known:
+            continue
+        n_rows = near.until[near.distance[nearest[j]] + 1]
         slope, spread = find_slope_and_curvature(
-            near, n_near, examples.weight, room.p, room.sums, candidate, value, room.dropped
+            near, n_rows, examples.weight, p, sums, candidate, value, dropped
         )
-        bound, start = gain_bound(abs(slope) - price.l1, spread, price.precision)
-        room.start[j] = start if slope >= 0.0 else -start
-        room.cost[j] = price.literal * length
-        room.bound[j] = bound - room.cost[j]
+        bound[j], start[j] = gain_bound(abs(slope) - price.l1, spread, price.precision)
+        if slope < 0.0:
+            start[j] = -start[j]
+        cost[j] = price.literal * length
+        bound[j] -= cost[j]
 
 
 @kernel

@@ -24,9 +24,9 @@ from mnlearn.runtime.arrays import read_only
 class BayesGrowth:
     """A Bayesian network whose CPDs are trees; a leaf is split on a variable.
 
-    Leaf k of variable target[k] holds the examples with the literals path[k]; its probabilities
-    are the parameters parameters[k] of the circuit. They are estimated with `pseudocount` added
-    to the count of each value, and gains are those of the log-likelihood of the training data.
+    Leaf k of variable target[k] holds the examples with the literals path[k]. Its probabilities are
+    the parameters parameters[k] of the circuit; `pseudocount` is added to the count of each value.
+    The gain of a split is the rise of the log-likelihood of the training data, in nats.
     """
 
     batch = 0
@@ -45,7 +45,7 @@ class BayesGrowth:
         self.log_likelihood = float(
             _log_likelihood(np.stack([train.n_examples - ones, ones]), pseudocount).sum()
         )
-        # Whether there is a directed path from one variable to another.
+        # leads_to[u, v] is whether there is a directed path from u to v.
         self._leads_to = np.eye(n_vars, dtype=bool)
 
     def first(self) -> list[tuple[int, NDArray[np.float64]]]:
@@ -54,7 +54,7 @@ class BayesGrowth:
         return list(zip(leaves, self._gains(leaves), strict=True))
 
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return the gains of splitting each leaf on each variable: they are known at once."""
+        """Return the gains of splitting each leaf on each variable, which need no bounds."""
         return self._gains(groups)
 
     def gain(self, group: int, var: int) -> float:
@@ -86,7 +86,7 @@ class BayesGrowth:
     def new_edges(self, group: int, var: int, limit: int) -> int | None:
         """Return how many edges a split adds, as `SplitEdges.up_to` does.
 
-        None if the variable descends from the leaf's.
+        None if the split would close a directed circle.
         """
         if self._leads_to[self.target[group], var]:
             return None
@@ -121,7 +121,7 @@ class BayesGrowth:
         return list(zip(new, self._gains(new), strict=True))
 
     def replaced(self, chosen: Split) -> bool:
-        """Tell whether a split leaf is gone: it always is."""
+        """Tell whether a split leaf is gone, which is always so."""
         return True
 
     def details(self) -> dict[str, float]:
@@ -143,7 +143,7 @@ class BayesGrowth:
         }
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Go back to a state, from the start."""
+        """Replace the start of the growth by a state."""
         paths = feature_set(state["path_start"], state["path_var"], state["path_value"])
         self.path = [tuple(paths.literals(k)) for k in range(len(paths))]
         self.target = state["target"].tolist()
@@ -158,7 +158,7 @@ class BayesGrowth:
         n_parameters = len(self.circuit.weight)
         conjunctions: list[list[tuple[int, int]]] = [[]] * n_parameters
         target_of = np.empty(n_parameters, np.int32)
-        # Later leaves stand for what is left of the earlier ones whose parameters they took.
+        # A later leaf overwrites the conjunctions of the leaf whose parameters it took.
         for target, path, own in zip(self.target, self.path, self.parameters, strict=True):
             for x, parameter in enumerate(own):
                 conjunctions[parameter] = sorted((*path, (target, x)))

@@ -14,10 +14,9 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.progress import say
 
-# An edge price at which a whole budget costs less than this many nats is as good as none.
+# The price is no longer halved once the largest budget costs less than this, in nats.
 _NO_PRICE = 1e-3
-# Growth ends where fewer edges are left. The reference ends with 1 per cent of the budget left; on
-# Plants the cheap splits that still fit there are worth 1 per cent of the log-likelihood.
+# Growth ends when fewer edges are left, which is what a split adds at least (decision 0031).
 _LEAST_ROOM = 4
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_STATES = 45.0
@@ -40,24 +39,33 @@ class Growing(Candidates, Protocol):
         """Tell whether a group is gone once it is split."""
 
     def model(self) -> ArithmeticCircuit:
-        """Return the model learned so far; what is grown further does not depend on it."""
+        """Return the model learned so far; this has no effect on further growth."""
 
     def details(self) -> dict[str, float]:
-        """Return what a record says of the model."""
+        """Return the diagnostics of the model, for its record."""
 
     def state(self) -> dict[str, NDArray]:
         """Return everything that was learned so far, as arrays."""
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Go back to a state, from the start."""
+        """Replace the start of the growth by a state."""
 
 
 class CircuitGrowth:
-    """Takes the best split again and again; halves the price of an edge where none scores.
+    """Takes the best split again and again; halves the price of an edge when no split scores.
 
-    max_edges : a split that would exceed it is never taken.
-    state : of a growth of the same model and prices, to go on from there.
-    quick : see `SplitQueue`.
+    Parameters
+    ----------
+    model : Growing
+        The model that is split.
+    edge_cost, split_cost : float
+        Prices of an edge, at first, and of a split, in nats.
+    max_edges : int
+        A split that would exceed this number of edges is never taken.
+    state : mapping, optional
+        State of a growth of the same model and prices, from which to resume.
+    quick : bool
+        See `SplitQueue`.
     """
 
     def __init__(
@@ -66,6 +74,7 @@ class CircuitGrowth:
         edge_cost: float,
         split_cost: float,
         max_edges: int,
+        *,
         state: Mapping[str, NDArray] | None = None,
         quick: bool = True,
     ) -> None:
@@ -89,8 +98,14 @@ class CircuitGrowth:
     ) -> None:
         """Split until the next split would give more than `n_edges` edges.
 
-        deadline : value of time.monotonic() at which to stop for good.
-        keep : called with the state of the growth now and then, to be kept against a kill.
+        Parameters
+        ----------
+        n_edges : int
+            Edges of the circuit at most.
+        deadline : float
+            Value of time.monotonic() at which to stop for good.
+        keep : callable, optional
+            Called with the state of the growth every 45 seconds, to store it.
         """
         said = kept = time.monotonic()
         while not self.ended:
@@ -164,14 +179,14 @@ class CircuitGrowth:
         self.n_splits, ended, group, var = state["counts"].tolist()
         self.ended = bool(ended)
         if group >= 0:
-            # The model makes the split by what it found with the bounds.
+            # The model needs the probabilities that it finds with the bounds to make the split.
             self.model.bounds([group])
             n_new_edges = self.model.new_edges(group, var, self.max_edges)
             assert n_new_edges is not None
             self._pending = Split(group, var, float(state["pending_gain"]), n_new_edges)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class CircuitLearner(Learner):
     """The hyperparameters of every learner that grows circuits."""
 
@@ -201,7 +216,7 @@ M = TypeVar("M", bound=Growing)
 class EdgeBudgets(Generic[M]):
     """Models of growing budgets of edges, all from one growth.
 
-    Where the task has a criterion, growth ends when two budgets in a row score below the best.
+    If the task has a criterion, growth ends when two budgets in a row score below the best.
     """
 
     def __init__(self, task: Task) -> None:
@@ -213,10 +228,10 @@ class EdgeBudgets(Generic[M]):
         self._seconds = 0.0
         self._scores: list[float] = []
 
-    def fitted(self, start: Callable[[], M], prices: CircuitLearner, *others: Any) -> Fitted:
+    def fit(self, start: Callable[[], M], prices: CircuitLearner, *others: Any) -> Fitted:
         """Return the model grown to a budget of edges.
 
-        start : makes the model that is to grow. others : the parameters that it depends on.
+        start : returns the model that is to grow. others : the parameters that it depends on.
         """
         key = (prices.edge_cost, prices.split_cost, prices.search, *others)
         began = time.monotonic()
@@ -227,9 +242,13 @@ class EdgeBudgets(Generic[M]):
             state = self._kept(key, prices.max_edges)
             model = start()
             growth = CircuitGrowth(
-                model, prices.edge_cost, prices.split_cost, self._max_edges, state,
-                prices.search == "quick",
-            )  # fmt: skip
+                model,
+                prices.edge_cost,
+                prices.split_cost,
+                self._max_edges,
+                state=state,
+                quick=prices.search == "quick",
+            )
             self._key, self._model, self._growth = key, model, growth
             self._seconds = 0.0 if state is None else float(state["seconds"])
             self._scores = [] if state is None else state["scores"].tolist()

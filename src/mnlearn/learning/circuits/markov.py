@@ -26,8 +26,8 @@ from mnlearn.models.circuit import (
 )
 from mnlearn.models.features import feature_set, features_of
 
-# After a split weights are learned until an iteration gains less than this share of the split's
-# gain: weights that are less exact make the gains of other splits wrong.
+# After a split, weights are learned until an iteration gains less than this share of the gain of
+# the split. With less exact weights the gains of other splits would be wrong (decision 0019).
 _SHARE_OF_GAIN = 1e-3
 _ITERATIONS = 30
 _FINAL_ITERATIONS = 300
@@ -54,7 +54,7 @@ class MarkovGrowth:
         ]
         self.n_satisfied = np.stack([train.n_examples - ones, ones], axis=1).ravel()
         self._extended = [self.counts.count(literals)[1] for literals in self.literals]
-        # The probabilities of a feature, alone and with each variable, under the model as it is.
+        # The probabilities of a feature, alone and with each variable, under the current model.
         self._probability: dict[int, tuple[float, NDArray[np.float64]]] = {}
         self._evaluator = Evaluator(self.circuit, atomic=True)
         self._split_edges: SplitEdges | None = None
@@ -66,7 +66,7 @@ class MarkovGrowth:
         return self._with_bounds(range(len(self.literals)))
 
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return what extending each feature by each variable cannot gain more than."""
+        """Return upper bounds of the gain of extending each feature by each variable, in nats."""
         rows = np.full((len(groups), self.circuit.n_vars), UNKNOWN, np.uint8)
         for row, group in zip(rows, groups, strict=True):
             for var, value in self.literals[group]:
@@ -128,7 +128,7 @@ class MarkovGrowth:
         return self._with_bounds(new)
 
     def replaced(self, chosen: Split) -> bool:
-        """Tell whether a split feature is gone: it stays, and may be extended again."""
+        """Tell whether a split feature is gone: never, since it may be extended again."""
         return False
 
     def details(self) -> dict[str, float]:
@@ -148,7 +148,7 @@ class MarkovGrowth:
         }
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Go back to a state, from the start."""
+        """Replace the start of the growth by a state."""
         features = feature_set(state["literal_start"], state["literal_var"], state["literal_value"])
         n_known = len(self.literals)
         self.literals = [tuple(features.literals(k)) for k in range(len(features))]
@@ -170,7 +170,7 @@ class MarkovGrowth:
             self.circuit.n_vars, self.circuit.is_sum, self.circuit.start, self.circuit.child,
             self.circuit.weight, features, names=self.counts.data.names,
         )  # fmt: skip
-        # What is grown further must not depend on whether the model was asked for.
+        # Further growth must not depend on whether this model was asked for.
         self.circuit = with_weight(self.circuit, before[0])
         self.objective, self._log_z = before[1:]
         return learned
@@ -189,7 +189,7 @@ class MarkovGrowth:
     ) -> float:
         """Learn all weights from `weight`; return the penalised log-likelihood.
 
-        decrease : stop when the last `window` iterations gained no more, in nats.
+        decrease : stop when the last `window` iterations gained at most this, in nats.
         """
         likelihood = CircuitLikelihood(self._evaluator, self.n_examples, self.n_satisfied)
         # In these units the Hessian's diagonal is near 1.

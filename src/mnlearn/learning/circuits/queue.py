@@ -10,25 +10,24 @@ from numpy.typing import NDArray
 
 from mnlearn.models.circuit import ArithmeticCircuit
 
-# Edges that any split is assumed to add.
+# Edges that a split adds at least, before they are counted (decision 0022).
 _FEWEST = 4
-# The least numbers of edges of a group are found again once the circuit has grown by this share;
-# what was known is still taken for so much of it.
+# The least numbers of edges of a group are counted again when the circuit has grown by this share.
+# They may have fallen: an old number counts at the share `_KEPT` of its value (decision 0024).
 _GROWTH = 0.05
 _KEPT = 0.5
-# The edges of a split are counted up to so many times what they are known to be, so that no split
-# comes up again and again.
+# Stop counting the edges of a split at this multiple of their known number, but not before, so that
+# the same split is not counted again and again (decision 0024).
 _AHEAD = 4.0
-# Candidates that gain less than this share of the best of their group are not kept.
+# A candidate that gains less than this share of the best of its group is dropped.
 _MIN_SHARE = 0.01
 
 
 class Candidates(Protocol):
-    """What can be split: candidates come in groups, one for all variables."""
+    """Candidate splits, in groups that have one candidate for each variable."""
 
     circuit: ArithmeticCircuit
-    # How many groups are best brought up to date together; 0 where the bounds are the gains, for
-    # good.
+    # How many groups to update together; 0 if the bounds are the gains and never change.
     batch: int
 
     def bounds(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
@@ -60,13 +59,13 @@ class Split:
 class SplitQueue:
     """Candidate splits in groups, one group for all variables that a feature or leaf may take.
 
-    The score of a split is its gain in log-likelihood less its price, price times the number of
-    edges that it adds plus `split_cost`. Gains and numbers of edges go out of date with every
-    split. Where the search is quick, only a group that comes up as the best by what was last known
-    is brought up to date: first the least numbers of edges and then the bounds of the gains are
-    found again for all its candidates, and exact ones only where a candidate may be the best by
-    these (Lowd & Rooshenas 2013, Section 3.1). Otherwise all groups are, before each choice, so
-    that no split scores more than the one chosen.
+    The score of a split is its gain in log-likelihood, less `split_cost`, less the price of an edge
+    for each edge that it adds. Every split makes the known gains and numbers of edges out of date.
+    The quick search updates a group only when it is the best by its last known scores. It updates
+    the least numbers of edges first, and then the bounds of the gains. It computes exact values
+    only for candidates that may be the best by these (Lowd & Rooshenas 2013, Section 3.1). The
+    other search updates all groups before each choice, so that no split scores more than the one
+    chosen.
     """
 
     def __init__(
@@ -127,7 +126,7 @@ class SplitQueue:
         }
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Go back to a state."""
+        """Replace the queue by a state."""
         groups = state["group"].tolist()
         self._gain = dict(zip(groups, state["gain"].copy(), strict=True))
         self._edges = dict(zip(groups, state["edges"].copy(), strict=True))
@@ -139,7 +138,7 @@ class SplitQueue:
     def best(self, room: int) -> Split | None:
         """Return the best candidate that adds at most `room` edges, or None if none scores.
 
-        Candidates that add more, or did when last counted, are dropped for good.
+        Candidates that added more when they were last counted are dropped.
         """
         n_edges = self._candidates.circuit.n_edges
         if not self._quick:
@@ -183,7 +182,7 @@ class SplitQueue:
         return None
 
     def _limit(self, group: int, var: int, room: int) -> int:
-        """Return up to where to count the edges of a split: as long as it may be the best."""
+        """Return the number of edges beyond which a split cannot be the best."""
         if not self._quick or self._price == 0.0:
             return room
         next_best = -self._heap[0][0] if self._heap else 0.0
@@ -191,7 +190,7 @@ class SplitQueue:
         return int(min(room, max(spare / self._price, _AHEAD * self._edges[group][var])))
 
     def _renew(self) -> None:
-        """Bring the numbers of edges and the bounds of all groups up to date."""
+        """Update the numbers of edges and the bounds of all groups."""
         groups = sorted(group for _, group in self._heap)
         for group in groups:
             self._edges[group] = self._candidates.edges(group)
@@ -204,14 +203,14 @@ class SplitQueue:
             self._push(group)
 
     def _count(self, group: int) -> None:
-        """Find again what the first group's numbers of edges are at least; they may have fallen."""
+        """Count the least numbers of edges of the first group again; they may have fallen."""
         heapq.heappop(self._heap)
         known = (_KEPT * self._edges[group]).astype(np.int64)
         self._edges[group] = np.maximum(self._candidates.edges(group), known)
         self._push(group)
 
     def _refresh(self, fresh: set[int]) -> list[int]:
-        """Find the bounds of the first groups that are out of date again; return these groups."""
+        """Update the bounds of the first groups that are out of date; return these groups."""
         kept: list[tuple[float, int]] = []
         stale: list[tuple[float, int]] = []
         while self._heap and len(stale) < self._candidates.batch:
@@ -226,7 +225,7 @@ class SplitQueue:
         return groups
 
     def _bound(self, groups: Sequence[int]) -> None:
-        """Find the bounds of groups again, for candidates that were not dropped."""
+        """Update the bounds of groups, for candidates that were not dropped."""
         for group, bound in zip(groups, self._candidates.bounds(groups), strict=True):
             self._gain[group] = np.where(np.isneginf(self._gain[group]), -np.inf, bound)
 

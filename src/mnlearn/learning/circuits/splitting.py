@@ -23,7 +23,7 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.arrays import read_only
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SplitPlan:
     """How the circuit changes if parameters are made to depend on a variable.
 
@@ -56,7 +56,9 @@ def plan(
     change = plan_split(circuit.is_sum, *arrays, wanted)
     if extend:
         change += 2 * int(((wanted[leaves] & ZERO) > 0).sum() + ((wanted[leaves] & ONE) > 0).sum())
-    return SplitPlan(parameters, below, wanted, int(change), extend)
+    return SplitPlan(
+        parameters=parameters, below=below, wanted=wanted, n_new_edges=int(change), extend=extend
+    )
 
 
 class SplitEdges:

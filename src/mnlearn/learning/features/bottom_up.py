@@ -1,4 +1,19 @@
-"""Features by bottom-up search from examples (BLM; Davis & Domingos 2010)."""
+"""Features by bottom-up search from examples (BLM; Davis & Domingos 2010).
+
+A pass takes the features in random order. For each feature f and each of the k nearest examples
+that do not satisfy f, the candidate is f without the literals that the example violates. The best
+candidate replaces f, again and again, until none scores higher. The score is the pseudo-likelihood
+less the penalties and less a price for each literal. A feature that scores less than 0 is not part
+of the network, but its literals count. Examples therefore become shorter before they gain anything.
+
+Three things differ from the exact search of the paper, which is in `bottom_up_exact`:
+
+- A candidate is scored at its best weight, with all other weights fixed. All weights are learned
+  together after each pass (decision 0017).
+- A candidate that has been in the search before is not tried again.
+- If no candidate gains more than it costs, the candidate with the best bound is taken without
+  evaluating its gain (decision 0018).
+"""
 
 from dataclasses import dataclass
 
@@ -33,9 +48,16 @@ from mnlearn.runtime.random_streams import stream_seed
 class BottomUpSearch:
     """The outcome of `search_bottom_up`.
 
-    features : the atomic features and those found, in canonical order.
-    replaced : how many replacements each pass made. gained : nats, by the search's own count.
-    objective : of the features found, all weights learned together with the penalty of the search.
+    Attributes
+    ----------
+    features : FeatureSet
+        The atomic features and those found, in canonical order.
+    replaced : tuple of int
+        Number of replacements in each pass.
+    gained : tuple of float
+        Gain of each pass in nats, as the search estimates it.
+    objective : float
+        Penalised negative log-pseudo-likelihood in nats, with all weights learned together.
     """
 
     features: FeatureSet
@@ -49,74 +71,93 @@ def search_bottom_up(
     penalty: Penalty,
     initial: str = "positive",
     k: int = 10,
+    *,
     price: float = 1.0,
     max_passes: int = 20,
     seed: int = 20,
     threads: int = 1,
 ) -> BottomUpSearch:
-    """Generalise features, at first the distinct examples, until no replacement is better.
+    """Generalise features, which start as the distinct examples, until no replacement is better.
 
-    A pass goes through the features in random order. For each it drops the literals that one of
-    the `k` nearest examples that do not match it violates, and replaces the feature by the best
-    of these generalisations, until none scores higher. The score is the pseudo-likelihood less
-    penalties less `price` for each literal. A feature that scores less than 0 is not part of the
-    network, but its literals count: so examples become shorter before they gain anything.
+    Parameters
+    ----------
+    data, penalty
+        The training data, and the penalty on the weights during the search.
+    initial : str
+        "full": an example becomes a conjunction of all its values; "positive": of its ones.
+    k : int
+        Number of nearest examples that a feature is generalised to match.
+    price : float
+        Nats that each literal of a feature must gain.
+    max_passes : int
+        Greatest number of passes over the features.
+    seed : int
+        Seed of the order in which a pass takes the features.
+    threads : int
+        Number of threads; the result does not depend on it.
 
-    Three things differ from a search that learns all weights anew for every candidate, which is in
-    `exact_bottom_up`. A feature is scored at its best weight with all others as they are; all are
-    learned together after each pass. A feature that was there before is not tried again. Where no
-    candidate gains more than it costs, that with the best bound is taken and its gain is not found
-    (see docs/decisions/README.md).
-
-    initial : "full" or "positive", whether examples become all their values or their ones.
+    References
+    ----------
+    .. [1] Davis and Domingos, "Bottom-up learning of Markov network structure", ICML 2010.
     """
     rng = np.random.default_rng(stream_seed(seed, "blm", initial))
-    rows = _packed_rows(data.rows)
-    value = rows.copy()
-    asked = rows.copy() if initial == "positive" else _packed_rows(np.ones_like(data.rows))
-    # A replacement loses a literal or more, so that there are no more features than literals.
-    table = np.zeros(_room(int(np.bitwise_count(asked).sum()) + len(asked)), np.uint64)
-    new = remember_all(asked, value, table)
-    asked, value = asked[new], value[new]
-    weight = np.zeros(len(asked))
-    candidates = MaskedFeatures(asked, value, weight)
+    rows, candidates, table = _start(data, initial)
     literal_price = Price(float(penalty.l1), float(penalty.precision), float(price))
     atoms = atomic_features(data.n_vars)
-    replaced, gained = [], []
+    record: list[tuple[int, float]] = []
     current = fit_weights(arrange_packed(atoms, data, threads), penalty, screen=True)
     network = MarkovNetwork(data.n_vars, atoms, current.weight)
     for _ in range(max_passes):
-        theta = conditional_log_odds(network, data, threads)
-        n, gain = generalise_pass(
-            Examples(rows, data.weight, theta), rng.permutation(len(asked)), candidates, k,
-            literal_price, table,
-        )  # fmt: skip
-        replaced.append(int(n))
-        gained.append(float(gain))
-        # Gains below what weights are learned to would be found again and again.
+        examples = Examples(rows, data.weight, conditional_log_odds(network, data, threads))
+        order = rng.permutation(len(candidates.asked))
+        n, gain = generalise_pass(examples, order, candidates, k, literal_price, table)
+        record.append((int(n), float(gain)))
+        # Gains below the tolerance of weight learning would be found again and again.
         if n == 0 and gain <= STANDARD.allowed(current.objective):
             break
-        found = np.flatnonzero(weight)
-        features, place = canonicalise(
-            concatenate([atoms, _features(asked[found], value[found], data.n_vars)])
-        )
+        features, place = _network_features(candidates, data.n_vars)
+        found = np.flatnonzero(candidates.weight)
         start = np.zeros(len(features))
-        # Atomic features come first in canonical order, in that of their variables.
-        start[: data.n_vars] = network.weight[: data.n_vars]
-        start[place[data.n_vars :]] = weight[found]
+        start[: data.n_vars] = network.weight[: data.n_vars]  # The atomic features come first.
+        start[place] = candidates.weight[found]
         likelihood = arrange_packed(features, data, threads)
         current = fit_weights(likelihood, penalty, start=start, screen=True)
         network = MarkovNetwork(data.n_vars, features, current.weight)
-        weight[found] = current.weight[place[data.n_vars :]]
-    return BottomUpSearch(network.features, tuple(replaced), tuple(gained), current.objective)
+        candidates.weight[found] = current.weight[place]
+    replaced, gained = zip(*record, strict=True) if record else ((), ())
+    return BottomUpSearch(network.features, replaced, gained, current.objective)
 
 
-def _room(n: int) -> int:
+def _start(
+    data: Dataset, initial: str
+) -> tuple[NDArray[np.uint64], MaskedFeatures, NDArray[np.uint64]]:
+    """Return packed rows, the features that examples become, and the table of features seen."""
+    rows = _pack_rows(data.rows)
+    value = rows.copy()
+    asked = rows.copy() if initial == "positive" else _pack_rows(np.ones_like(data.rows))
+    # A replacement loses a literal or more, so that there are no more features than literals.
+    table = np.zeros(_table_size(int(np.bitwise_count(asked).sum()) + len(asked)), np.uint64)
+    new = remember_all(asked, value, table)
+    asked, value = asked[new], value[new]
+    return rows, MaskedFeatures(asked, value, np.zeros(len(asked))), table
+
+
+def _network_features(
+    candidates: MaskedFeatures, n_vars: int
+) -> tuple[FeatureSet, NDArray[np.int64]]:
+    """Return the features of the network, and the places of candidates of weights other than 0."""
+    found = np.flatnonzero(candidates.weight)
+    unpacked = _unpack_features(candidates.asked[found], candidates.value[found], n_vars)
+    features, place = canonicalise(concatenate([atomic_features(n_vars), unpacked]))
+    return features, place[n_vars:]
+
+
+def _table_size(n: int) -> int:
     """Return the size of a hash table for `n` keys."""
     return 1 << int(2 * n + 1).bit_length()
 
 
-def _packed_rows(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
+def _pack_rows(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """Return rows as bits, uint64 of shape (n_rows, n_words); bit v % 64 of word v // 64 is v."""
     n_words = -(-rows.shape[1] // 64)
     padded = np.zeros((len(rows), 64 * n_words), np.uint8)
@@ -124,7 +165,9 @@ def _packed_rows(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def _features(asked: NDArray[np.uint64], value: NDArray[np.uint64], n_vars: int) -> FeatureSet:
+def _unpack_features(
+    asked: NDArray[np.uint64], value: NDArray[np.uint64], n_vars: int
+) -> FeatureSet:
     """Return features given by bit masks."""
     bits = [
         np.unpackbits(mask.view(np.uint8), axis=1, count=n_vars, bitorder="little")

@@ -5,6 +5,7 @@ For a few hundred examples of few variables; `bottom_up` approximates it in much
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.runtime.random_streams import stream_seed
 
-# Of the objective; candidates are compared by what is left of it.
+# Share of the objective. Weights are learned to it, and a candidate must gain more.
 _TOLERANCE = 1e-7
 
 # The variables that a conjunction asks about, and those asked to be 1, as bits of integers.
@@ -40,22 +41,32 @@ def search_exactly(
     penalty: Penalty,
     initial: str = "positive",
     k: int = 10,
+    *,
     price: float = 1.0,
     max_passes: int = 20,
     seed: int = 20,
 ) -> BottomUpSearch:
-    """Generalise features as `search_bottom_up` says, but for what differs there.
+    """Generalise features, and learn all weights anew for every candidate.
 
-    Each candidate is scored by the pseudo-likelihood less penalties of the whole network that it
-    would leave, at the best weights of all features, less `price` for each literal of each feature
-    of two or more. Examples have weights from the start. A candidate that there is already stands
-    for both. The best is taken if the score rises.
+    The parameters and the result are those of `search_bottom_up`.
+
+    Notes
+    -----
+    The score of a candidate is that of the network in which it replaces a feature, at the best
+    weights of all features: the pseudo-likelihood less the penalties and less `price` for each
+    literal of each feature of at least two literals. A candidate that is already a feature takes
+    the place of both. The best candidate is taken if it raises the score.
+
+    References
+    ----------
+    .. [1] Davis and Domingos, "Bottom-up learning of Markov network structure", ICML 2010.
     """
     rng = np.random.default_rng(stream_seed(seed, "blm", initial))
-    rows = [_bits(row) for row in data.rows]
+    rows = [_pack_bits(row) for row in data.rows]
     all_variables = (1 << data.n_vars) - 1
     examples = [(row if initial == "positive" else all_variables, row) for row in rows]
-    current = _learn({e: 0.0 for e in examples if e[0].bit_count() > 1}, None, data, penalty, price)
+    learn = partial(_learn, data=data, penalty=penalty, price=price)
+    current = learn({e: 0.0 for e in examples if e[0].bit_count() > 1}, None)
     replaced, gained = [], []
     for _ in range(max_passes):
         before, n = current.score, 0
@@ -64,10 +75,10 @@ def search_exactly(
             feature = features[f]
             while feature in current.weight:
                 trials = []
-                for candidate in _generalisations(feature, rows, k):
+                for candidate in _generalise(feature, rows, k):
                     weight = dict(current.weight)
                     weight.setdefault(candidate, weight.pop(feature))
-                    trials.append((candidate, _learn(weight, current.atomic, data, penalty, price)))
+                    trials.append((candidate, learn(weight, current.atomic)))
                 best = max(trials, key=lambda trial: trial[1].score, default=None)
                 least = current.score + _TOLERANCE * current.objective
                 if best is None or best[1].score <= least:
@@ -90,9 +101,10 @@ def _learn(
     atomic: NDArray[np.float64] | None,
     data: Dataset,
     penalty: Penalty,
+    *,
     price: float,
 ) -> _Learned:
-    """Learn the weights of conjunctions and of the atomic features, from those given."""
+    """Learn the weights of conjunctions and of the atomic features, starting at those given."""
     n = data.n_vars
     features, place = canonicalise(
         concatenate([atomic_features(n), features_of(map(_literals, weight))])
@@ -109,8 +121,8 @@ def _learn(
     return _Learned(found, learned.weight[place[:n]], learned.objective, score)
 
 
-def _generalisations(feature: Conjunction, rows: list[int], k: int) -> Iterator[Conjunction]:
-    """Yield the distinct candidates that drop what one of the `k` nearest rows violates."""
+def _generalise(feature: Conjunction, rows: list[int], k: int) -> Iterator[Conjunction]:
+    """Yield the distinct candidates, each without the literals that one of `k` rows violates."""
     asked, value = feature
     violated = [(row ^ value) & asked for row in rows]
     others = (v for v in violated if v)
@@ -121,7 +133,7 @@ def _generalisations(feature: Conjunction, rows: list[int], k: int) -> Iterator[
             yield left, value & left
 
 
-def _bits(row: NDArray[np.uint8]) -> int:
+def _pack_bits(row: NDArray[np.uint8]) -> int:
     return int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little")
 
 

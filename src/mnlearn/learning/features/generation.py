@@ -18,20 +18,29 @@ from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
 
-# What an example becomes at first: a conjunction of all its values, or of its ones.
+# An example starts as a conjunction of all its values ("full"), or of its ones ("positive").
 INITIAL = ("full", "positive")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class GeneratedFeatures:
-    """A run of random generalisation, every feature with its duplicates, in order.
+    """A run of random generalisation: the list of all features, with duplicates, in order.
 
-    Its beginning is the run that would have ended there, so one run serves every smaller number.
+    The first features of a long run are those of every shorter run.
 
-    n_vars : number of variables. n_initial : features made of examples, the first of the list.
-    start : int64, (n_initial + n_generated + 1,). literal : uint16, 2 * variable + value, in no
-        order within a feature. digest : uint64, (n_initial + n_generated,), equal for equal
-        features and, but for a chance of one in 10^6 in a run of millions, different for others.
+    Attributes
+    ----------
+    n_vars : int
+        Number of variables.
+    n_initial : int
+        Number of features made of examples; they come first in the list.
+    start : int64 array of shape (n_initial + n_generated + 1,)
+        First literal of each feature.
+    literal : uint16 array of shape (n_literals,)
+        2 * variable + value, in no order within a feature.
+    digest : uint64 array of shape (n_initial + n_generated,)
+        Equal for equal features. In a run of millions the chance that two different features have
+        the same digest is one in 10^6.
     """
 
     n_vars: int
@@ -41,9 +50,14 @@ class GeneratedFeatures:
     digest: NDArray[np.uint64]
 
     def distinct(self, n_generated: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the distinct ones of the first generated features, and how often they occur.
+        """Return the distinct features among the first `n_generated`, and how often each occurs.
 
-        The first value is the position in the list of the first of each, ascending.
+        Returns
+        -------
+        position : int64 array of shape (n_distinct,)
+            Place in the list of the first occurrence of each feature, ascending.
+        count : int64 array of shape (n_distinct,)
+            Number of occurrences.
         """
         part = self.digest[self.n_initial : self.n_initial + n_generated]
         _, first, count = np.unique(part, return_index=True, return_counts=True)
@@ -55,7 +69,7 @@ class GeneratedFeatures:
         return self.nested(n_generated, threshold).features
 
     def nested(self, n_generated: int, threshold: int) -> "NestedFeatures":
-        """Return those features, ready to say which would be left of a shorter run."""
+        """Return these features, with what it takes to find those of a shorter run."""
         position, count = self.distinct(n_generated)
         position = position[count > threshold]
         begin, length = self.start[position], self.start[position + 1] - self.start[position]
@@ -71,9 +85,18 @@ class GeneratedFeatures:
 
 @dataclass(frozen=True, eq=False)
 class NestedFeatures:
-    """The features of one run and threshold; those of shorter runs and higher ones are among them.
+    """The features of one run and threshold, which hold those of shorter runs.
 
-    digest : uint64, (n_features,), as in the run.
+    They also hold the features of every higher threshold.
+
+    Attributes
+    ----------
+    run : GeneratedFeatures
+        The run.
+    features : FeatureSet
+        Its features that occur more often than the threshold, and all atomic ones.
+    digest : uint64 array of shape (n_features,)
+        The digests of the features in the run.
     """
 
     run: GeneratedFeatures
@@ -90,36 +113,45 @@ class NestedFeatures:
 def generate_features(
     data: Dataset, n_generated: int, initial: str = "full", seed: int = 20
 ) -> GeneratedFeatures:
-    """Generate features by dropping random literals of ones drawn from a growing list.
+    """Generate features by dropping random literals of features drawn from a growing list.
 
-    The list begins with the distinct examples. A feature of at least three literals is drawn
-    from it uniformly, duplicates counting, loses a uniform number of literals between 1 and all
-    but 2, chosen at random, and is appended. Algorithm 1 of the paper stops when the list, examples
-    included, has the number asked for; here the examples do not count.
-
-    n_generated : how many are appended. initial : one of `INITIAL`.
+    Parameters
+    ----------
+    data : Dataset
+        The training data.
+    n_generated : int
+        Number of features to append to the list.
+    initial : str
+        One of `INITIAL`.
+    seed : int
+        Seed of the generation.
 
     Raises
     ------
     InputError
         There is nothing to generate, `initial` is unknown, or no example has three literals.
+
+    Notes
+    -----
+    The list starts with the distinct examples. Each step draws a feature of at least three
+    literals uniformly from the list, where duplicates count. It drops a uniform number of its
+    literals, between 1 and all but 2, chosen at random, and appends the result. Algorithm 1 of the
+    paper stops when the list has the number of features asked for. The examples count there, and
+    do not count here.
+
+    References
+    ----------
+    .. [1] Van Haaren and Davis, "Markov network structure learning: a randomized feature
+       generation approach", AAAI 2012, Algorithm 1.
     """
     if n_generated < 1:
         raise InputError(f"generation: expected at least one feature, got {n_generated}.")
-    if initial not in INITIAL:
-        raise InputError(f"initial: expected one of {', '.join(INITIAL)}, got {initial!r}.")
-    if initial == "full":
-        given = (2 * np.arange(data.n_vars) + data.rows).astype(np.uint16).ravel()
-        length = np.full(data.n_rows, data.n_vars)
-    else:
-        given = (2 * np.nonzero(data.rows)[1] + 1).astype(np.uint16)
-        length = data.rows.sum(axis=1, dtype=np.int64)
-    if length.max() < 3:
-        raise InputError("generation: expected an example with at least three literals.")
+    given, length = _convert_examples(data, initial)
     start = np.empty(data.n_rows + n_generated + 1, np.int64)
     start[: data.n_rows + 1] = np.concatenate([[0], np.cumsum(length)])
-    # Each generation halves the length, so that it falls with the root of the number drawn. Memory
-    # that the kernel has to ask for later costs more, because NumPy takes it in large pages.
+    # Each generation halves the length, so that the mean length falls with the square root of the
+    # number drawn. Memory asked for here costs less than memory that the kernel asks for later,
+    # because NumPy takes it in large pages.
     mean = 3 + 1.4 * length.mean() * np.sqrt(data.n_rows / (data.n_rows + n_generated))
     literal = np.empty(len(given) + int(mean * n_generated), np.uint16)
     literal[: len(given)] = given
@@ -128,9 +160,24 @@ def generate_features(
     draws = np.uint64(stream_seed(seed, "gssl", initial))
     literal = generalise(start, literal, data.n_rows, keys, draws, digest)
     return GeneratedFeatures(
-        data.n_vars,
-        data.n_rows,
-        read_only(start),
-        read_only(literal[: start[-1]]),
-        read_only(digest),
+        n_vars=data.n_vars,
+        n_initial=data.n_rows,
+        start=read_only(start),
+        literal=read_only(literal[: start[-1]]),
+        digest=read_only(digest),
     )
+
+
+def _convert_examples(data: Dataset, initial: str) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+    """Return the literals of the features that examples become, and the lengths of these."""
+    if initial not in INITIAL:
+        raise InputError(f"initial: expected one of {', '.join(INITIAL)}, got {initial!r}.")
+    if initial == "full":
+        literal = (2 * np.arange(data.n_vars) + data.rows).astype(np.uint16).ravel()
+        length = np.full(data.n_rows, data.n_vars)
+    else:
+        literal = (2 * np.nonzero(data.rows)[1] + 1).astype(np.uint16)
+        length = data.rows.sum(axis=1, dtype=np.int64)
+    if length.max() < 3:
+        raise InputError("generation: expected an example with at least three literals.")
+    return literal, length

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 # A hidden variable closer than this to another variable is that variable.
 SAME = 0.05
-# Correlations below exp(-_FARTHEST) say nothing, and sums of their logarithms less.
+# Larger distances are cut off: correlations below exp(-_FARTHEST) are noise.
 _FARTHEST = 10.0
 
 

@@ -1,4 +1,4 @@
-"""What the rest of a tree says of each part of it, for every row of the data."""
+"""Messages of belief propagation in a latent tree, for every row of the data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +13,12 @@ Array = NDArray[np.float64]
 
 
 class TreeMessages:
-    """Messages of belief propagation in a rooted tree that changes, logarithms, all (n_rows, 2).
+    """Messages in a rooted tree that changes; all are logarithms of shape (n_rows, 2).
 
-    rows : uint8, (n_rows, n_vars), values of the nodes 0 to n_vars - 1; all others are hidden.
+    rows : uint8, (n_rows, n_vars), values of the nodes 0 to n_vars - 1. All other nodes are hidden.
 
-    Messages to the root are kept and made again above what changes; those from the root are made
-    when they are asked for.
+    Messages to the root are kept, and computed again only above a change. Messages from the root
+    are computed when they are asked for.
     """
 
     def __init__(self, rows: NDArray[np.uint8]) -> None:
@@ -26,8 +26,9 @@ class TreeMessages:
         self.parent: dict[int, int] = {}
         self._children: dict[int, list[int]] = {}
         self._log_prob: dict[int, Array] = {}
-        # up[v]: what v and all below it say of the value of v's parent; own[v]: of v's value;
-        # down[v]: what everything else says of v's value, priors included.
+        # own[v]: evidence of v and of all nodes below it about the value of v.
+        # up[v]: the same about the value of the parent of v.
+        # down[v]: evidence of all other nodes, and the prior, about the value of v.
         self._up: dict[int, Array] = {}
         self._own: dict[int, Array] = {}
         self._down: dict[int, Array] = {}
@@ -35,10 +36,10 @@ class TreeMessages:
     def change(
         self, nodes: Sequence[int], parent: NDArray[np.int64], log_prob: NDArray[np.float64]
     ) -> None:
-        """Go on to another tree.
+        """Replace the tree by another.
 
-        nodes : numbers of the nodes, the same for a node of both trees. parent, log_prob : as in
-            `tree_circuit`, parents as places in `nodes`.
+        nodes : numbers of the nodes; a node of both trees has the same number. parent, log_prob :
+            as in `tree_circuit`; parents are places in `nodes`.
         """
         before = self._parts()
         self.parent = {
@@ -71,7 +72,7 @@ class TreeMessages:
         return order
 
     def _send(self, v: int) -> None:
-        """Make what v says of its own value and of its parent's."""
+        """Compute the messages of v about its own value and about that of its parent."""
         own = self._evidence(v)
         for c in self._children[v]:
             own += self._up[c]
@@ -87,7 +88,7 @@ class TreeMessages:
         return out
 
     def _from_above(self, v: int) -> Array:
-        """Return what everything but v and the nodes below it says of v's value."""
+        """Return the message to v from all nodes that are not below it."""
         path = [v]
         while path[-1] not in self._down and self.parent[path[-1]] != NO_PARENT:
             path.append(self.parent[path[-1]])
@@ -114,9 +115,12 @@ class TreeMessages:
         return next(v for v in region if self.parent[v] not in inside)
 
     def potentials(self, region: Sequence[int]) -> Array:
-        """Return what all outside a connected region says of its nodes' values.
+        """Return the messages to the nodes of a connected region from all nodes outside it.
 
-        Float64 of (n_rows, len(region), 2).
+        Returns
+        -------
+        float64 array of shape (n_rows, len(region), 2)
+            Logarithms.
         """
         out = np.array([self._own[v] for v in region])
         place = {node: k for k, node in enumerate(region)}

@@ -10,16 +10,17 @@ from mnlearn.learning.latent_trees.distances import SAME, Distances
 Edge = tuple[int, int]
 
 
-def joined(nodes: Sequence[int], distances: Distances) -> list[Edge]:
+def join_neighbours(nodes: Sequence[int], distances: Distances) -> list[Edge]:
     """Return the edges of a tree over some nodes and new hidden ones (Saitou & Nei 1987).
 
-    The pair whose path to the rest is shortest, less its share of all distances, gets a hidden
-    parent; where that lies next to a node that is there, that node is the parent. Hidden nodes
-    are added to `distances` and have the numbers that follow.
+    Each step takes the pair (i, j) of least (n - 2) d_ij - sum_k d_ik - sum_k d_jk, where n is the
+    number of nodes left, and gives it a hidden parent. A node at a distance less than `SAME` from
+    this parent is the parent instead. Hidden nodes are added to `distances` and get the next
+    numbers.
     """
     active, edges = sorted(nodes), []
     while len(active) > 2:
-        pair = _nearest(active, distances.matrix)
+        pair = _choose_pair(active, distances.matrix)
         to_pair = distances.add_parent(pair, active)
         others = [k for k in active if k not in pair]
         near = [*to_pair, *distances.matrix[-1, others]]
@@ -35,7 +36,7 @@ def joined(nodes: Sequence[int], distances: Distances) -> list[Edge]:
     return edges
 
 
-def _nearest(active: list[int], distance: NDArray[np.float64]) -> list[int]:
+def _choose_pair(active: list[int], distance: NDArray[np.float64]) -> list[int]:
     d = distance[np.ix_(active, active)]
     total = d.sum(axis=1)
     criterion = (len(active) - 2) * d - total[:, None] - total[None, :]

@@ -10,27 +10,29 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from mnlearn.learning.latent_trees.distances import SAME, Distances
 
 Edge = tuple[int, int]
-# Two nodes are of one family if the differences of their distances to others spread no more.
+# Two nodes are of one family if the differences of their distances to others spread at most so far.
 _ALIKE = 0.3
 # Distances beyond this are not compared: correlations below exp(-_FAR) are mostly noise.
 _FAR = 4.0
 
 
-def grouped(nodes: Sequence[int], distances: Distances) -> list[Edge]:
-    """Return the edges of a tree over some nodes and new hidden ones (Section 4).
+def group_recursively(nodes: Sequence[int], distances: Distances) -> list[Edge]:
+    """Return the edges of a tree over some nodes and new hidden ones (Choi et al. 2011, Section 4).
 
-    Nodes whose differences of distances to all others are constant are one family. A member at
-    the distance 0 of the parent of a family is that parent; other families get a hidden one. The
-    parents, and nodes without a family, are grouped next. Distances are estimates, so that
-    families are complete-linkage clusters of the spread of those differences (the paper has
-    k-means); where there is none the two nodes of the least spread are one. Hidden nodes are
-    added to `distances` and have the numbers that follow.
+    Two nodes are of one family if the difference of their distances to a third node is the same
+    for all third nodes. A family gets a hidden parent, unless a member is at a distance less than
+    `SAME` from it: then this member is the parent. The parents, and nodes without a family, are
+    grouped next.
+
+    Distances are estimates. Families are therefore complete-linkage clusters of the spread of the
+    differences (decision 0026). If there is no such cluster, the two nodes of least spread are a
+    family. Hidden nodes are added to `distances` and get the next numbers.
     """
     active: list[int] = sorted(nodes)
     edges: list[Edge] = []
     while len(active) > 2:
         parents = []
-        for family in _families(active, distances.matrix):
+        for family in _find_families(active, distances.matrix):
             if len(family) == 1:
                 parents += family
                 continue
@@ -48,7 +50,7 @@ def grouped(nodes: Sequence[int], distances: Distances) -> list[Edge]:
     return edges
 
 
-def _families(active: list[int], distance: NDArray[np.float64]) -> list[list[int]]:
+def _find_families(active: list[int], distance: NDArray[np.float64]) -> list[list[int]]:
     """Return the families among active nodes, at least one of two nodes or more."""
     pairs = list(combinations(range(len(active)), 2))
     spread = np.array([_spread(distance[np.ix_(active, active)], i, j) for i, j in pairs])

@@ -15,14 +15,14 @@ from mnlearn.learning.latent_trees.chow_liu import (
 )
 from mnlearn.learning.latent_trees.distances import Distances, information_distances
 from mnlearn.learning.latent_trees.messages import TreeMessages
-from mnlearn.learning.latent_trees.neighbour_joining import joined
-from mnlearn.learning.latent_trees.recursive_grouping import grouped
+from mnlearn.learning.latent_trees.neighbour_joining import join_neighbours
+from mnlearn.learning.latent_trees.recursive_grouping import group_recursively
 from mnlearn.learning.latent_trees.tree import (
     Edge,
     LatentTree,
-    expectation_maximisation,
-    expected_tables,
-    rooted,
+    root_tree,
+    run_em,
+    smooth_tables,
     table_of,
 )
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
@@ -30,10 +30,10 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import track
 
 # Neighbour joining (CLNJ of the paper) and recursive grouping (CLRG).
-GROUPINGS = {"joining": joined, "recursive": grouped}
-# Cells of a table that EM begins with are at least this probable.
+GROUPINGS = {"joining": join_neighbours, "recursive": group_recursively}
+# EM starts at tables whose cells have at least this probability.
 _LOWEST = 1e-4
-# A hidden copy of a variable differs from it so often at first.
+# A hidden copy of a variable differs from it with this probability at first.
 _NOISE = 0.05
 
 
@@ -42,47 +42,74 @@ def learn_latent_tree(
     grouping: str,
     pseudocount: float,
     trial_iterations: int,
+    *,
     n_iterations: int,
     tolerance: float,
 ) -> LatentTree:
-    """Learn a latent tree by regularised CLGrouping (Choi et al. 2011, Sections 5 and 5.4).
+    """Learn a latent tree by regularised CLGrouping.
 
-    Starts from the Chow-Liu tree. The closed neighbourhood of each inner node is replaced by the
-    tree that is found behind its distances, where that raises the BIC after `trial_iterations` of
-    EM; or else, where that does (the paper does not have this), a hidden near copy of the node
-    takes its place, without which KDDCup 2000 gets no hidden node at all. This goes on with the
-    neighbourhoods that have changed. Then hidden nodes are joined with the neighbour they are most
-    correlated with, where that raises the BIC.
-
-    grouping : one of GROUPINGS; how the tree behind distances is found.
+    Parameters
+    ----------
+    data : Dataset
+        The training data.
+    grouping : str
+        One of GROUPINGS; how the tree behind distances is found.
+    pseudocount : float
+        Added to each cell of the expected counts of an edge.
+    trial_iterations : int
+        Iterations of EM before a change of the tree is judged.
+    n_iterations : int
+        Iterations of EM on the last tree.
+    tolerance : float
+        EM stops when an iteration raises the log-likelihood by less than this share of it.
 
     Raises
     ------
     InputError
         There is only one variable.
+
+    Notes
+    -----
+    The search starts at the Chow-Liu tree and keeps a change only if it raises the BIC.
+
+    1. The tree found behind the distances replaces the closed neighbourhood of an inner node.
+    2. If this does not raise the BIC, a hidden near copy of the node takes its place. The paper
+       does not have this step (decision 0026).
+    3. Both steps are repeated for neighbourhoods that have changed.
+    4. Each hidden node is merged with the neighbour that it is most correlated with.
+
+    References
+    ----------
+    .. [1] Choi, Tan, Anandkumar and Willsky, "Learning latent tree graphical models", JMLR 2011,
+       Sections 5 and 5.4.
     """
     if data.n_vars < 2:
         raise InputError("latent tree: expected at least 2 variables, got 1.")
     pairs = pair_probabilities(data, pseudocount)
-    parent = maximum_spanning_tree(mutual_information(pairs))
-    tables = {}
-    for v in range(1, data.n_vars):
-        u, w = sorted((int(parent[v]), v))
-        tables[u, w] = pairs[:, :, u, w]
-    tree = LatentTree(data.n_vars, tables, -np.inf)
-    tree = expectation_maximisation(tree, data, pseudocount, 1, tolerance)
-    search = _Search(tree, data, pseudocount, trial_iterations, tolerance)
+    tree = run_em(
+        _find_chow_liu_tree(pairs), data, pseudocount, n_iterations=1, tolerance=tolerance
+    )
+    search = _Search(tree, data, pseudocount, n_iterations=trial_iterations, tolerance=tolerance)
     _regroup(search, _Grouping(pairs, GROUPINGS[grouping]))
     hidden = [v for v in sorted(search.tree.neighbours()) if v >= data.n_vars]
     for h in track(hidden, "hidden variables"):
         near = search.tree.neighbours()
-        heir = _heir(search.tree, h)
-        search.better(_contracted(search.tree, h, heir), sorted({h, heir, *near[h], *near[heir]}))
-    return expectation_maximisation(search.tree, data, pseudocount, n_iterations, tolerance)
+        heir = _choose_heir(search.tree, h)
+        search.improve(_contract(search.tree, h, heir), sorted({h, heir, *near[h], *near[heir]}))
+    return run_em(search.tree, data, pseudocount, n_iterations=n_iterations, tolerance=tolerance)
+
+
+def _find_chow_liu_tree(pairs: NDArray[np.float64]) -> LatentTree:
+    parent = maximum_spanning_tree(mutual_information(pairs))
+    tables = {}
+    for v in range(1, len(parent)):
+        u, w = sorted((int(parent[v]), v))
+        tables[u, w] = pairs[:, :, u, w]
+    return LatentTree(len(parent), tables, -np.inf)
 
 
 def _regroup(search: "_Search", grouping: "_Grouping") -> None:
-    """Regroup neighbourhoods, in rounds, as long as there are some that were not tried."""
+    """Regroup neighbourhoods, in rounds, until all of them have been tried."""
     tried: set[tuple[int, ...]] = set()
     while True:
         near = search.tree.neighbours()
@@ -92,9 +119,9 @@ def _regroup(search: "_Search", grouping: "_Grouping") -> None:
         for v in track(inner, "neighbourhoods"):
             region = [v, *search.tree.neighbours()[v]]
             tried.add(tuple(region))
-            for regroup in (grouping.regrouped, grouping.shadowed):
+            for regroup in (grouping.regroup, grouping.shadow):
                 trial, grown = regroup(search.tree, v)
-                if search.better(trial, region):
+                if search.improve(trial, region):
                     grouping = grown
                     break
 
@@ -102,9 +129,8 @@ def _regroup(search: "_Search", grouping: "_Grouping") -> None:
 class _Search:
     """The best tree so far, and trials of others that differ in a region of it.
 
-    In a trial only the tables of the edges inside the region are learned. The rest of the tree
-    says of the nodes at its border what it said before, so that likelihoods are exact, and the
-    work is that of the region.
+    A trial learns only the tables of the edges inside the region. The messages from the rest of the
+    tree stay as they are. Likelihoods are therefore exact, and the work is that of the region.
     """
 
     def __init__(
@@ -112,6 +138,7 @@ class _Search:
         tree: LatentTree,
         data: Dataset,
         pseudocount: float,
+        *,
         n_iterations: int,
         tolerance: float,
     ) -> None:
@@ -122,12 +149,12 @@ class _Search:
         self._take(tree)
 
     def _take(self, tree: LatentTree) -> None:
-        parent, log_prob, nodes = rooted(tree)
+        parent, log_prob, nodes = root_tree(tree)
         self._messages.change(nodes, parent, log_prob)
         log_likelihood = float(self.data.weight @ self._messages.log_value())
         self.tree = LatentTree(tree.n_vars, tree.tables, log_likelihood)
 
-    def better(self, trial: LatentTree, region: list[int]) -> bool:
+    def improve(self, trial: LatentTree, region: list[int]) -> bool:
         """Learn a trial in the region where it differs; keep it if that raises the BIC.
 
         region : nodes of the best tree, connected, that hold all edges the trial does not have.
@@ -140,8 +167,12 @@ class _Search:
         potentials = self._messages.potentials(region)
         potentials = potentials[:, [region.index(v) for v in kept]]
         local = _Region(trial, changed, kept, self._messages.top(region))
-        learned = local.learned(
-            potentials, self.data.weight, self._pseudocount, self._n_iterations, self._tolerance
+        learned = local.learn(
+            potentials,
+            self.data.weight,
+            self._pseudocount,
+            n_iterations=self._n_iterations,
+            tolerance=self._tolerance,
         )
         if learned.bic(self.data.n_examples) <= self.tree.bic(self.data.n_examples):
             return False
@@ -152,8 +183,8 @@ class _Search:
 class _Region:
     """Edges of a tree whose tables are learned while all others stay as they are.
 
-    kept : nodes of which the rest of the tree says something. top : the one of them that it says
-        the prior of.
+    kept : nodes that get messages from the rest of the tree. top : the one of them whose message
+        includes the prior.
     """
 
     def __init__(self, tree: LatentTree, edges: set[Edge], kept: list[int], top: int) -> None:
@@ -176,11 +207,12 @@ class _Region:
                     stack.append(v)
                     self.parent[place[v]] = place[u]
 
-    def learned(
+    def learn(
         self,
         potentials: NDArray[np.float64],
         weight: NDArray[np.float64],
         pseudocount: float,
+        *,
         n_iterations: int,
         tolerance: float,
     ) -> LatentTree:
@@ -193,7 +225,9 @@ class _Region:
             if log_likelihood - before < tolerance * abs(log_likelihood):
                 break
             reached, before = tree, log_likelihood
-            tables = expected_tables(self.parent, self.nodes, counts, n_examples, pseudocount)
+            tables = smooth_tables(
+                self.parent, self.nodes, counts, n_examples, pseudocount=pseudocount
+            )
             tree = LatentTree(tree.n_vars, {**tree.tables, **tables}, before)
         return LatentTree(tree.n_vars, reached.tables, before)
 
@@ -207,13 +241,13 @@ class _Region:
         return out
 
 
-def _heir(tree: LatentTree, h: int) -> int:
+def _choose_heir(tree: LatentTree, h: int) -> int:
     """Return the neighbour that a hidden node is most correlated with."""
     near = tree.neighbours()[h]
     return max(near, key=lambda u: abs(_correlation(tree.tables[min(u, h), max(u, h)])))
 
 
-def _contracted(tree: LatentTree, h: int, heir: int) -> LatentTree:
+def _contract(tree: LatentTree, h: int, heir: int) -> LatentTree:
     """Return the tree in which a neighbour takes the place of a hidden node."""
     near = tree.neighbours()[h]
     link = table_of(tree, heir, h)
@@ -234,7 +268,7 @@ def _correlation(table: NDArray[np.float64]) -> float:
 
 
 class _Grouping:
-    """Distances between observed and hidden nodes, and where to begin with their tables.
+    """Distances between observed and hidden nodes, and the tables at which EM starts.
 
     A hidden node is correlated positively with one observed node, its representative.
     """
@@ -252,7 +286,7 @@ class _Grouping:
         self.p_one = p_one.tolist()
         self.representative = list(range(len(p_one)))
 
-    def regrouped(self, tree: LatentTree, v: int) -> tuple[LatentTree, "_Grouping"]:
+    def regroup(self, tree: LatentTree, v: int) -> tuple[LatentTree, "_Grouping"]:
         """Return the tree with the neighbourhood of v grouped anew, and the grouping after it."""
         grown = copy.copy(self)
         grown.distances = Distances(self.distances.matrix)
@@ -270,10 +304,10 @@ class _Grouping:
             tables[u, w] = tree.tables[u, w] if (u, w) in tree.tables else grown._table(u, w)
         return LatentTree(tree.n_vars, tables, tree.log_likelihood), grown
 
-    def shadowed(self, tree: LatentTree, v: int) -> tuple[LatentTree, "_Grouping"]:
+    def shadow(self, tree: LatentTree, v: int) -> tuple[LatentTree, "_Grouping"]:
         """Return the tree in which a hidden near copy of v has its neighbours, and v itself.
 
-        It begins close to the likelihood of the tree without it.
+        Its likelihood is close to that of the tree without the copy.
         """
         grown = copy.copy(self)
         n = len(self.p_one)

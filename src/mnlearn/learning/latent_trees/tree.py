@@ -18,8 +18,14 @@ Edge = tuple[int, int]
 class LatentTree:
     """A tree over observed variables 0 to n_vars - 1 and hidden ones after them.
 
-    tables : P(X_u = a, X_v = b) of each edge (u, v), u < v, float64 of shape (2, 2).
-    log_likelihood : of the training data, summed over examples, nats.
+    Attributes
+    ----------
+    n_vars : int
+        Number of observed variables.
+    tables : dict of float64 arrays of shape (2, 2)
+        P(X_u = a, X_v = b) of each edge (u, v), u < v.
+    log_likelihood : float
+        Of the training data in nats, summed over examples.
     """
 
     n_vars: int
@@ -46,12 +52,16 @@ class LatentTree:
 
     def circuit(self, names: tuple[str, ...] | None = None) -> ArithmeticCircuit:
         """Return the circuit of the observed variables."""
-        parent, log_prob, _ = rooted(self)
+        parent, log_prob, _ = root_tree(self)
         return tree_circuit(parent, log_prob, self.n_vars, names)
 
 
-def rooted(tree: LatentTree) -> tuple[NDArray[np.int64], NDArray[np.float64], list[int]]:
-    """Return parents and log-probabilities with hidden nodes numbered on, and their numbers."""
+def root_tree(tree: LatentTree) -> tuple[NDArray[np.int64], NDArray[np.float64], list[int]]:
+    """Return the parents, the log-probabilities and the numbers of all nodes.
+
+    Parents are places in the list of numbers, in which hidden nodes come after observed ones. The
+    root is variable 0.
+    """
     neighbours = tree.neighbours()
     nodes = [*range(tree.n_vars), *sorted(node for node in neighbours if node >= tree.n_vars)]
     place = {node: k for k, node in enumerate(nodes)}
@@ -77,13 +87,23 @@ def table_of(tree: LatentTree, u: int, v: int) -> NDArray[np.float64]:
     return tree.tables[u, v] if u < v else tree.tables[v, u].T
 
 
-def expectation_maximisation(
-    tree: LatentTree, data: Dataset, pseudocount: float, n_iterations: int, tolerance: float
+def run_em(
+    tree: LatentTree, data: Dataset, pseudocount: float, *, n_iterations: int, tolerance: float
 ) -> LatentTree:
-    """Return the tree after iterations of EM, at least one.
+    """Return the tree after iterations of EM.
 
-    pseudocount : added to each cell of the expected counts of an edge.
-    tolerance : stop when an iteration raises the log-likelihood by less than this share of it.
+    Parameters
+    ----------
+    tree : LatentTree
+        The tree at whose tables EM starts.
+    data : Dataset
+        The training data.
+    pseudocount : float
+        Added to each cell of the expected counts of an edge.
+    n_iterations : int
+        Greatest number of iterations, at least 1.
+    tolerance : float
+        Stop when an iteration raises the log-likelihood by less than this share of it.
     """
     circuit = tree.circuit()
     before = -np.inf
@@ -92,27 +112,28 @@ def expectation_maximisation(
         if log_likelihood - before < tolerance * abs(log_likelihood):
             break
         before = log_likelihood
-        tree = _maximised(tree, counts, data.n_examples, pseudocount)
+        tree = _maximise(tree, counts, data.n_examples, pseudocount)
         circuit = tree.circuit()
     return LatentTree(tree.n_vars, tree.tables, before)
 
 
-def _maximised(
+def _maximise(
     tree: LatentTree, counts: NDArray[np.float64], n_examples: float, pseudocount: float
 ) -> LatentTree:
-    parent, _, nodes = rooted(tree)
-    tables = expected_tables(parent, nodes, counts, n_examples, pseudocount)
+    parent, _, nodes = root_tree(tree)
+    tables = smooth_tables(parent, nodes, counts, n_examples, pseudocount=pseudocount)
     return LatentTree(tree.n_vars, tables, tree.log_likelihood)
 
 
-def expected_tables(
+def smooth_tables(
     parent: NDArray[np.int64],
     nodes: Sequence[int],
     counts: NDArray[np.float64],
     n_examples: float,
+    *,
     pseudocount: float,
 ) -> dict[Edge, NDArray[np.float64]]:
-    """Return the tables of expected counts; parameters are in the order of `tree_circuit`."""
+    """Return the tables of expected counts, which are in the order of `tree_circuit`."""
     tables, at = {}, 0
     for k, up in enumerate(parent):
         if up == NO_PARENT:

@@ -6,7 +6,7 @@ from mnlearn.learning.weights.packed_likelihood import FEW, PackedLikelihood, ar
 from mnlearn.learning.weights.rewritten_likelihood import arrange_rewritten
 from mnlearn.models.features import FeatureSet
 
-# Rewriting has to save at least this share of the work, which is only estimated.
+# Rewriting has to save at least this share of the estimated work.
 MIN_SAVED = 0.25
 
 

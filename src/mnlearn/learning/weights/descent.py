@@ -1,7 +1,7 @@
 """One descent to the minimum of a penalised likelihood, and the rules that stop it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from mnlearn.learning.weights.likelihood import Likelihood
 
 Vector = NDArray[np.float64]
 
-# Without a Gaussian prior the gap takes a pass over the data: it is computed in every so many
-# iterations.
+# Without a Gaussian prior the gap takes a pass over the data. It is therefore computed in one of
+# this many iterations.
 _GAP_PACE = 5
 
 
@@ -23,15 +23,24 @@ _GAP_PACE = 5
 class Stopping:
     """When weight learning is over.
 
-    tolerance : share of the objective. Learning stops when the objective fell by no more than this
-        share over the last `window` iterations; with `gap` also when the duality gap is at most
-        this share.
-    nats : if given, replaces `tolerance` times the objective.
-    objective : learning stops as soon as the objective is at most this, in nats.
+    Attributes
+    ----------
+    tolerance : float
+        Share of the objective. Learning stops when the objective fell by no more than this share
+        over the last `window` iterations.
+    window : int
+        Number of iterations.
+    gap : bool
+        Whether learning also stops when the duality gap is at most this share.
+    nats : float, optional
+        Replaces `tolerance` times the objective.
+    objective : float
+        Learning stops as soon as the objective is at most this, in nats.
     """
 
     tolerance: float = 1e-4
     window: int = 10
+    _: KW_ONLY
     gap: bool = True
     nats: float | None = None
     objective: float = -np.inf
@@ -42,7 +51,8 @@ class Stopping:
 
 
 STANDARD = Stopping()
-# The rule of Libra's program for weights: five iterations that gain less than a thousandth.
+# The rule of Libra's program for weights: five iterations that gain less than a thousandth
+# (decision 0028).
 REFERENCE = Stopping(1e-3, 5, gap=False)
 
 
@@ -60,6 +70,7 @@ class Descent:
     penalty: Penalty
     stopping: Stopping
     scale: Vector
+    _: KW_ONLY
     falls_behind: Callable[[Vector, int], bool] | None = None
     stopped_by: str = ""
     _objectives: list[float] = field(default_factory=list)
@@ -85,7 +96,12 @@ class Descent:
             return value + 0.5 * precision * float(w @ w), scale * (gradient + precision * w)
 
         state, finished = minimise(
-            smooth, start / scale, self.penalty.l1 * scale, self._is_over, max_iterations, memory
+            smooth,
+            start / scale,
+            self.penalty.l1 * scale,
+            self._is_over,
+            max_iterations=max_iterations,
+            memory=memory,
         )
         if not finished and state.iteration < max_iterations:
             self.stopped_by = "decrease"  # Rounding leaves no step that lowers the objective.
@@ -99,7 +115,7 @@ class Descent:
         """Return the duality gap of a state, in nats."""
         w = self.weight(state)
         gradient = state.gradient / self.scale - self.penalty.precision * w  # of the loss alone
-        return duality_gap(self.likelihood, self.penalty, w, gradient, state.objective)
+        return duality_gap(self.likelihood, self.penalty, w, gradient, objective=state.objective)
 
     def _is_over(self, state: Progress) -> bool:
         self._objectives.append(state.objective)

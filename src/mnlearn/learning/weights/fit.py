@@ -14,21 +14,34 @@ from mnlearn.learning.weights.judge import Judge
 from mnlearn.learning.weights.likelihood import Likelihood, Restrictable
 from mnlearn.learning.weights.screening import descend_screened
 
-# Libra stops after 100; Plants needs 190 from 0 under the default priors of GSSL.
+# The 100 iterations of Libra are too few under the default priors of GSSL (decision 0007).
 MAX_ITERATIONS = 200
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class WeightFit:
     """The outcome of weight learning.
 
-    weight : float64, shape (n_features,).
-    objective : penalised negative log-likelihood, nats, summed over examples.
-    gap : upper bound on how far the objective is above its minimum, nats; inf if unknown.
-    stopped_by : "gap", "decrease", "objective", "judge" or "iterations".
-    n_searches : searches among a part of the features; None without screening.
-    n_searched : features in the last search.
-    left_out : part of the gap that is due to features that the last search left out, nats.
+    Attributes
+    ----------
+    weight : float64 array of shape (n_features,)
+        The weights.
+    objective : float
+        Penalised negative log-likelihood in nats, summed over examples.
+    gap : float
+        Upper bound on how far the objective is above its minimum, in nats; inf if unknown.
+    stopped_by : str
+        "gap", "decrease", "objective", "judge" or "iterations".
+    n_iterations, n_evaluations : int
+        Iterations, and evaluations of the likelihood, of all searches.
+    seconds : float
+        Wall-clock seconds of learning.
+    n_searches : int, optional
+        Searches among a part of the features; None without screening.
+    n_searched : int, optional
+        Features in the last search.
+    left_out : float, optional
+        Part of the gap that is due to features that the last search left out, in nats.
     """
 
     weight: NDArray[np.float64]
@@ -92,7 +105,7 @@ def fit_weights(
     w = np.zeros(likelihood.n_features) if start is None else start
     if screen:
         part = cast(Restrictable, likelihood)
-        found = descend_screened(part, penalty, w, max_iterations, stopping, judge)
+        found = descend_screened(part, penalty, w, max_iterations, stopping=stopping, judge=judge)
         return WeightFit(**vars(found), seconds=time.perf_counter() - began)
     scale = preconditioner(likelihood, penalty) if scale is None else scale
     descent = Descent(likelihood, penalty, stopping, scale)

@@ -44,13 +44,25 @@ def duality_gap(
     penalty: Penalty,
     w: NDArray[np.float64],
     gradient: NDArray[np.float64],
+    *,
     objective: float,
 ) -> float:
     """Return an upper bound on objective - minimum, in nats; inf without any penalty.
 
-    With the L1 penalty alone, the residuals are scaled until no feature is pulled harder than that
-    penalty holds. This takes a pass over the data, which not every likelihood offers: the gap is
-    infinite without it unless the residuals themselves are feasible.
+    Parameters
+    ----------
+    likelihood, penalty
+        The loss and the penalty.
+    w, gradient : float64 arrays of shape (n_features,)
+        The weights, and the gradient of the loss alone.
+    objective : float
+        Penalised loss at `w`, in nats.
+
+    Notes
+    -----
+    With the L1 penalty alone, the residuals are scaled until no feature is pulled harder than the
+    penalty holds. This takes a pass over the data, which not every likelihood implements. Without
+    this pass the gap is infinite unless the residuals themselves are feasible.
     """
     if penalty.sd is None and penalty.l1 > 0 and likelihood.dual_value is not None:
         strongest = float(np.abs(gradient).max(initial=0.0))

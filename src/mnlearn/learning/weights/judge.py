@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-# A judge is asked every so many iterations.
+# Number of iterations between two questions to a judge.
 PACE = 5
 
 
@@ -14,12 +14,12 @@ PACE = 5
 class Judge:
     """Scores of weights on validation data, and the score that they have to reach.
 
-    score : of weights, higher is better.
-    bar : learning ends if it would not reach this score by its last iteration, should all
-        iterations that are left raise the score as much as the last ten did (the first five, when
-        the judge is asked for the first time).
+    score : function of weights, higher is better.
+    bar : learning ends if it would not reach this score by its last iteration, at the pace of the
+        last ten iterations (of the first five, when the judge is asked for the first time).
     at_start : the score of the weights at which learning starts. Learning ends if ten iterations
-        made the score worse twice in a row, and worse than this: further training overfits.
+        made the score worse twice in a row, and the score is below this one. Further training
+        would overfit (decision 0011).
     """
 
     score: Callable[[NDArray[np.float64]], float]

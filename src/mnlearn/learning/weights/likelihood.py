@@ -36,5 +36,5 @@ class Likelihood(Protocol):
 class Restrictable(Likelihood, Protocol):
     """A likelihood of which some features can be taken alone."""
 
-    def restricted(self, members: NDArray[np.bool_]) -> "Restrictable":
+    def restrict(self, members: NDArray[np.bool_]) -> "Restrictable":
         """Return the likelihood of some of the features alone, in the same order."""

@@ -14,16 +14,16 @@ from mnlearn.kernels.likelihood.packed_columns import (
     ManyColumns,
     PackedData,
 )
-from mnlearn.learning.weights.stored_likelihood import flipped_partners
+from mnlearn.learning.weights.stored_likelihood import find_flipped_partners
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.threads import map_ranges
 
-# Columns that touch fewer than this share of the rows are lists: measured, the two forms then
-# cost the same.
+# A column that touches fewer than this share of the rows is a list of rows. At this share a list
+# costs as much as a mask (decision 0014).
 FEW = 1 / 24
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Columns:
     """Columns in order of their variable.
 
@@ -49,13 +49,13 @@ class Columns:
         """Return where the columns of each variable begin, shape (n_vars + 1,)."""
         return np.searchsorted(self.var, np.arange(n_vars + 1))
 
-    def restricted(self, number: NDArray[np.int64]) -> "Columns":
+    def restrict(self, number: NDArray[np.int64]) -> "Columns":
         """Return the columns of features that have a new number (or -1), shape (n_features,)."""
         padded = np.append(number, -1)
         positive, negative = padded[self.positive], padded[self.negative]
         kept = np.flatnonzero((positive >= 0) | (negative >= 0))
-        parts = (self.var, self.own, self.shape, positive, negative, self.place)
-        return Columns(*(part[kept] for part in parts))
+        parts = {**vars(self), "positive": positive, "negative": negative}
+        return Columns(**{name: part[kept] for name, part in parts.items()})
 
     def coefficient(self, w: NDArray[np.float64]) -> NDArray[np.float32]:
         """Return what each column adds to the log-odds of its variable."""
@@ -70,15 +70,27 @@ class Columns:
         return (total + sign * np.bincount(self.negative + 1, value, n_features + 1))[1:]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PackedLikelihood:
     """The pseudo-likelihood of a feature set as a function of the weights, in single precision.
 
-    Features that differ only in the value they ask of one variable share its column. Values and
-    gradients are relative to the sum of all losses accurate to about 1e-7.
+    Features that differ only in the value they ask of one variable share its column. The error of
+    values and gradients is about 1e-7 of the sum of all losses.
 
-    curvature : float64, (n_features,). Diagonal of the Hessian at 0.
-    many, few : columns that touch many rows, which are not stored, and few, which are.
+    Attributes
+    ----------
+    n_vars, n_features : int
+        Number of variables and of features.
+    curvature : float64 array of shape (n_features,)
+        Diagonal of the Hessian at w = 0.
+    data, features
+        The data and the features, as the kernels take them.
+    many, few : Columns
+        Columns that touch many rows, which are not stored, and few rows, which are.
+    rows : uint16 or uint32 array
+        The rows that are stored.
+    threads : int
+        Number of threads of an evaluation.
     """
 
     n_vars: int
@@ -115,23 +127,23 @@ class PackedLikelihood:
         gradient += few.by_feature(gradients[1], -1.0, self.n_features)
         return float(loss.sum()), gradient
 
-    def restricted(self, members: NDArray[np.bool_]) -> "PackedLikelihood":
+    def restrict(self, members: NDArray[np.bool_]) -> "PackedLikelihood":
         """Return the likelihood of some of the features alone, in the same order."""
         number = np.where(members, np.cumsum(members) - 1, -1)
         return replace(
             self,
             n_features=int(members.sum()),
             curvature=self.curvature[members],
-            many=self.many.restricted(number),
-            few=self.few.restricted(number),
+            many=self.many.restrict(number),
+            few=self.few.restrict(number),
         )
 
 
 def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> PackedLikelihood:
     """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
 
-    Memory: the packed data, 80 bytes a literal, and two bytes (four beyond 65,536 distinct rows)
-    for each row that is touched by a column that touches few.
+    It takes the memory of the packed data, 80 bytes for each literal, and two bytes (four beyond
+    65,536 distinct rows) for each row that is stored.
     """
     n_words = data.columns.shape[1]
     packed = np.full((2 * data.n_vars + 1, n_words), 2**64 - 1, np.uint64)
@@ -143,7 +155,7 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
     values[:, : data.n_rows] = data.rows.T
     shape = CodedFeatures(features.start, (2 * features.var + features.value).astype(np.uint32))
     packed_data = PackedData(packed.ravel(), n_words, data.last_word, weight, values)
-    partner = flipped_partners(features)
+    partner = find_flipped_partners(features)
     wanted = (features.value == 1) | (partner < 0)
     own = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
     owner, asks_one = features.owner[own], features.value[own] == 1

@@ -11,7 +11,8 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, arrange_packed
 from mnlearn.models.features import FeatureSet, canonicalise, concatenate, feature_set
 
-# A feature with n common values becomes 2^n conjunctions; with more it stays as it is.
+# A feature with n common values becomes 2^n conjunctions. A feature with more than this many common
+# values is not rewritten (decision 0014).
 MAX_COMMON = 4
 
 
@@ -19,8 +20,14 @@ MAX_COMMON = 4
 class RewrittenLikelihood:
     """The pseudo-likelihood of features by that of the conjunctions they are sums of.
 
-    rewritten : the likelihood of the conjunctions. sums : (n_features, n_conjunctions), the
-    conjunctions that add up to each feature. curvature : of the features.
+    Attributes
+    ----------
+    curvature : float64 array of shape (n_features,)
+        Diagonal of the Hessian at w = 0, of the features.
+    rewritten : PackedLikelihood
+        The likelihood of the conjunctions.
+    sums, transposed : sparse matrix of shape (n_features, n_conjunctions), and its transpose
+        The conjunctions that add up to each feature.
     """
 
     curvature: NDArray[np.float64]
@@ -39,7 +46,7 @@ class RewrittenLikelihood:
         value, gradient = self.rewritten.value_and_gradient(self.transposed @ w)
         return value, self.sums @ gradient
 
-    def restricted(self, members: NDArray[np.bool_]) -> "RewrittenLikelihood":
+    def restrict(self, members: NDArray[np.bool_]) -> "RewrittenLikelihood":
         """Return the likelihood of some of the features alone, in the same order."""
         sums = self.sums[np.flatnonzero(members)]
         used = np.zeros(sums.shape[1], bool)
@@ -47,7 +54,7 @@ class RewrittenLikelihood:
         sums = sums[:, np.flatnonzero(used)]
         return RewrittenLikelihood(
             self.curvature[members],
-            self.rewritten.restricted(used),
+            self.rewritten.restrict(used),
             sums,
             sums.T.tocsr(),
         )
@@ -57,12 +64,12 @@ def arrange_rewritten(
     features: FeatureSet, data: Dataset, curvature: NDArray[np.float64], threads: int = 1
 ) -> RewrittenLikelihood:
     """Arrange `features` (distinct, canonical, none empty) by the conjunctions they are sums of."""
-    conjunctions, sums = rewrite(features, data)
+    conjunctions, sums = rewrite_features(features, data)
     rewritten = arrange_packed(conjunctions, data, threads)
     return RewrittenLikelihood(curvature, rewritten, sums, sums.T.tocsr())
 
 
-def rewrite(features: FeatureSet, data: Dataset) -> tuple[FeatureSet, sparse.csr_matrix]:
+def rewrite_features(features: FeatureSet, data: Dataset) -> tuple[FeatureSet, sparse.csr_matrix]:
     """Return conjunctions, and which of them add up to each feature but for a constant.
 
     The indicator of the common value of a variable is 1 less that of its rare value. A feature

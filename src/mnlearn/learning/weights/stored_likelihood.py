@@ -15,18 +15,28 @@ from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.threads import map_ranges
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class StoredLikelihood:
     """Which rows each feature touches, arranged by variable.
 
-    A column stands for the log-odds of one variable v given that the other literals of a
-    feature hold. Features that differ only in the value they ask of v share a column: their
-    weights enter it as a difference. A column that touches more than half of the rows lists
-    those it does not touch. Rows that have the same value of v and are touched by the same of
-    v's columns are one row of v.
+    A column is a change of the log-odds of one variable v in the rows in which the other literals
+    of a feature hold. Features that differ only in the value they ask of v share a column, whose
+    coefficient is the difference of their weights. A column that touches more than half of the
+    rows lists the rows that it does not touch. Rows that have the same value of v and are touched
+    by the same columns of v are merged into one row of v.
 
-    positive, negative : int64, shape (n_columns,). Feature asking for v = 1, v = 0; or -1.
-    design : see `kernels.likelihood.stored_columns.Design`.
+    Attributes
+    ----------
+    n_vars, n_features : int
+        Number of variables and of features.
+    n_examples : float
+        Weight of all rows.
+    positive, negative : int64 arrays of shape (n_columns,)
+        Feature that asks for v = 1, and feature that asks for v = 0; or -1.
+    design : Design
+        The columns, as the kernels take them.
+    threads : int
+        Number of threads of an evaluation.
     """
 
     n_vars: int
@@ -94,15 +104,15 @@ class StoredLikelihood:
 def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> StoredLikelihood:
     """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
 
-    Memory: two bytes (four beyond 65,536 distinct rows) per pair of a column and a row it
-    touches, at most half the rows per column, twice over while merging.
+    It takes two bytes (four beyond 65,536 distinct rows) for each pair of a column and a row that
+    is listed, and twice this memory while rows are merged. A column lists at most half of the rows.
     """
-    partner = flipped_partners(features)
+    partner = find_flipped_partners(features)
     wanted = (features.value == 1) | (partner < 0)
     order = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
     n_columns = np.bincount(features.var[order], minlength=data.n_vars)
     var_start = np.concatenate([[0], np.cumsum(n_columns)])
-    lists = RowLists(var_start, *_touched_rows(features, data, wanted, order, threads))
+    lists = RowLists(var_start, *_list_touched(features, data, wanted, order, threads=threads))
     own = features.owner[order]
     return StoredLikelihood(
         n_vars=data.n_vars,
@@ -110,7 +120,7 @@ def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> Sto
         n_examples=data.n_examples,
         positive=np.where(features.value[order] == 1, own, -1),
         negative=np.where(features.value[order] == 1, partner[order], own),
-        design=_merged_rows(data, lists, threads),
+        design=_merge_rows(data, lists, threads),
         threads=threads,
     )
 
@@ -118,8 +128,8 @@ def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> Sto
 Lists = tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.unsignedinteger]]
 
 
-def _touched_rows(
-    features: FeatureSet, data: Dataset, wanted: NDArray, order: NDArray, threads: int
+def _list_touched(
+    features: FeatureSet, data: Dataset, wanted: NDArray, order: NDArray, *, threads: int
 ) -> Lists:
     """Return (offset, complement, rows) of the columns, the literals `order`."""
     shape = PackedFeatures(
@@ -145,7 +155,7 @@ def _touched_rows(
     return offset, complement[order], rows
 
 
-def _merged_rows(data: Dataset, lists: RowLists, threads: int) -> Design:
+def _merge_rows(data: Dataset, lists: RowLists, threads: int) -> Design:
     """Return the design with rows merged."""
     n_columns = len(lists.complement)
     mark = np.random.default_rng(0).integers(0, 2**64, n_columns + 1, np.uint64)
@@ -180,7 +190,7 @@ def _merged_rows(data: Dataset, lists: RowLists, threads: int) -> Design:
     return design
 
 
-def flipped_partners(features: FeatureSet) -> NDArray[np.int64]:
+def find_flipped_partners(features: FeatureSet) -> NDArray[np.int64]:
     """Return for each literal the feature that asks its variable for the other value, or -1.
 
     All other literals of the two features are the same. int64, shape (n_literals,).
@@ -195,7 +205,7 @@ def flipped_partners(features: FeatureSet) -> NDArray[np.int64]:
     wanted = key[features.owner] - own_mark + mark[features.var, 1 - features.value]
     found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)]
     candidate = np.where(key[found] == wanted, found, -1)
-    # Equal keys are almost surely equal features; compare the literals to be certain.
+    # Features with equal keys are almost certainly equal. Compare their literals to be certain.
     k = np.flatnonzero(
         (candidate >= 0) & (features.length[features.owner] == features.length[candidate])
     )

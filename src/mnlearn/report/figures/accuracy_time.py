@@ -24,8 +24,8 @@ def draw_accuracy_time(material: Material, options: Options) -> Figure:
     material : Material
         Scores and published numbers.
     options : mapping
-        baseline (a source), series (each with head, score and seconds, two sources), quantity,
-        relative (per cent of the baseline), width. Marks of published series are hollow.
+        baseline, a source; series, each with head, score and seconds, two sources (marks of
+        published series are hollow); quantity; relative (per cent of the baseline); width.
     """
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
@@ -48,11 +48,10 @@ def draw_accuracy_time(material: Material, options: Options) -> Figure:
         if not len(xy):
             continue
         method = str(series["score"]["method"])
-        hollow = "study" in series["score"]
         colour, marker = colours.setdefault(
             method, (CYCLE[len(colours) % 6], MARKERS[len(colours) % 6])
         )
-        drawn.append((xy, colour, marker, hollow, str(series["head"])))
+        drawn.append((xy, colour, marker, "study" in series["score"], str(series["head"])))
     if not drawn:
         return empty(options, NOTHING)
     ax.set_xscale("log")
@@ -72,8 +71,8 @@ def draw_accuracy_time(material: Material, options: Options) -> Figure:
     ax.margins(x=0.04)
     ax.axhline(0, color=GREY, lw=0.7, zorder=1)
     ax.set_xlabel("learning time, seconds")
-    unit = "%" if relative else "nats"
     base = options["baseline"].get("head", options["baseline"]["method"])
+    unit = "%" if relative else "nats"
     ax.set_ylabel(f"{options.get('quantity', 'score')} above {base}, {unit}")
     figure.legend(loc="outside upper center", ncols=len(drawn), columnspacing=1.4)
     return figure

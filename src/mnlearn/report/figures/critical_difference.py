@@ -1,4 +1,8 @@
-"""Figures of kind `critical_difference`: mean ranks of methods, and which differ significantly."""
+"""Figures of kind `critical_difference`: mean ranks of methods, and which differ significantly.
+
+See Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006),
+Section 3.2.2.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +28,6 @@ def draw_critical_difference(material: Material, options: Options) -> Figure:
         Scores and published numbers.
     options : mapping
         columns, each with head and the keys of a source; level; width.
-
-    References
-    ----------
-    Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006),
-    Section 3.2.2.
     """
     where = material.where(options)
     specs = option(options, "columns", where)

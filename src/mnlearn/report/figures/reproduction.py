@@ -40,9 +40,6 @@ def draw_reproduction(material: Material, options: Options) -> Figure:
         a (ours), b (published), spread (a source whose standard error is the standard deviation
         over random partitions), relative (per cent of the published number), width.
     """
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     where = material.where(options)
     ours = material.numbers(option(options, "a", where), where)
     theirs = material.numbers(option(options, "b", where), where)
@@ -83,16 +80,24 @@ def draw_reproduction(material: Material, options: Options) -> Figure:
         )
     ax.axvline(0, color=GREY, lw=0.7, zorder=2)
     ax.set_xlim(-limit * 1.04, limit * 1.04)
+    _add_legend(figure, with_band=bool(band.any()))
+    ax.set_xlabel(f"ours − published, {'%' if options.get('relative') else 'nats'}")
+    return figure
+
+
+def _add_legend(figure: Figure, with_band: bool) -> None:
+    """Explain the bars, and the bands if there are any."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     bar = Line2D([], [], color=GREY, lw=0.7, marker="|", ms=4, label="±2 standard errors")
     handles = [bar, Patch(color=BAND, lw=0, label="±2 sd over query groups")]
     figure.legend(
-        handles=handles[: 2 if band.any() else 1],
+        handles=handles[: 2 if with_band else 1],
         loc="outside upper center",
         ncols=2,
         columnspacing=1,
     )
-    ax.set_xlabel(f"ours − published, {'%' if options.get('relative') else 'nats'}")
-    return figure
 
 
 def _draw_arrow(ax: Axes, x: float, row: int, value: float, *, colour: str) -> None:

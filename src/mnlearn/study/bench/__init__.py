@@ -18,7 +18,7 @@ from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
-from mnlearn.learning.conversion import Orders, cpd_features, smoothed_marginals, to_markov_network
+from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
@@ -34,7 +34,13 @@ from mnlearn.scoring.any_model import pll
 from mnlearn.study.bench.circuits import measure_circuits
 from mnlearn.study.bench.gssl import measure_generated
 from mnlearn.study.bench.logistic import measure_logistic
-from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
+from mnlearn.study.bench.measure import (
+    Bench,
+    Figure,
+    compare_seconds,
+    describe_score,
+    measure_seconds,
+)
 from mnlearn.study.bench.weights import measure_gradient, measure_weights
 from mnlearn.study.datasets.embedded import load_embedded
 from mnlearn.study.datasets.prepare import prepare_dataset
@@ -63,18 +69,17 @@ def run_bench(
     Raises
     ------
     InputError
-        A dataset is unknown, or cannot be had.
-
+        A dataset is unknown, or its download fails.
     """
     bench = Bench(show)
-    data = _data(names)
+    data = _load_data(names)
     say("warming up")
     _measure_all(Bench(), "grid", load_embedded("grid", 0))
     show(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
     total = 0.0
     for name, (train, _, test) in data.items():
         if name in load_registry():
-            total += _measure_trees(bench, name, train, test, 10)
+            total += _measure_trees(bench, name, train, test, split_penalty=10)
     if total and not names:
         count = sum(name in load_registry() for name in data)
         bench.add(Figure("trees, all benchmarks", f"{count} sets", total, note="target 60 s"))
@@ -85,14 +90,14 @@ def run_bench(
     if out is not None:
         context = {"source": code_digest("study.bench"), "machine": machine()}
         rows = [{**asdict(figure), **context} for figure in bench.figures]
-        write_csv(out, [*_others(out, rows, names), *rows])
+        write_csv(out, [*_keep_others(out, rows, names), *rows])
 
 
 Parts = tuple[Dataset, Dataset, Dataset]
 EMBEDDED = ("grid", "digits")
 
 
-def _data(names: Collection[str]) -> dict[str, Parts]:
+def _load_data(names: Collection[str]) -> dict[str, Parts]:
     """Return the datasets named; if none is, the embedded ones and the benchmarks at hand."""
     for name in names:
         if name not in (*EMBEDDED, *load_registry()):
@@ -116,7 +121,7 @@ def _data(names: Collection[str]) -> dict[str, Parts]:
     return data
 
 
-def _others(
+def _keep_others(
     out: Path, rows: Iterable[Mapping[str, Any]], names: Collection[str]
 ) -> list[dict[str, Any]]:
     """Return what a file has of datasets that were not measured now."""
@@ -134,9 +139,9 @@ def _measure_all(bench: Bench, name: str, parts: Parts) -> None:
 
 
 def _measure_trees(
-    bench: Bench, name: str, train: Dataset, test: Dataset, split_penalty: float
+    bench: Bench, name: str, train: Dataset, test: Dataset, *, split_penalty: float
 ) -> float:
-    seconds = seconds_of(lambda: _libra_trees(train, split_penalty))
+    seconds = measure_seconds(lambda: _libra_trees(train, split_penalty))
     peer = bench.peer(name, rf"dnlearn -i {name}\.train\.data -ps {split_penalty:g}")
     score = pll(tree_network(_libra_trees(train, split_penalty)), test).mean
     bench.add(
@@ -145,8 +150,8 @@ def _measure_trees(
             name,
             seconds,
             f"{train.n_vars / seconds:,.0f} trees/s",
-            *against(peer, seconds),
-            note=score_note(score, peer),
+            **compare_seconds(peer, seconds),
+            note=describe_score(score, peer),
         )
     )
     return seconds
@@ -155,7 +160,7 @@ def _measure_trees(
 def _libra_trees(train: Dataset, split_penalty: float) -> Trees:
     """Return the trees that Libra grows: the same to the last digit it prints."""
     kappa = float(np.exp(-split_penalty))
-    return learn_tree_path(train, kappa, LIBRA_LEAST, 1, LIBRA_PSEUDOCOUNT).trees
+    return learn_tree_path(train, kappa, LIBRA_LEAST, pseudocount=LIBRA_PSEUDOCOUNT).trees
 
 
 def _measure_dataset(bench: Bench, name: str, parts: Parts) -> None:
@@ -165,29 +170,33 @@ def _measure_dataset(bench: Bench, name: str, parts: Parts) -> None:
     at_ten = bench.peer(name, f"mnlearnw -m {name}-ps10.dn .*") is not None
     split_penalty = 10 if at_ten else 5
     if split_penalty == 5:
-        _measure_trees(bench, name, train, test, 5)
+        _measure_trees(bench, name, train, test, split_penalty=5)
     trees = _libra_trees(train, split_penalty)
-    seconds = seconds_of(lambda: tree_features(trees, "prune"))
+    seconds = measure_seconds(lambda: tree_features(trees, "prune"))
     n_features = len(tree_features(trees, "prune"))
     bench.add(Figure("features, prune", name, seconds, f"{n_features / seconds:,.0f} features/s"))
-    converted = _measure_conversion(bench, name, tree_network(trees), train, test, split_penalty)
+    converted = _measure_conversion(
+        bench, name, tree_network(trees), train, test=test, split_penalty=split_penalty
+    )
     features = tree_features(trees, "default")
     arranged = measure_gradient(bench, name, features, train)
     command = f"mnlearnw -m {name}-ps{split_penalty}.dn -i {name}.train.data"
     if name in load_registry() and bench.peer(name, command) is None:
-        return  # nothing to compare with, and minutes of optimisation
+        return  # There is nothing to compare with, and it would take minutes.
     model = MarkovNetwork(train.n_vars, features, np.zeros(len(features)))
     for penalty, options in ((Penalty(None, 5.0), " -sd -1 -l1 5"), (Penalty(1.0), "")):
         peer = bench.peer(name, command + options)
         both = train, test
-        model = measure_weights(bench, name, features, arranged, penalty, peer, both)
-    seconds = seconds_of(lambda: pll(model, test))
+        model = measure_weights(
+            bench, name, features, arranged, penalty=penalty, peer=peer, parts=both
+        )
+    seconds = measure_seconds(lambda: pll(model, test))
     cells = test.n_rows * test.n_vars
     bench.add(Figure("PLL", name, seconds, f"{cells / seconds / 1e6:,.0f} M conditionals/s"))
-    _measure_gibbs(bench, "Gibbs, trees", name, tree_network(trees), test, "gibbs -m nltcs-ps5.*")
-    peer_command = "gibbs -m nltcs-dn2mn.*"
-    _measure_gibbs(bench, "Gibbs, converted network", name, converted, test, peer_command)
-    _measure_gibbs(bench, "Gibbs, DTSL network", name, model, test, "")
+    gibbs = partial(_measure_gibbs, bench, name=name, test=test)
+    gibbs("Gibbs, trees", model=tree_network(trees), command="gibbs -m nltcs-ps5.*")
+    gibbs("Gibbs, converted network", model=converted, command="gibbs -m nltcs-dn2mn.*")
+    gibbs("Gibbs, DTSL network", model=model, command="")
 
 
 def _measure_conversion(
@@ -195,30 +204,42 @@ def _measure_conversion(
     name: str,
     network: DependencyNetwork,
     train: Dataset,
+    *,
     test: Dataset,
     split_penalty: int,
 ) -> MarkovNetwork:
     """Measure the conversion to a Markov network over all rotations of two opposite orders."""
-    base, orders = smoothed_marginals(train), Orders(np.arange(train.n_vars))
-    seconds = seconds_of(lambda: to_markov_network(network, base, orders))
+    base, orders = smooth_marginals(train), Orders(np.arange(train.n_vars))
+    seconds = measure_seconds(lambda: to_markov_network(network, base, orders))
     converted = to_markov_network(network, base, orders)
     command = rf"dn2mn -m {name}-ps{split_penalty}\.dn -i {name}\.train\.data -uniq"
     peer = bench.peer(name, command)
-    note = score_note(pll(converted, test).mean, peer)
+    note = describe_score(pll(converted, test).mean, peer)
     rate = f"{len(converted.features):,} features"
-    bench.add(Figure("conversion, 2n orders", name, seconds, rate, *against(peer, seconds), note))
+    bench.add(
+        Figure(
+            "conversion, 2n orders",
+            name,
+            seconds,
+            rate,
+            **compare_seconds(peer, seconds),
+            note=note,
+        )
+    )
     return converted
 
 
 def _measure_gibbs(
-    bench: Bench, task: str, name: str, model: Model, test: Dataset, command: str
+    bench: Bench, task: str, name: str, model: Model, *, test: Dataset, command: str
 ) -> None:
     query = np.arange(0, model.n_vars, 4)
     terms = terms_of(model)
-    # A sample of the test rows is enough for a rate.
+    # A part of the test rows is enough to measure a rate.
     rows = test.rows[:100] if test.n_vars > 60 else test.rows
     settings = Inference(samples=1000)
-    seconds = seconds_of(lambda: conditional_marginals(terms, rows, query, settings, seed=1), 1)
+    seconds = measure_seconds(
+        lambda: conditional_marginals(terms, rows, query, settings, seed=1), 1
+    )
     found = conditional_marginals(terms, rows, query, Inference(samples=1), seed=1)
     drawn = len(found.probability) * len(query) * (settings.burn_in + settings.samples)
     rate = drawn / seconds
@@ -231,7 +252,18 @@ def _measure_gibbs(
         note = f"the same job, equal evidence computed once: {whole:,.0f}x"
     figure_peer = "" if peer is None else str(peer["command"])
     text = f"{rate / 1e6:,.1f} M resamplings/s, {len(terms.weight):,} terms"
-    bench.add(Figure(task, name, seconds, text, figure_peer, peer_seconds, ratio, note))
+    bench.add(
+        Figure(
+            task,
+            name,
+            seconds,
+            text,
+            peer=figure_peer,
+            peer_seconds=peer_seconds,
+            ratio=ratio,
+            note=note,
+        )
+    )
 
 
 def _measure_growth(bench: Bench) -> None:
@@ -249,17 +281,19 @@ def _measure_growth(bench: Bench) -> None:
         "variables": [(8000, n) for n in (50, 100, 200, 400)],
     }
     for axis, pairs in sizes.items():
-        seconds = [seconds_of(partial(learn_tree_path, data(*pair), kappa), 2) for pair in pairs]
+        seconds = [
+            measure_seconds(partial(learn_tree_path, data(*pair), kappa), 2) for pair in pairs
+        ]
         x = [pair[0] if axis == "rows" else pair[1] for pair in pairs]
-        bench.add(_slope(f"trees, growth in {axis}", x, seconds))
+        bench.add(_fit_slope(f"trees, growth in {axis}", x, seconds))
     base = data(8000, 100)
     seconds, sizes_of = [], []
     for divisor in (1e4, 1e3, 1e2, 1):
         network = tree_network(learn_tree_path(base, 1 / divisor).trees)
-        product, orders = smoothed_marginals(base), Orders(np.arange(base.n_vars))
-        seconds.append(seconds_of(partial(to_markov_network, network, product, orders)))
+        product, orders = smooth_marginals(base), Orders(np.arange(base.n_vars))
+        seconds.append(measure_seconds(partial(to_markov_network, network, product, orders)))
         sizes_of.append(len(cpd_features(network)[0].var))
-    bench.add(_slope("conversion, growth in literals", sizes_of, seconds))
+    bench.add(_fit_slope("conversion, growth in literals", sizes_of, seconds))
     trees = learn_tree_path(base, 1.0).trees
     features = tree_features(trees, "prune-5")
     rng = np.random.default_rng(0)
@@ -268,10 +302,12 @@ def _measure_growth(bench: Bench) -> None:
     for count in counts:
         chosen = features.select(np.sort(rng.permutation(len(features))[:count]))
         likelihood = arrange_stored(chosen, base)
-        seconds.append(seconds_of(partial(likelihood.value_and_gradient, np.full(count, 0.01))))
-    bench.add(_slope("gradient, growth in features", counts, seconds))
+        seconds.append(
+            measure_seconds(partial(likelihood.value_and_gradient, np.full(count, 0.01)))
+        )
+    bench.add(_fit_slope("gradient, growth in features", counts, seconds))
 
 
-def _slope(task: str, x: list[int], seconds: list[float]) -> Figure:
+def _fit_slope(task: str, x: list[int], seconds: list[float]) -> Figure:
     slope = float(np.polyfit(np.log(x), np.log(seconds), 1)[0])
     return Figure(task, "synthetic", seconds[-1], f"time ~ size^{slope:.2f} up to {x[-1]:,}")

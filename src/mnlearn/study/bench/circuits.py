@@ -19,12 +19,12 @@ from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.penalty import Penalty
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.scoring.any_model import ll
-from mnlearn.study.bench.measure import Bench, Figure, against, seconds_of
-from mnlearn.study.bench.peer_circuits import peers
+from mnlearn.study.bench.measure import Bench, Figure, compare_seconds, measure_seconds
+from mnlearn.study.bench.peer_circuits import find_peers
 
 PENALTY = Penalty(0.5, 1.0)
 EDGE_COST = 0.1
-# Of the models that Libra's figures are for, and of larger ones.
+# The split costs of the runs of Libra.
 MARKOV_SPLIT_COST, BAYES_SPLIT_COST = 5.0, 2.0
 LARGEST = 200_000
 # Where circuits are large enough to be evaluated from memory and not from a cache.
@@ -45,7 +45,9 @@ def measure_circuits(bench: Bench, name: str, train: Dataset, test: Dataset) -> 
         start, split_cost = starts[method]
         for peer in (bench.peer(name, pattern) for pattern in patterns):
             if peer is not None:
-                _until(bench, name, method, start, split_cost, test, peer)
+                _measure_growth(
+                    bench, name, method, start, split_cost=split_cost, test=test, peer=peer
+                )
     if name in LARGE or name == "grid":
         start, split_cost = starts["acmn"]
         budget = LARGEST if name in LARGE else 2_000
@@ -54,11 +56,12 @@ def measure_circuits(bench: Bench, name: str, train: Dataset, test: Dataset) -> 
         _measure_evaluation(bench, name, growth.model.model(), test)
 
 
-def _until(
+def _measure_growth(
     bench: Bench,
     name: str,
     method: str,
     start: Callable[[], Growing],
+    *,
     split_cost: float,
     test: Dataset,
     peer: Any,
@@ -88,7 +91,7 @@ def _until(
             name,
             seconds,
             f"{circuit.n_edges:,} edges",
-            *against(peer, seconds),
+            **compare_seconds(peer, seconds),
             note=f"test LL {score:.4f}, Libra {target:.4f}{reached}",
         )
     )
@@ -103,7 +106,7 @@ def _measure_evaluation(bench: Bench, name: str, circuit: ArithmeticCircuit, tes
     # Every edge reads a value going up, and a value and a flow going down, and writes a flow.
     gathered = np.zeros((circuit.n_edges, LANES))
     copied = np.empty((circuit.n_edges, LANES))
-    copy = 2 * seconds_of(lambda: np.copyto(copied, gathered))
+    copy = 2 * measure_seconds(lambda: np.copyto(copied, gathered))
     batches: dict[str, Batch | LogSpace] = {
         "log space": LogSpace(circuit, circuit.weight),
         "plain numbers": Batch(circuit, circuit.features is not None),
@@ -111,17 +114,19 @@ def _measure_evaluation(bench: Bench, name: str, circuit: ArithmeticCircuit, tes
     evidence = {"": np.full((LANES, circuit.n_vars), UNKNOWN, np.uint8)}
     evidence[" of examples"] = test.rows[:LANES]
     for (given, rows), (numbers, batch) in itertools.product(evidence.items(), batches.items()):
-        seconds = seconds_of(partial(_up_and_down, batch, rows))
+        seconds = measure_seconds(partial(_up_and_down, batch, rows))
         share = f", {seconds / copy:.1f} times a copy of their operands"
-        bench.add(_evaluated(f"circuit{given}, {numbers}", name, circuit, seconds, LANES, share))
-    # What was measured last, in plain numbers, is what scores are computed with.
-    for peer, prepare in peers().items() if name in LARGE else ():
-        theirs = seconds_of(prepare(circuit, test.rows[:LANES]))
-        found = _evaluated("circuit of examples", name, circuit, seconds, LANES, "")
+        bench.add(
+            _describe_evaluation(f"circuit{given}, {numbers}", name, circuit, seconds, share=share)
+        )
+    # Scores are computed in plain numbers, which were measured last.
+    for peer, prepare in find_peers().items() if name in LARGE else ():
+        theirs = measure_seconds(prepare(circuit, test.rows[:LANES]))
+        found = _describe_evaluation("circuit of examples", name, circuit, seconds)
         bench.add(replace(found, peer=peer, peer_seconds=theirs, ratio=theirs / seconds))
     evaluator = Evaluator(circuit, circuit.features is not None)
-    seconds = seconds_of(lambda: evaluator.expectations(circuit.weight))
-    bench.add(_evaluated("circuit, plain, one row", name, circuit, seconds, 1, ""))
+    seconds = measure_seconds(lambda: evaluator.expectations(circuit.weight))
+    bench.add(_describe_evaluation("circuit, plain, one row", name, circuit, seconds, n_rows=1))
 
 
 def _up_and_down(batch: Batch | LogSpace, rows: NDArray[np.uint8]) -> None:
@@ -129,8 +134,14 @@ def _up_and_down(batch: Batch | LogSpace, rows: NDArray[np.uint8]) -> None:
     batch.flows()
 
 
-def _evaluated(
-    task: str, name: str, circuit: ArithmeticCircuit, seconds: float, n_rows: int, share: str
+def _describe_evaluation(
+    task: str,
+    name: str,
+    circuit: ArithmeticCircuit,
+    seconds: float,
+    *,
+    n_rows: int = LANES,
+    share: str = "",
 ) -> Figure:
     rate = f"{circuit.n_edges * n_rows / seconds / 1e6:,.0f} M edges/s"
     note = f"up and down, {circuit.n_edges:,} edges, {n_rows} at a time{share}"

@@ -24,13 +24,14 @@ from mnlearn.methods.gssl import GSSL
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
-from mnlearn.study.bench.measure import Bench, Figure, seconds_of
+from mnlearn.study.bench.measure import Bench, Figure, measure_seconds
 from mnlearn.study.published import Source, load_published, lookup
 
 PENALTY = Penalty(0.5, 5.0)
-# Whose examples become all their values in the paper, to judge by its numbers of unique features.
+# The paper starts at all values of the examples on these datasets, judging by its numbers of unique
+# features.
 FULL = ("nltcs", "msnbc", "plants", "accidents", "pumsb_star", "dna")
-# Where every point of a grid can be learned from the start in minutes.
+# On these datasets every point of a grid can be learned from the start in minutes.
 SMALL = ("nltcs", "dna")
 GRID_GENERATED = 500_000
 LONGER = 10
@@ -73,10 +74,10 @@ def measure_generated(bench: Bench, name: str, train: Dataset, valid: Dataset) -
             name,
             total,
             f"{len(features):,} features",
-            "" if theirs is None else "GSSL Table 3",
-            None if theirs is None else theirs.value,
-            None if theirs is None else theirs.value / total,
-            f"validation PLL {score:.4f}; with {LONGER} times the iterations "
+            peer="" if theirs is None else "GSSL Table 3",
+            peer_seconds=None if theirs is None else theirs.value,
+            ratio=None if theirs is None else theirs.value / total,
+            note=f"validation PLL {score:.4f}; with {LONGER} times the iterations "
             f"{100 * gained / abs(score):+.3f} %",
         )
     )
@@ -96,7 +97,7 @@ def _measure_evaluation(bench: Bench, name: str, features: FeatureSet, train: Da
     """
     likelihood = arrange_packed(features, train)
     w = np.full(likelihood.n_features, 0.01)
-    seconds = seconds_of(lambda: likelihood.value_and_gradient(w))
+    seconds = measure_seconds(lambda: likelihood.value_and_gradient(w))
     n_rows = 64 * likelihood.data.n_words
     work = 2.0 * len(likelihood.many) * n_rows
     parts = (likelihood.many, likelihood.few)
@@ -104,7 +105,7 @@ def _measure_evaluation(bench: Bench, name: str, features: FeatureSet, train: Da
     n_bytes += likelihood.rows.nbytes + likelihood.features.code.nbytes
     n_literals = len(likelihood.features.code)
     note = (
-        f"{100 * work / seconds / peak_rate():.0f} % of masked sums in the nearest cache; "
+        f"{100 * work / seconds / measure_peak_rate():.0f} % of masked sums in the nearest cache; "
         f"{n_bytes / n_literals:.0f} bytes a literal with {len(likelihood.rows) / 1e6:.1f} M rows "
         "in lists"
     )
@@ -112,7 +113,7 @@ def _measure_evaluation(bench: Bench, name: str, features: FeatureSet, train: Da
     bench.add(Figure("value and gradient, packed", name, seconds, rate, note=note))
     chosen = arrange(features, train)
     if isinstance(chosen, RewrittenLikelihood):
-        of_chosen = seconds_of(lambda: chosen.value_and_gradient(w))
+        of_chosen = measure_seconds(lambda: chosen.value_and_gradient(w))
         rate = f"{seconds / of_chosen:.1f}x as fast by rare values"
         bench.add(Figure("value and gradient, rewritten", name, of_chosen, rate))
 
@@ -126,7 +127,7 @@ def _masked_sums(x: Any, words: Any, places: Any, n_words: int, times: int) -> f
     return total
 
 
-def peak_rate() -> float:
+def measure_peak_rate() -> float:
     """Return how many numbers a second are added under masks that stay in the nearest cache."""
     room = np.zeros(64 * BLOCK + 16, np.float32)
     skip = (-room.ctypes.data % 64) // 4
@@ -138,7 +139,7 @@ def peak_rate() -> float:
         _masked_sums(x, words, (0, BLOCK), BLOCK, times)
 
     work()
-    return 2.0 * times * 64 * BLOCK / seconds_of(work)
+    return 2.0 * times * 64 * BLOCK / measure_seconds(work)
 
 
 def _measure_grid(bench: Bench, name: str, train: Dataset, valid: Dataset) -> None:

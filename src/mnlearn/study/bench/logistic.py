@@ -9,10 +9,16 @@ import numpy as np
 from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.conversion import Orders, smoothed_marginals, to_markov_network
+from mnlearn.learning.conversion import Orders, smooth_marginals, to_markov_network
 from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
 from mnlearn.scoring.any_model import pll
-from mnlearn.study.bench.measure import Bench, Figure, against, score_note, seconds_of
+from mnlearn.study.bench.measure import (
+    Bench,
+    Figure,
+    compare_seconds,
+    describe_score,
+    measure_seconds,
+)
 from mnlearn.study.datasets.registry import load_registry
 
 PENALTY = 2.0
@@ -29,29 +35,31 @@ def measure_logistic(bench: Bench, name: str, train: Dataset, test: Dataset) -> 
     peer = bench.peer(name, rf"dnlearn -i {name}\.train\.data -logistic -l1 {PENALTY:g}")
     if name in load_registry() and peer is None:
         return
-    seconds = seconds_of(lambda: learn_logistic_path(train, [PENALTY], free_intercept=False))
+    seconds = measure_seconds(lambda: learn_logistic_path(train, [PENALTY], free_intercept=False))
     path = learn_logistic_path(train, [PENALTY], free_intercept=False)
     network = path.network(PENALTY)
-    note = score_note(pll(network, test).mean, peer)
+    note = describe_score(pll(network, test).mean, peer)
     rate = f"{train.n_vars / seconds:,.0f} regressions/s"
     task = f"logistic, penalty {PENALTY:g}"
-    bench.add(Figure(task, name, seconds, rate, *against(peer, seconds), note))
-    _measure_library(bench, name, train, path, seconds)
-    seconds = seconds_of(lambda: learn_logistic_path(train, PENALTIES, free_intercept=False), 1)
+    bench.add(Figure(task, name, seconds, rate, **compare_seconds(peer, seconds), note=note))
+    _measure_library(bench, name, train, path, ours_seconds=seconds)
+    seconds = measure_seconds(
+        lambda: learn_logistic_path(train, PENALTIES, free_intercept=False), 1
+    )
     rate = f"{len(PENALTIES) * train.n_vars / seconds:,.0f} regressions/s"
     bench.add(Figure(f"logistic, {len(PENALTIES)} penalties", name, seconds, rate))
     peer = bench.peer(name, rf"dn2mn -m {name}-lr{PENALTY:g}\.dn -i {name}\.train\.data -uniq")
-    base, orders = smoothed_marginals(train), Orders(np.arange(train.n_vars))
-    seconds = seconds_of(lambda: to_markov_network(network, base, orders))
+    base, orders = smooth_marginals(train), Orders(np.arange(train.n_vars))
+    seconds = measure_seconds(lambda: to_markov_network(network, base, orders))
     converted = to_markov_network(network, base, orders)
-    note = score_note(pll(converted, test).mean, peer)
+    note = describe_score(pll(converted, test).mean, peer)
     rate = f"{len(converted.features):,} features"
     task = "conversion, 2n orders, logistic"
-    bench.add(Figure(task, name, seconds, rate, *against(peer, seconds), note))
+    bench.add(Figure(task, name, seconds, rate, **compare_seconds(peer, seconds), note=note))
 
 
 def _measure_library(
-    bench: Bench, name: str, train: Dataset, path: LogisticPath, ours_seconds: float
+    bench: Bench, name: str, train: Dataset, path: LogisticPath, *, ours_seconds: float
 ) -> None:
     """Time liblinear, where installed, until its objective is within our gap of ours."""
     try:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import pandas as pd
@@ -20,6 +20,7 @@ class Figure:
     dataset: str
     seconds: float
     rate: str = ""
+    _: KW_ONLY
     peer: str = ""
     peer_seconds: float | None = None
     ratio: float | None = None
@@ -51,7 +52,7 @@ class Bench:
         return None if found.empty else found.iloc[0]
 
 
-def seconds_of(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+def measure_seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
     """Return the least time of several runs of some work."""
     times = []
     for _ in range(repeats):
@@ -61,14 +62,15 @@ def seconds_of(work: Callable[[], Any], repeats: int = REPEATS) -> float:
     return min(times)
 
 
-def against(peer: Any, seconds: float) -> tuple[str, float | None, float | None]:
-    """Return the peer's command and seconds, and how many times ours go into them."""
+def compare_seconds(peer: Any, seconds: float) -> dict[str, Any]:
+    """Return what a figure says of a peer's run, by its name; nothing without a peer."""
     if peer is None:
-        return "", None, None
-    return str(peer["command"]), float(peer["user_seconds"]), float(peer["user_seconds"] / seconds)
+        return {}
+    theirs = float(peer["user_seconds"])
+    return {"peer": str(peer["command"]), "peer_seconds": theirs, "ratio": theirs / seconds}
 
 
-def score_note(score: float, peer: Any) -> str:
+def describe_score(score: float, peer: Any) -> str:
     """Return our test score and, if there is one, the peer's."""
     if peer is None:
         return f"test PLL {score:.4f}"

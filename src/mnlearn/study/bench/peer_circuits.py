@@ -16,13 +16,13 @@ from mnlearn.models.circuit import ArithmeticCircuit
 Work = Callable[[], Any]
 
 
-def peers() -> dict[str, Callable[[ArithmeticCircuit, NDArray[np.uint8]], Work]]:
+def find_peers() -> dict[str, Callable[[ArithmeticCircuit, NDArray[np.uint8]], Work]]:
     """Return what prepares the evaluation of a circuit for rows, for each library at hand."""
-    known = {"sparc": ("SparC", sparc_work), "klay": ("KLay, JAX", klay_work)}
+    known = {"sparc": ("SparC", prepare_sparc), "klay": ("KLay, JAX", prepare_klay)}
     return dict(entry for module, entry in known.items() if find_spec(module) is not None)
 
 
-def sparc_work(circuit: ArithmeticCircuit, rows: NDArray[np.uint8]) -> Work:
+def prepare_sparc(circuit: ArithmeticCircuit, rows: NDArray[np.uint8]) -> Work:
     """Return the evaluation of the mean log-likelihood of rows and of its derivatives by SparC.
 
     Sums must have weights that sum to 1 there, so that they become means; the edges are the same.
@@ -45,7 +45,7 @@ def sparc_work(circuit: ArithmeticCircuit, rows: NDArray[np.uint8]) -> Work:
     return lambda: compiled.mean_log_likelihood_and_grad(values)
 
 
-def klay_work(circuit: ArithmeticCircuit, rows: NDArray[np.uint8]) -> Work:
+def prepare_klay(circuit: ArithmeticCircuit, rows: NDArray[np.uint8]) -> Work:
     """Return the evaluation of the root's log-value for rows and of its derivatives by KLay.
 
     KLay (Maene, Derkinderen & Zuidberg Dos Martires 2025) in its own, single precision.

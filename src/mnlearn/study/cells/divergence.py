@@ -24,6 +24,7 @@ def log_ratios(
     second: ArithmeticCircuit,
     n_samples: int,
     seed: int,
+    *,
     threads: int = 1,
 ) -> NDArray[np.float64]:
     """Return log P(x) - log Q(x) of independent samples x of P.
@@ -55,6 +56,7 @@ def estimate_divergence(
     first: tuple[str, Path],
     second: tuple[str, Path],
     n_samples: int,
+    *,
     seed: int,
     out: Path,
     threads: int = 1,
@@ -66,8 +68,7 @@ def estimate_divergence(
     identity : Mapping
         Study, dataset and recipe (see `study.recipes`), which go into the record.
     first, second : tuple of str and Path
-        Name of the method and file of its circuit. The record has the number of nodes and of
-        edges of both circuits.
+        Name of the method and file of its circuit. The record has the sizes of both circuits.
     n_samples : int
         Exact samples of the first circuit to draw.
     seed : int
@@ -92,7 +93,7 @@ def estimate_divergence(
     if p.n_vars != q.n_vars:
         raise InputError(f"{second[1]}: expected {p.n_vars} variables, got {q.n_vars}.")
     stream = stream_seed(seed, identity["dataset"], first[0], "divergence")
-    ratios = log_ratios(p, q, n_samples, stream, threads)
+    ratios = log_ratios(p, q, n_samples, stream, threads=threads)
     if not np.isfinite(ratios).all():
         raise InputError(
             f"{second[1]}: gives probability 0 to a sample of {first[1]}, so that the divergence "

@@ -25,7 +25,7 @@ from mnlearn.learning.tuning import (
 )
 from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.dependency_network import flat_trees, tree_network
+from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.io.native import Model, as_dependency_network, read_npz, write_npz
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.files import write_csv, write_json
@@ -39,6 +39,7 @@ def learn_cell(
     identity: Mapping[str, Any],
     train_path: Path,
     valid_path: Path,
+    *,
     values: Mapping[str, Any],
     cmll_settings: Mapping[str, Any],
     checkpoint_folder: Path | None,
@@ -48,44 +49,41 @@ def learn_cell(
 ) -> None:
     """Search a grid and write the models of a cell, its grid points and its record to a folder.
 
-    identity : study, method (label), dataset, seed, and the recipe of the cell (see
-        `study.recipes`).
-    values : values by parameter, as in a study.
-    cmll_settings : if not empty, the last choice is made by validation CMLL and not PLL: the
-        number of query groups, and arguments of `Inference`.
-    network_path : the dependency network that the method builds on, if it does.
+    Parameters
+    ----------
+    name : str
+        The learner, see `methods`.
+    identity : Mapping
+        Study, method (label), dataset, seed, and the recipe of the cell (see `study.recipes`).
+    train_path, valid_path : Path
+        The data that models are learned from, and those that they are chosen by.
+    values, cmll_settings : Mapping
+        Values by parameter, as in a study. If the settings are not empty, the last choice is made
+        by validation CMLL and not PLL: number of query groups, and arguments of `Inference`.
+    checkpoint_folder, model_folder : Path
+        Folder of finished grid points, with which a killed search resumes; and folder to write.
+    threads : int
+        Threads to use; the result does not depend on their number.
+    network_path : Path, optional
+        The dependency network that the method builds on, if it does.
     """
     learner = load_learner(name)
     grid = learner.grid(values)
-    began = time.perf_counter()
-    train = load_npz(train_path)
-    network = None
-    if network_path is not None:
-        network = as_dependency_network(read_npz(network_path), network_path)
-    seconds_read = time.perf_counter() - began
+    train, network, seconds_read = read_inputs(train_path, network_path)
     valid = load_npz(valid_path)
     learned_by = provenance(learner_root(name), "study.cells.learn.learn_cell")
+    files = [file_digest(p) for p in (train_path, valid_path, network_path) if p is not None]
     kept = Checkpoints(
-        checkpoint_folder,
-        learner=name,
-        code=learned_by["code_digest"],
-        files=[file_digest(p) for p in (train_path, valid_path, network_path) if p is not None],
-        grid=grid,
+        checkpoint_folder, learner=name, code=learned_by["code_digest"], files=files, grid=grid,
         criterion=dict(cmll_settings),
         identity=[identity["method"], identity["dataset"], identity["seed"]],
-    )
+    )  # fmt: skip
     warm_up(learner, cmll_settings)
-    last = _cmll_criterion(learner, identity, valid, cmll_settings, threads)
+    last = _cmll_criterion(learner, identity, valid, cmll_settings, threads=threads)
     tuned = tune(
-        learner,
-        train,
-        grid,
-        validation_score(learner, valid, threads),
-        threads=threads,
-        checkpoints=kept,
-        last_criterion=last,
-        network=network,
-    )
+        learner, train, grid, validation_score(learner, valid, threads), threads=threads,
+        checkpoints=kept, last_criterion=last, network=network,
+    )  # fmt: skip
     context = {
         **identity,
         "learner": name,
@@ -95,11 +93,24 @@ def learn_cell(
     write_tuned(tuned, model_folder, context)
 
 
+def read_inputs(
+    train_path: Path, network_path: Path | None
+) -> tuple[Dataset, DependencyNetwork | None, float]:
+    """Read training data and the network that a method builds on, with the seconds it takes."""
+    began = time.perf_counter()
+    train = load_npz(train_path)
+    network = None
+    if network_path is not None:
+        network = as_dependency_network(read_npz(network_path), network_path)
+    return train, network, time.perf_counter() - began
+
+
 def _cmll_criterion(
     learner: type[Learner],
     identity: Mapping[str, Any],
     valid: Dataset,
     settings: Mapping[str, Any],
+    *,
     threads: int,
 ) -> Criterion | None:
     """Return validation CMLL as a criterion, or None if there are no settings for it."""
@@ -109,7 +120,9 @@ def _cmll_criterion(
     seed, dataset = int(identity["seed"]), str(identity["dataset"])
     groups = partitions(seed, dataset, valid.n_vars, settings["groups"], n=1)[0]
     gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
-    return validation_cmll(learner.scorer, valid, groups, inference, gibbs_seed, threads)
+    return validation_cmll(
+        learner.scorer, valid, groups, inference, seed=gibbs_seed, threads=threads
+    )
 
 
 def warm_up(learner: type[Learner], cmll_settings: Mapping[str, Any]) -> None:
@@ -120,7 +133,7 @@ def warm_up(learner: type[Learner], cmll_settings: Mapping[str, Any]) -> None:
         network = tree_network(flat_trees(data.n_vars))
     last = None
     if cmll_settings:
-        last = validation_cmll(learner.scorer, data, [[0, 1]], Inference("gibbs", 1, 1), 0)
+        last = validation_cmll(learner.scorer, data, [[0, 1]], Inference("gibbs", 1, 1), seed=0)
     with redirect_stderr(io.StringIO()):
         score = validation_score(learner, data)
         tune(learner, data, learner.grid({}), score, last_criterion=last, network=network)

@@ -16,10 +16,17 @@ def compare_paired(
 ) -> None:
     """Write the mean differences of the scores that two methods both have, as JSON.
 
-    identity : study, dataset and recipe (see `study.recipes`), which go into the record.
-    first, second : name of the method, and its scores by test example as `score_cell` writes them.
-        Each difference is the score of the first less that of the second, with the standard error
-        of the mean over test examples, in nats.
+    Each difference is the score of the first less that of the second, with the standard error of
+    the mean over test examples, in nats.
+
+    Parameters
+    ----------
+    identity : Mapping
+        Study, dataset and recipe (see `study.recipes`), which go into the record.
+    first, second : tuple of str and Path
+        Name of the method, and its scores by test example as `score_cell` writes them.
+    out : Path
+        File of the record.
 
     Raises
     ------

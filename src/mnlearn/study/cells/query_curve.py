@@ -1,8 +1,17 @@
-"""Queries of growing size: how well, and how fast, models answer them on test examples."""
+"""Queries of growing size: how well, and how fast, models answer them on test examples.
+
+For each share of the variables a record has the conditional log-likelihood of the query variables
+(`cll`, of circuits only) and their conditional marginal log-likelihood (`cmll`), in nats per query
+variable, and the seconds per query. A circuit evaluates several queries at a time for these; of the
+first 100 queries, answered one at a time on one thread, it has `seconds_single_per_query`. Where
+some models answer a part of the queries only, `cll_sampled` and `cmll_sampled` are of this part, so
+that all models can be compared.
+"""
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +40,26 @@ from mnlearn.runtime.threads import map_ranges
 _SINGLE = 100
 
 
-def draw_queries(test: Dataset, dataset: str, n_examples: int, seed: int, path: Path) -> None:
+def draw_queries(test: Dataset, dataset: str, n_examples: int, seed: int, *, path: Path) -> None:
     """Draw test examples and, for each of them, the order in which its variables are queried.
 
-    Writes `example`, int64 of (n_examples,), places in the test data in the order drawn, and
-    `rank`, uint16 of (n_examples, n_vars): a query of n variables asks for those of rank below
-    n, given all others. So the variables of a query are among those of every larger one, and the
-    first queries are the same however many are drawn.
+    The variables of a query are among those of every larger query, and the first queries are the
+    same however many are drawn.
+
+    Parameters
+    ----------
+    test : Dataset
+        The test data.
+    dataset : str
+        Its name, which names the random stream.
+    n_examples : int
+        Examples to draw; all if there are fewer.
+    seed : int
+        Seed of the study.
+    path : Path
+        File to write: `example`, int64 of (n_examples,), places in the test data in the order
+        drawn; and `rank`, uint16 of (n_examples, n_vars). A query of n variables asks for those of
+        rank below n, given all others.
     """
     rng = stream(seed, dataset, "queries")
     n_given = len(test.row_of)
@@ -54,6 +76,7 @@ def query_curve(
     test_path: Path,
     queries_path: Path,
     percentages: Sequence[int],
+    *,
     inference: Mapping[str, Any],
     identity: Mapping[str, Any],
     seed: int,
@@ -64,18 +87,24 @@ def query_curve(
 ) -> None:
     """Write how well a model answers queries of growing shares of the variables.
 
-    percentages : of the variables that are queried. For each the record has the conditional
-        log-likelihood and the conditional marginal log-likelihood of the query variables, nats
-        per query variable, and the seconds per query. A circuit evaluates several queries at a
-        time for these; of the first 100 queries, answered one at a time on one thread, the record
-        has `seconds_single_per_query`.
-    inference : arguments of `Inference`, how models other than circuits answer; these have no
-        conditional log-likelihood.
-    identity : study, dataset, method and recipe, which go into the record; dataset and method name
-        the random stream.
-    n_sampled : models other than circuits answer so many of the first queries. Of these alone are
-        `cmll_sampled` and, of circuits, `cll_sampled`, so that all models can be compared.
-    with_beliefs : models other than circuits also answer by belief propagation.
+    Parameters
+    ----------
+    model_path, test_path, queries_path : Path
+        The model, the test data, and what `draw_queries` wrote.
+    percentages : sequence of int
+        Shares of the variables that are queried.
+    inference : Mapping
+        Arguments of `Inference`: how models other than circuits answer.
+    identity : Mapping
+        Study, dataset, method, recipe. Dataset and method name the random stream.
+    seed, threads : int
+        Seed of the study; threads to use, on whose number the result does not depend.
+    out : Path
+        The record to write.
+    n_sampled : int, optional
+        Models other than circuits answer so many of the first queries.
+    with_beliefs : bool
+        Models other than circuits also answer by belief propagation.
 
     Raises
     ------
@@ -84,32 +113,33 @@ def query_curve(
     """
     model, test = load_model(model_path), load_npz(test_path)
     rows, rank = _queried(model, test, queries_path)
-    record: dict[str, Any] = {
-        **identity,
-        "scored_by": provenance(
-            "study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries"
-        ),
-    }
+    roots = ("study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries")
+    record = {**identity, "scored_by": provenance(*roots)}
     if isinstance(model, ArithmeticCircuit):
         record["n_queries_single"] = min(_SINGLE, len(rows))
+        answer: Callable[[_Queries], dict[str, Any]] = partial(_answer_exactly, model)
     else:
         rows, rank = rows[:n_sampled], rank[:n_sampled]
         seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
         settings = Inference(**inference)
         record |= {"inference": asdict(settings), "seed": seed}
-        terms = terms_of(model)
+        answer = _Approximation(terms_of(model), settings, seed, with_beliefs).answer
     points = []
     for percentage in track(percentages, "shares of the variables"):
         n_query = max(1, round(test.n_vars * percentage / 100))
-        asked = rank < n_query
-        if isinstance(model, ArithmeticCircuit):
-            point = _exact(model, rows, asked, n_sampled, threads)
-        else:
-            point = _sampled(terms, rows, asked, settings, seed, n_sampled, threads)
-            if with_beliefs:
-                point |= _believed(terms, rows, asked, threads)
+        point = answer(_Queries(rows, rank < n_query, n_sampled, threads))
         points.append({"percentage": percentage, "n_query_variables": n_query, **point})
     write_json(out, {**record, "n_queries": len(rows), "points": points})
+
+
+@dataclass(frozen=True)
+class _Queries:
+    """Queries of one size. asked : shape of `rows`, the query variables of each row."""
+
+    rows: NDArray[np.uint8]
+    asked: NDArray[np.bool_]
+    n_sampled: int | None
+    threads: int
 
 
 def _queried(
@@ -124,28 +154,20 @@ def _queried(
     return test.rows[test.row_of[arrays["example"]]], rank
 
 
-def _exact(
-    circuit: ArithmeticCircuit,
-    rows: NDArray[np.uint8],
-    asked: NDArray[np.bool_],
-    n_sampled: int | None,
-    threads: int,
-) -> dict[str, Any]:
-    """Answer queries with a circuit.
-
-    asked : shape of `rows`, the query variables of each row.
-    """
-    evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
+def _answer_exactly(circuit: ArithmeticCircuit, queries: _Queries) -> dict[str, Any]:
+    """Answer queries with a circuit."""
+    evidence = np.where(queries.asked, UNKNOWN, queries.rows).astype(np.uint8)
     # The first use compiles or loads the kernels.
     conditionals(circuit, evidence[:1])
     began = time.perf_counter()
-    log_evidence, p = conditionals(circuit, evidence, threads)
+    log_evidence, p = conditionals(circuit, evidence, queries.threads)
     seconds = time.perf_counter() - began
-    cll = (log_value(circuit, rows, threads) - log_evidence) / asked.sum(axis=1)
+    log_joint = log_value(circuit, queries.rows, queries.threads)
+    cll = (log_joint - log_evidence) / queries.asked.sum(axis=1)
     return {
-        **_means("cll", cll, n_sampled),
-        **_cmll(rows, asked, p[:, :, 1], p[:, :, 0], n_sampled),
-        "seconds_per_query": seconds / len(rows),
+        **_means("cll", cll, queries.n_sampled),
+        **_cmll(queries, p[:, :, 1], p[:, :, 0]),
+        "seconds_per_query": seconds / len(queries.rows),
         "seconds_single_per_query": _seconds_single(circuit, evidence[:_SINGLE]),
     }
 
@@ -161,16 +183,24 @@ def _seconds_single(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> 
     return (time.perf_counter() - began) / len(evidence)
 
 
-def _sampled(
-    terms: Terms,
-    rows: NDArray[np.uint8],
-    asked: NDArray[np.bool_],
-    inference: Inference,
-    seed: int,
-    n_sampled: int | None,
-    threads: int,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Approximation:
+    """How models other than circuits answer."""
+
+    terms: Terms
+    inference: Inference
+    seed: int
+    with_beliefs: bool
+
+    def answer(self, queries: _Queries) -> dict[str, Any]:
+        """Answer queries by sampling and, if asked, also by belief propagation."""
+        sampled = _sample(self.terms, self.inference, self.seed, queries)
+        return sampled | (_believe(self.terms, queries) if self.with_beliefs else {})
+
+
+def _sample(terms: Terms, inference: Inference, seed: int, queries: _Queries) -> dict[str, Any]:
     """Answer queries one by one, by a Gibbs chain each or by enumeration."""
+    rows, asked = queries.rows, queries.asked
     p_one = np.zeros(rows.shape)
 
     def answer(first: int, last: int) -> None:
@@ -179,20 +209,13 @@ def _sampled(
             found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed=seed)
             p_one[i, found.query] = found.probability[0]
 
-    answer(0, 1)
-    began = time.perf_counter()
-    map_ranges(answer, len(rows), threads)
-    seconds = time.perf_counter() - began
-    return {
-        **_cmll(rows, asked, p_one, 1.0 - p_one, n_sampled),
-        "seconds_per_query": seconds / len(rows),
-    }
+    seconds = _seconds_per_query(answer, queries)
+    return {**_cmll(queries, p_one, 1.0 - p_one), "seconds_per_query": seconds}
 
 
-def _believed(
-    terms: Terms, rows: NDArray[np.uint8], asked: NDArray[np.bool_], threads: int
-) -> dict[str, Any]:
+def _believe(terms: Terms, queries: _Queries) -> dict[str, Any]:
     """Answer queries one by one by belief propagation."""
+    rows, asked = queries.rows, queries.asked
     log_odds, converged = np.zeros(rows.shape), np.zeros(len(rows), bool)
 
     def answer(first: int, last: int) -> None:
@@ -200,32 +223,33 @@ def _believed(
             found = infer_beliefs(terms, rows[i], np.flatnonzero(asked[i]))
             log_odds[i, found.query], converged[i] = found.log_odds, found.converged
 
-    answer(0, 1)
-    began = time.perf_counter()
-    map_ranges(answer, len(rows), threads)
-    seconds = time.perf_counter() - began
+    seconds = _seconds_per_query(answer, queries)
     # The logarithms of both probabilities from the log-odds: a difference from 1 could be 0.
     own = np.where(rows == 1, log_odds, -log_odds)
     log_p = np.where(asked, -np.logaddexp(0.0, -own), 0.0)
     return {
         "cmll_beliefs": _mean(log_p.sum(axis=1) / asked.sum(axis=1)),
         "converged_beliefs": float(converged.mean()),
-        "seconds_beliefs_per_query": seconds / len(rows),
+        "seconds_beliefs_per_query": seconds,
     }
 
 
+def _seconds_per_query(answer: Callable[[int, int], None], queries: _Queries) -> float:
+    """Answer all queries, after one that compiles or loads the kernels, and return the time."""
+    answer(0, 1)
+    began = time.perf_counter()
+    map_ranges(answer, len(queries.rows), queries.threads)
+    return (time.perf_counter() - began) / len(queries.rows)
+
+
 def _cmll(
-    rows: NDArray[np.uint8],
-    asked: NDArray[np.bool_],
-    p_one: NDArray[np.float64],
-    p_zero: NDArray[np.float64],
-    n_sampled: int | None,
+    queries: _Queries, p_one: NDArray[np.float64], p_zero: NDArray[np.float64]
 ) -> dict[str, dict[str, float]]:
     """Return the mean log-marginal of the query variables' values, per query variable."""
-    own = np.where(asked, np.where(rows, p_one, p_zero), 1.0)
+    own = np.where(queries.asked, np.where(queries.rows, p_one, p_zero), 1.0)
     with np.errstate(divide="ignore"):
-        cmll = np.log(own).sum(axis=1) / asked.sum(axis=1)
-    return _means("cmll", cmll, n_sampled)
+        cmll = np.log(own).sum(axis=1) / queries.asked.sum(axis=1)
+    return _means("cmll", cmll, queries.n_sampled)
 
 
 def _means(

@@ -26,15 +26,24 @@ def check_exports(
     test_path: Path,
     forms: Sequence[str],
     identity: Mapping[str, Any],
+    *,
     out: Path,
 ) -> None:
     """Write how much the scores of test examples change when a model goes through a file.
 
-    forms : suffixes of the files without the dot, see `save_model`. For each the record has the
-        bytes of the file and the largest difference between the log-likelihoods, in nats, that
-        the model and the one read back give to a test example. The partition function of a Markov
-        network is not computed: its log-potentials are compared, up to a constant.
-    identity : study, dataset, method and recipe, which go into the record.
+    Parameters
+    ----------
+    model_path, test_path : Path
+        The model and the test data.
+    forms : sequence of str
+        Suffixes of the files without the dot, see `save_model`. For each the record has the bytes
+        of the file and the largest difference between the log-likelihoods, in nats, that the model
+        and the one read back give to a test example. The partition function of a Markov network is
+        not computed: its log-potentials are compared, up to a constant.
+    identity : Mapping
+        Study, dataset, method and recipe, which go into the record.
+    out : Path
+        File of the record.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ def score_cell(
     test_path: Path,
     groups_path: Path,
     settings: Mapping[str, Any],
+    *,
     checkpoint_folder: Path | None,
     per_example_path: Path,
     trace_path: Path,
@@ -36,66 +38,139 @@ def score_cell(
 ) -> None:
     """Score every variant of a learned cell on the test data and write the cell.
 
-    model_folder : what `learn_cell` wrote; its grid points are copied to `trace_path`, beside the
-        cell that rests on them.
-    settings : arguments of `Inference`. The first partition of `groups_path` gives the CMLL that
-        is reported; the others give its spread, for the chosen variant only.
-    cmll_of : which models are given a CMLL: "all" variants, the "chosen" one, or "none".
-    recipe : what the cell depends on (see `study.recipes`). The record has it beside
-        `learned_from`, what its models depend on.
+    Parameters
+    ----------
+    model_folder : Path
+        What `learn_cell` wrote; its grid points are copied to `trace_path`, beside the cell.
+    test_path, groups_path : Path
+        The test data; and the partitions of the variables into query groups. The first partition
+        gives the CMLL that is reported, the others its spread, for the chosen variant only.
+    settings, recipe : Mapping
+        Arguments of `Inference`; and what the cell depends on (see `study.recipes`).
+    checkpoint_folder : Path or None
+        Keeps the scores of each variant, so that a killed run resumes.
+    per_example_path, trace_path, cell_path : Path
+        The files to write: the chosen model's scores by test example, grid points, the record.
+    threads : int
+        Threads to use; the result does not depend on their number.
+    cmll_of : {"all", "chosen", "none"}
+        Which models are given a CMLL: all variants, the chosen one, or none.
     """
-    record, groups = read_json(model_folder / TUNING_RECORD), read_json(groups_path)
-    test = load_npz(test_path)
-    inference = Inference(**settings)
-    scorer = load_learner(record["learner"]).scorer
-    scored_by = provenance(
-        learner_root(record["learner"]),
-        "study.cells.score.score_cell",
-        "inference.query_groups.partitions",
+    record = read_json(model_folder / TUNING_RECORD)
+    roots = ("study.cells.score.score_cell", "inference.query_groups.partitions")
+    scored_by = provenance(learner_root(record["learner"]), *roots)
+    scoring = _Scoring(
+        load_learner(record["learner"]).scorer,
+        load_npz(test_path),
+        settings,
+        stream_seed(record["seed"], record["dataset"], record["method"], "gibbs"),
+        threads,
+        Checkpoints(checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)),
     )
-    kept = Checkpoints(
-        checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)
-    )
+    groups = read_json(groups_path)
+    per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
+    _write_per_example(per_example_path, per_row, scoring.test)
+    write_text(trace_path, read_text(model_folder / TRACE))
     cell = {
         **record,
         "learned_from": record["recipe"],
         "recipe": dict(recipe or {}),
         "inference": dict(settings),
-        "n_test": test.n_examples,
-        "n_vars": test.n_vars,
+        "n_test": scoring.test.n_examples,
+        "n_vars": scoring.test.n_vars,
         "scored_by": scored_by,
+        "peak_memory_mib_score": peak_memory_mib(),
     }
-    seed = stream_seed(record["seed"], record["dataset"], record["method"], "gibbs")
+    write_json(cell_path, cell)
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """How the models of a cell are scored; finished scores are kept in checkpoints."""
+
+    scorer: Scorer
+    test: Dataset
+    settings: Mapping[str, Any]
+    seed: int
+    threads: int
+    kept: Checkpoints
+
+    def score(self, path: Path, groups: Sequence[Groups]) -> dict[str, Any]:
+        """Return every score of one model, its inference time and the scores of each row."""
+        key = {
+            "model": file_digest(path),
+            "groups": groups,
+            "settings": self.settings,
+            "seed": self.seed,
+        }
+        scored: dict[str, Any] = self.kept.record(key, partial(self._score, path, groups))
+        return scored
+
+    def _score(self, path: Path, groups: Sequence[Groups]) -> dict[str, Any]:
+        model, scorer, test, threads = read_npz(path), self.scorer, self.test, self.threads
+        pll_score = scorer.pll(model, test, threads)
+        scores: dict[str, Any] = {"pll": _summary(pll_score)}
+        per_row = {"pll": pll_score.per_row.tolist()}
+        seconds = 0.0
+        if groups:
+            inference = Inference(**self.settings)
+            began = time.perf_counter()
+            by_partition = [
+                scorer.cmll(model, test, g, inference, seed=self.seed, threads=threads)
+                for g in groups
+            ]
+            seconds = (time.perf_counter() - began) / len(groups)
+            means = [score.mean for score in by_partition]
+            scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}
+            per_row["cmll"] = by_partition[0].per_row.tolist()
+        if scorer.has_exact_likelihood(model):
+            ll_score = scorer.ll(model, test, threads)
+            scores["ll"] = _summary(ll_score)
+            per_row["ll"] = ll_score.per_row.tolist()
+        return {"scores": scores, "seconds_inference": round(seconds, 4), "per_row": per_row}
+
+
+def _score_variants(
+    record: Mapping[str, Any],
+    model_folder: Path,
+    groups: Sequence[Groups],
+    scoring: _Scoring,
+    *,
+    cmll_of: str,
+) -> dict[str, list[float]]:
+    """Add its scores to each variant of a record; return those of the chosen model by row."""
+    variants = record["variants"]
     same_as_chosen = _variant_of_chosen(record)
-    for variant in record["variants"]:
+    per_row = {}
+    for variant in variants:
         if variant == same_as_chosen:
             continue
-        path = model_path(model_folder, variant)
         asked = _partitions_of(variant, groups, cmll_of)
-        key = {"model": file_digest(path), "groups": asked, "settings": settings, "seed": seed}
-        scored = kept.record(
-            key, partial(_scored, scorer, path, test, asked, inference, seed, threads)
-        )
+        scored = scoring.score(model_path(model_folder, variant), asked)
         rows = scored.pop("per_row")
         if variant == CHOSEN:
-            per_example = [np.array(values)[test.row_of].tolist() for values in rows.values()]
-            write_csv(
-                per_example_path,
-                (dict(zip(rows, row, strict=True)) for row in zip(*per_example, strict=True)),
-            )
-        cell["variants"][variant].update(scored)
+            per_row = rows
+        variants[variant].update(scored)
         say(f"{record['dataset']} {record['method']} {variant or 'chosen'}: scored")
     if same_as_chosen is not None:
-        chosen = cell["variants"][CHOSEN]
-        scores = {name: score for name, score in chosen["scores"].items() if name != "cmll"}
-        if cmll_of == "all":
-            of_chosen = chosen["scores"]["cmll"]
-            scores["cmll"] = {**of_chosen, "partitions": of_chosen["partitions"][:1]}
-        cell["variants"][same_as_chosen]["scores"] = scores
-        cell["variants"][same_as_chosen]["seconds_inference"] = chosen["seconds_inference"]
-    write_text(trace_path, read_text(model_folder / TRACE))
-    cell["peak_memory_mib_score"] = peak_memory_mib()
-    write_json(cell_path, cell)
+        variants[same_as_chosen].update(_copy_scores(variants[CHOSEN], cmll_of))
+    return per_row
+
+
+def _write_per_example(path: Path, per_row: Mapping[str, Sequence[float]], test: Dataset) -> None:
+    """Write the scores of distinct rows as the scores of test examples, in their order."""
+    per_example = [np.array(values)[test.row_of].tolist() for values in per_row.values()]
+    rows = zip(*per_example, strict=True)
+    write_csv(path, (dict(zip(per_row, row, strict=True)) for row in rows))
+
+
+def _copy_scores(chosen: Mapping[str, Any], cmll_of: str) -> dict[str, Any]:
+    """Return the scores of a variant whose model is the chosen one."""
+    scores = {name: score for name, score in chosen["scores"].items() if name != "cmll"}
+    if cmll_of == "all":
+        of_chosen = chosen["scores"]["cmll"]
+        scores["cmll"] = {**of_chosen, "partitions": of_chosen["partitions"][:1]}
+    return {"scores": scores, "seconds_inference": chosen["seconds_inference"]}
 
 
 def _partitions_of(variant: str, groups: Sequence[Groups], cmll_of: str) -> Sequence[Groups]:
@@ -110,41 +185,6 @@ def _variant_of_chosen(record: Mapping[str, Any]) -> str | None:
         if name != CHOSEN and variant["parameters"] == chosen:
             return str(name)
     return None
-
-
-def _scored(
-    scorer: Scorer,
-    path: Path,
-    test: Dataset,
-    groups: Sequence[Groups],
-    inference: Inference,
-    seed: int,
-    threads: int,
-) -> dict[str, Any]:
-    """Return every score of one model, its inference time and the scores of each row."""
-    model = read_npz(path)
-    pll_score = scorer.pll(model, test, threads)
-    scores: dict[str, Any] = {"pll": _summary(pll_score)}
-    per_row = {"pll": pll_score.per_row.tolist()}
-    seconds = 0.0
-    if groups:
-        began = time.perf_counter()
-        by_partition = [
-            scorer.cmll(model, test, g, inference, seed=seed, threads=threads) for g in groups
-        ]
-        seconds = (time.perf_counter() - began) / len(groups)
-        means = [score.mean for score in by_partition]
-        scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}
-        per_row["cmll"] = by_partition[0].per_row.tolist()
-    if scorer.has_exact_likelihood(model):
-        ll_score = scorer.ll(model, test, threads)
-        scores["ll"] = _summary(ll_score)
-        per_row["ll"] = ll_score.per_row.tolist()
-    return {
-        "scores": scores,
-        "seconds_inference": round(seconds, 4),
-        "per_row": per_row,
-    }
 
 
 def _summary(score: Score) -> dict[str, float]:

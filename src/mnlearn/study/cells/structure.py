@@ -43,7 +43,14 @@ def couplings(network: MarkovNetwork) -> dict[tuple[int, int], float]:
 def write_structure(model_path: Path, identity: Mapping[str, Any], out: Path) -> None:
     """Write the couplings of a Markov network as JSON.
 
-    identity : study, dataset, method and recipe (see `study.recipes`), which go into the record.
+    Parameters
+    ----------
+    model_path : Path
+        The network.
+    identity : Mapping
+        Study, dataset, method and recipe (see `study.recipes`), which go into the record.
+    out : Path
+        File of the record.
 
     Raises
     ------

@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mnlearn.data.dataset import load_npz
 from mnlearn.learning.learner import Fitted
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import learner_root, load_learner
-from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
+from mnlearn.models.io.native import write_npz
 from mnlearn.runtime.files import read_json, write_json
 from mnlearn.runtime.provenance import provenance
 from mnlearn.study.cells.files import CHOSEN
-from mnlearn.study.cells.learn import warm_up
+from mnlearn.study.cells.learn import read_inputs, warm_up
 
 # A model that is learned in less than a third of this is learned up to three times.
 _ENOUGH_SECONDS = 30.0
@@ -27,6 +25,7 @@ def time_cell(
     train_path: Path,
     recipe: Mapping[str, Any],
     out: Path,
+    *,
     threads: int = 1,
     network_path: Path | None = None,
 ) -> None:
@@ -56,33 +55,30 @@ def time_cell(
     chosen = cell["variants"][CHOSEN]
     grid = learner.grid({name: [value] for name, value in chosen["parameters"].items()})
     warm_up(learner, {})
-    began = time.perf_counter()
-    train = load_npz(train_path)
-    network: DependencyNetwork | None = None
-    if network_path is not None:
-        network = as_dependency_network(read_npz(network_path), network_path)
-    seconds_read = time.perf_counter() - began
+    train, network, seconds_read = read_inputs(train_path, network_path)
     runs: list[Fitted] = []
     while len(runs) < _MAX_RUNS and sum(_total(run) for run in runs) < _ENOUGH_SECONDS:
         runs.append(tune(learner, train, grid, None, threads=threads, network=network).best.fitted)
     best = min(runs, key=_total)
+    record = {
+        **{name: cell[name] for name in ("study", "dataset", "method", "seed", "learner")},
+        "recipe": dict(recipe),
+        "parameters": chosen["parameters"],
+        "n_runs": len(runs),
+        "seconds": {name: round(value, 4) for name, value in best.seconds.items()},
+        "seconds_read": round(seconds_read, 4),
+        "seconds_write": round(_seconds_write(best), 4),
+        "timed_by": provenance(learner_root(cell["learner"]), "study.cells.timing.time_cell"),
+    }
+    write_json(out, record)
+
+
+def _seconds_write(fitted: Fitted) -> float:
+    """Return the seconds of writing a model to a file."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        write_npz(best.model, Path(folder) / "model.npz")
-        seconds_write = time.perf_counter() - began
-    write_json(
-        out,
-        {
-            **{name: cell[name] for name in ("study", "dataset", "method", "seed", "learner")},
-            "recipe": dict(recipe),
-            "parameters": chosen["parameters"],
-            "n_runs": len(runs),
-            "seconds": {name: round(value, 4) for name, value in best.seconds.items()},
-            "seconds_read": round(seconds_read, 4),
-            "seconds_write": round(seconds_write, 4),
-            "timed_by": provenance(learner_root(cell["learner"]), "study.cells.timing.time_cell"),
-        },
-    )
+        write_npz(fitted.model, Path(folder) / "model.npz")
+        return time.perf_counter() - began
 
 
 def _total(fitted: Fitted) -> float:

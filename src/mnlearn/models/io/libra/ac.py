@@ -15,7 +15,6 @@ import numpy as np
 
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import FeatureSet, features_of
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 
@@ -88,10 +87,10 @@ class _Reader:
         child = place[np.concatenate([children for _, children in self.inner])]
         circuit = ArithmeticCircuit(
             self.n_vars,
-            read_only(np.array([is_sum for is_sum, _ in self.inner], np.uint8)),
-            read_only(np.cumsum([0, *length], dtype=np.int64)),
-            read_only(child.astype(np.int32)),
-            read_only(np.array(self.weight, np.float64)),
+            np.array([is_sum for is_sum, _ in self.inner], np.uint8),
+            np.cumsum([0, *length], dtype=np.int64),
+            child.astype(np.int32),
+            np.array(self.weight, np.float64),
             features,
         )
         try:

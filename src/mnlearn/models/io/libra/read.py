@@ -15,7 +15,6 @@ from mnlearn.models.io.libra.factors import Factor, Row, Table, Tree, rows_of
 from mnlearn.models.io.libra.parse import Reader
 from mnlearn.models.io.libra.target_trees import MAX_TABLE_PARENTS, becomes_tree, target_tree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
-from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
 
@@ -61,7 +60,7 @@ def read_mn(path: Path | str) -> MarkovNetwork:
                 )
     reader.finish()
     if not collected.weight:
-        return MarkovNetwork(reader.n_vars, collected.features(), read_only(np.zeros(0)))
+        return MarkovNetwork(reader.n_vars, collected.features(), np.zeros(0))
     try:
         return markov_network(reader.n_vars, collected.features(), np.array(collected.weight))
     except InputError as error:
@@ -102,8 +101,8 @@ def read_dn(path: Path | str) -> DependencyNetwork:
     return DependencyNetwork(
         assemble(reader.n_vars, trees),
         collected.features(),
-        read_only(np.repeat(np.arange(reader.n_vars, dtype=np.int32), n_rows)),
-        read_only(np.array(collected.weight, np.float64)),
+        np.repeat(np.arange(reader.n_vars, dtype=np.int32), n_rows),
+        np.array(collected.weight, np.float64),
     )
 
 

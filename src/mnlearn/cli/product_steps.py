@@ -1,0 +1,95 @@
+"""The steps of the pipeline that show what records say: scores, tables, figures, claims, pages."""
+
+from pathlib import Path
+
+import click
+
+from mnlearn.cli.options import FILE
+from mnlearn.runtime.errors import InputError
+
+
+@click.command()
+@click.argument("cells", nargs=-1, required=True, type=FILE)
+@click.option("--paired", multiple=True, type=FILE, help="Record of two methods compared.")
+@click.option("--curve", "curves", multiple=True, type=FILE, help="Record of a query curve.")
+@click.option("--export", "exports", multiple=True, type=FILE, help="Record of `check-exports`.")
+@click.option("--time", "times", multiple=True, type=FILE, help="Record of `time-cell`.")
+@click.option("--trace", "traces", multiple=True, type=FILE, help="Grid points of a cell.")
+@click.option("--timed", multiple=True, help="Method whose seconds are those of --time alone.")
+@click.option("--divergence", "divergences", multiple=True, type=FILE, help="Record of a KL.")
+@click.option("--out", type=FILE, required=True)
+def gather(
+    cells: tuple[Path, ...],
+    paired: tuple[Path, ...],
+    curves: tuple[Path, ...],
+    exports: tuple[Path, ...],
+    times: tuple[Path, ...],
+    traces: tuple[Path, ...],
+    timed: tuple[str, ...],
+    divergences: tuple[Path, ...],
+    out: Path,
+) -> None:
+    """Pipeline: put the numbers of all cells into one tidy CSV."""
+    from mnlearn.runtime.files import write_text
+    from mnlearn.study.gather import gather as gather_cells
+
+    for path in cells:
+        try:
+            gather_cells([path])
+        except (AttributeError, KeyError, TypeError) as error:
+            raise InputError(f"{path}: is not the record of a scored cell.") from error
+    scores = gather_cells(
+        cells,
+        paired_paths=paired,
+        curve_paths=curves,
+        export_paths=exports,
+        timing_paths=times,
+        divergence_paths=divergences,
+        trace_paths=traces,
+        timed=timed,
+    )
+    write_text(out, scores.to_csv(index=False, lineterminator="\n"))
+
+
+@click.command()
+@click.argument("name", metavar="STUDY")
+@click.argument("product", type=click.Choice(["tables", "figures", "claims"]))
+@click.option("--only", multiple=True, help="Just these, by name.")
+@click.option("--order", type=FILE, help="What tables are made by; names the cells to mark.")
+def write(name: str, product: str, only: tuple[str, ...], order: Path | None) -> None:
+    """Pipeline: write a study's tables, figures or claims from its scores.csv."""
+    from mnlearn.cli.study_products import write_claims, write_figures, write_tables
+
+    chosen = list(only) or None
+    if product == "tables":
+        write_tables(name, chosen, order)
+    elif product == "figures":
+        write_figures(name, chosen)
+    else:
+        write_claims(name)
+
+
+@click.command()
+@click.argument("source", metavar="MARKDOWN", type=FILE)
+@click.option("--out", type=FILE, required=True)
+def page(source: Path, out: Path) -> None:
+    """Pipeline: show a table or the claims as a page for the browser."""
+    from mnlearn.report.pages import write_page
+
+    write_page(source, out)
+
+
+@click.command()
+@click.argument("name", metavar="STUDY")
+@click.argument("method")
+def appendix(name: str, method: str) -> None:
+    """Pipeline: show every point of a method's grid as a page for the browser."""
+    from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study
+    from mnlearn.report.appendix import write_appendix
+    from mnlearn.study.datasets.prepare import label_datasets
+
+    study = find_study(name)
+    if method not in study.methods:
+        raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
+    labels = label_datasets(configuration()["local"])
+    write_appendix(study, method, labels, checkout() / RESULTS / name)
