@@ -1,0 +1,164 @@
+"""Della Pietra: the best conjunction of two features is added until none gains enough."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.features.della_pietra import InductionSearch
+from mnlearn.learning.features.pair_candidates import PairCandidates
+from mnlearn.learning.features.pair_gains import Gains, LikelihoodGains, PseudoLikelihoodGains
+from mnlearn.learning.features.sampled_gains import SampledGains
+from mnlearn.learning.grid_order import Path
+from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
+from mnlearn.learning.parameters import parameter
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
+from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.models.features import FeatureSet
+from mnlearn.scoring import networks
+
+OBJECTIVES = ("pseudo_likelihood", "likelihood")
+EXPECTATIONS = ("gibbs", "exact")
+SEARCHES = ("quick", "exact")
+_NOT_SEARCHED = ("sd", "l1", "max_iterations")
+
+
+@dataclass(frozen=True, eq=False)
+class Induced:
+    """The features of one search, its seconds and what its record says."""
+
+    features: FeatureSet
+    seconds: float
+    details: dict[str, Any]
+
+
+class Workspace:
+    """The searches made so far, and the features of the last one used."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._searches: dict[tuple[Any, ...], Induced] = {}
+        self._key: tuple[Any, ...] = ()
+        self._arranged: ArrangedFeatures | None = None
+
+    def search(self, learner: "DellaPietra") -> Induced:
+        """Return the outcome of a search."""
+        key = learner.values_but(*_NOT_SEARCHED)
+        if key not in self._searches:
+            self._searches[key] = learner.search_features(self.task)
+        return self._searches[key]
+
+    def arranged(self, learner: "DellaPietra") -> ArrangedFeatures:
+        """Return the features of one search."""
+        key = learner.values_but(*_NOT_SEARCHED)
+        if self._arranged is None or self._key != key:
+            self._arranged = None  # Two arrangements could be more than memory holds.
+            features = self.search(learner).features
+            began = time.perf_counter()
+            self._key, self._arranged = key, arrange_features(self.task, features, began)
+        return self._arranged
+
+
+@dataclass(eq=False)
+class DellaPietra(Learner):
+    """Markov network of induced features (Della Pietra, Della Pietra & Lafferty 1997)."""
+
+    objective: str = parameter(
+        "pseudo_likelihood", "what a feature has to raise", choices=OBJECTIVES
+    )
+    min_gain: float = parameter(
+        10.0, "nats that a feature must gain in the search", low=0, high=1e9
+    )
+    min_support: float = parameter(
+        1.0, "examples that a candidate must match, 0 for any", low=0, high=1e9
+    )
+    expectations: str = parameter(
+        "gibbs", "how the likelihood gets expectations, exact up to 20 variables",
+        choices=EXPECTATIONS,
+    )  # fmt: skip
+    chains: int = parameter(10_000, "Gibbs chains of the search", low=1, high=1e8)
+    sweeps: int = parameter(
+        5, "sweeps of each chain after a change of the weights", low=1, high=1e6
+    )
+    search: str = parameter(
+        "quick",
+        "candidates are scored again when they come up as the best, or every time",
+        choices=SEARCHES,
+    )
+    max_features: int | None = parameter(
+        None, "features to add to the atomic ones at most, or none", low=0, high=1e9
+    )
+    max_seconds: float | None = parameter(
+        None, "seconds to search features at most, or none", low=0, high=1e9
+    )
+    search_sd: float | None = parameter(
+        1.0, "standard deviation of the weight prior in the search, or none", above=0
+    )
+    search_l1: float = parameter(0.0, "L1 penalty on the weights in the search", low=0, high=1e15)
+    sd: float | None = standard_deviation(1.0)
+    l1: float = l1_penalty(0.0)
+    max_iterations: int = iterations()
+    search_seed: int = parameter(20, "seed of the Gibbs chains of the search", low=0, high=2**63)
+
+    def search_features(self, task: Task) -> Induced:
+        """Search features; a search that was killed goes on from the state that was kept."""
+        began = time.monotonic()
+        name = {"search": [str(value) for value in self.values_but(*_NOT_SEARCHED)]}
+        kept = None if task.store is None else task.store.load(name)
+        before = 0.0 if kept is None else float(kept["seconds"])
+        search = self.new_search(task)
+        if kept is None:
+            search.begin()
+        else:
+            search.restore(kept)
+
+        def keep(state: dict[str, NDArray]) -> None:
+            seconds = before + time.monotonic() - began
+            if task.store is not None:
+                task.store.save(name, {**state, "seconds": np.array(seconds)})
+
+        left = np.inf if self.max_seconds is None else self.max_seconds - before
+        stopped_by = search.run(began + left, keep)
+        seconds = before + time.monotonic() - began
+        details = {
+            "n_added": len(search.gained),
+            "n_scored": search.n_scored,
+            "search_stopped_by": stopped_by,
+        }
+        return Induced(search.features(), seconds, details)
+
+    def new_search(self, task: Task) -> InductionSearch:
+        """Return a search that has not begun."""
+        data, threads = task.train, task.threads
+        penalty = Penalty(self.search_sd, self.search_l1)
+        gains: Gains
+        if self.objective == "pseudo_likelihood":
+            gains = PseudoLikelihoodGains(data, penalty, self.min_gain, threads)
+        elif self.expectations == "exact":
+            gains = LikelihoodGains(data, penalty, self.min_gain, threads)
+        else:
+            how = self.chains, self.sweeps, self.search_seed
+            gains = SampledGains(data, penalty, self.min_gain, *how, threads)
+        most = np.inf if self.max_features is None else self.max_features
+        pool = PairCandidates(data, self.min_support, threads)
+        return InductionSearch(pool, gains, self.min_gain, self.search == "quick", most)
+
+    def learn(self, workspace: Workspace, start: Start) -> Fitted:
+        """Return the network of one search and weight prior."""
+        found = workspace.search(self)
+        arranged = workspace.arranged(self)
+        fitted = arranged.fit(
+            Penalty(self.sd, self.l1), self.max_iterations, start, seconds_structure=found.seconds
+        )
+        return replace(fitted, details={**found.details, **fitted.details})
+
+    prepare = staticmethod(Workspace)
+    title = "Della Pietra"
+    citation = "Della Pietra, Della Pietra & Lafferty 1997"
+    stages = (Stage(("objective", "min_gain", "l1", "sd"), learn, Path()),)
+    scorer: ClassVar[Scorer] = networks
+    variant = ("objective",)

@@ -1,0 +1,251 @@
+"""Induced features against a naive search, and sampled expectations against exact ones."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
+
+import oracles
+from conftest import random_data
+from mnlearn.data.dataset import merge_rows
+from mnlearn.learning.features.pair_candidates import PairCandidates, mask_features
+from mnlearn.learning.features.pair_gains import LikelihoodGains, mask_network
+from mnlearn.learning.features.sampled_gains import SampledGains
+from mnlearn.learning.learner import Start, Task
+from mnlearn.learning.penalty import Penalty
+from mnlearn.methods.della_pietra import DellaPietra
+from mnlearn.models.features import features_of
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.runtime.errors import InputError
+
+N_VARS = 5
+READINGS = [("pseudo_likelihood", "gibbs"), ("likelihood", "exact")]
+
+
+def task_of(data, threads=1, store=None):
+    return Task(data, DellaPietra.grid({}), threads=threads, store=store)
+
+
+def searched(learner, data, threads=1):
+    search = learner.new_search(task_of(data, threads))
+    search.begin()
+    return search, search.run()
+
+
+def variables(masks, n_vars):
+    features = mask_features(masks, n_vars)
+    return [frozenset(v for v, _ in features.literals(f)) for f in range(len(features))]
+
+
+def total(objective, network, data):
+    """Log-likelihood or log-pseudo-likelihood of all examples, by enumeration."""
+    if objective == "pseudo_likelihood":
+        return data.weight @ oracles.pll(network, data.rows)
+    p = dict(zip(map(bytes, oracles.all_states(data.n_vars)), oracles.joint(network), strict=True))
+    return data.weight @ np.log([p[bytes(row)] for row in data.rows])
+
+
+def naive_gain(objective, conjunctions, weight, added, data, penalty):
+    def lost(w):
+        features = features_of([[(v, 1) for v in sorted(c)] for c in [*conjunctions, added]])
+        network = markov_network(data.n_vars, features, [*weight, w])
+        paid = penalty.l1 * abs(w) + 0.5 * penalty.precision * w * w
+        return paid - total(objective, network, data)
+
+    sides = [minimize_scalar(lost, bounds=b, method="bounded") for b in ((-9, 0), (0, 9))]
+    best = min(sides, key=lambda side: side.fun)
+    return max(lost(0.0) - best.fun, 0.0)
+
+
+@pytest.mark.parametrize(("objective", "expectations"), READINGS)
+@pytest.mark.parametrize("l1", [0.0, 2.0])
+def test_each_step_takes_the_candidate_that_a_naive_search_takes(objective, expectations, l1):
+    data = random_data(4, 200, N_VARS)
+    learner = DellaPietra(
+        objective=objective, expectations=expectations, min_gain=1.0, search="exact",
+        search_l1=l1, min_support=0.0,
+    )  # fmt: skip
+    search = learner.new_search(task_of(data))
+    search.begin()
+    for _ in range(9):
+        model = variables(search.pool.features, N_VARS)
+        weight = search.gains.weight
+        unions = {a | b for a, b in itertools.combinations(model, 2)} - set(model)
+        penalty = Penalty(1.0, l1)
+        gains = {c: naive_gain(objective, model, weight, c, data, penalty) for c in unions}
+        more = search._add_best()
+        left = set(variables(search.pool.masks[search.pool.key > -np.inf], N_VARS))
+        if not more:
+            assert left == unions
+            assert max(gains.values(), default=0.0) <= 1.0 + 1e-4
+            break
+        added = variables(search.pool.features, N_VARS)[-1]
+        assert left >= unions - {added}
+        assert_allclose(search.gained[-1], max(gains.values()), atol=1e-4)
+        assert_allclose(search.gained[-1], gains[added], atol=1e-4)
+    assert len(search.gained) > 1
+    assert not more
+
+
+@pytest.mark.parametrize(("objective", "expectations"), READINGS)
+def test_weights_are_learned_after_each_feature(objective, expectations):
+    data = random_data(4, 200, N_VARS)
+    learner = DellaPietra(objective=objective, expectations=expectations, min_gain=1.0)
+    search, _ = searched(learner, data)
+    network = mask_network(search.pool.features, search.gains.weight, N_VARS)
+
+    def objective_at(w):
+        moved = MarkovNetwork(N_VARS, network.features, w)
+        return total(objective, moved, data) - 0.5 * float(w @ w)
+
+    # Learning ends within 0.1 nats of the best weights, so no single weight gains more.
+    for f in range(len(network.weight)):
+        for step in (-0.1, 0.1):
+            moved = network.weight.copy()
+            moved[f] += step
+            assert objective_at(moved) < objective_at(network.weight) + 0.1
+
+
+def test_the_quick_search_ends_where_nothing_gains():
+    data = random_data(5, 400, 12)
+    quick, why = searched(DellaPietra(min_gain=2.0), data)
+    exact, _ = searched(DellaPietra(min_gain=2.0, search="exact"), data)
+    assert why == "gain"
+    open_ = np.flatnonzero(quick.pool.key > -np.inf)
+    assert quick.gains.score(quick.pool, open_)[1].max() <= 2.0
+    assert min(quick.gained) > 2.0
+    assert quick.n_scored < exact.n_scored
+    assert abs(len(quick.gained) - len(exact.gained)) <= 3
+
+
+def test_sampled_expectations_agree_with_exact_ones():
+    data, penalty = random_data(6, 300, 8), Penalty(1.0)
+    pool = PairCandidates(data, 0.0)
+    sampled = SampledGains(data, penalty, 1.0, 20_000, 20, 1)
+    sampled.refit(pool, sampled.weight)
+    pool.add([int(np.argmax(pool.held))])
+    sampled.refit(pool, np.append(sampled.weight, 0.5))
+    exact = LikelihoodGains(data, penalty, 1.0)
+    exact.refit(pool, np.zeros(len(pool.features)))
+    # The weights are those of the likelihood, to within the error of the sample.
+    assert_allclose(sampled.weight, exact.weight, atol=0.15)
+    network = mask_network(pool.features, sampled.weight, 8)
+    p = oracles.joint(network)
+    states = oracles.all_states(8)
+    n = len(sampled._states)
+    for c, chosen in enumerate(variables(pool.masks, 8)):
+        expected = p @ states[:, sorted(chosen)].all(axis=1)
+        drawn = sampled._states[:, sorted(chosen)].all(axis=1).mean()
+        error = np.sqrt(expected * (1 - expected) / n)
+        assert abs(drawn - expected) < 5 * error, c
+
+
+def test_both_expectations_find_the_strong_pairs():
+    data = random_data(7, 500, 7)
+    found = [
+        set(variables(searched(learner, data)[0].pool.features, 7))
+        for learner in (
+            DellaPietra(objective="likelihood", expectations="exact", min_gain=5.0),
+            DellaPietra(objective="likelihood", expectations="gibbs", min_gain=5.0),
+        )
+    ]
+    assert found[0] == found[1]
+    assert {frozenset(pair) for pair in ((1, 2), (3, 4), (5, 6))} <= found[0]
+
+
+def test_a_candidate_matches_enough_examples():
+    data = random_data(8, 60, 7)
+    for support in (0.0, 1.0, 12.0):
+        search, _ = searched(DellaPietra(min_gain=0.5, min_support=support), data)
+        pool = search.pool
+        for mask, held in zip(variables(pool.masks, 7), pool.held, strict=True):
+            rows = data.rows[:, sorted(mask)].all(axis=1)
+            assert held == data.weight @ rows >= support
+        model = variables(pool.features, 7)
+        unions = {a | b for a, b in itertools.combinations(model, 2)}
+        matching = {c for c in unions if data.weight @ data.rows[:, sorted(c)].all(1) >= support}
+        assert set(variables(pool.masks, 7)) == {c for c in matching if len(c) > 1}
+
+
+@pytest.mark.parametrize("objective", ["pseudo_likelihood", "likelihood"])
+def test_threads_do_not_matter(objective):
+    data = random_data(9, 300, 9)
+    learner = DellaPietra(objective=objective, chains=300, min_gain=3.0)
+    one, two = (searched(learner, data, threads)[0] for threads in (1, 2))
+    assert len(one.gained) > 1
+    for name, array in one.state().items():
+        assert_array_equal(array, two.state()[name])
+
+
+class KilledError(Exception):
+    pass
+
+
+class Kept:
+    """A store that ends the run after some states."""
+
+    def __init__(self, n):
+        self.n, self.states = n, {}
+
+    def load(self, key):
+        return self.states.get(str(key))
+
+    def save(self, key, arrays):
+        self.states[str(key)] = {name: np.array(array) for name, array in arrays.items()}
+        self.n -= 1
+        if self.n == 0:
+            raise KilledError
+
+
+@pytest.mark.parametrize("objective", ["pseudo_likelihood", "likelihood"])
+def test_a_killed_search_goes_on(objective, monkeypatch):
+    monkeypatch.setattr("mnlearn.learning.features.della_pietra._SECONDS_BETWEEN_STATES", -1.0)
+    data = random_data(9, 300, 9)
+    learner = DellaPietra(objective=objective, chains=300, min_gain=3.0)
+    whole = learner.learn(DellaPietra.prepare(task_of(data)), Start())
+    store = Kept(3)
+    with pytest.raises(KilledError):
+        learner.learn(DellaPietra.prepare(task_of(data, store=store)), Start())
+    resumed = learner.learn(DellaPietra.prepare(task_of(data, store=store)), Start())
+    assert resumed.details == whole.details
+    assert resumed.details["n_added"] >= 3
+    assert_array_equal(resumed.model.features.start, whole.model.features.start)
+    assert_array_equal(resumed.model.features.var, whole.model.features.var)
+    assert_array_equal(resumed.model.weight, whole.model.weight)
+
+
+def test_limits_keep_the_model_so_far():
+    data = random_data(9, 300, 9)
+    learner = DellaPietra(min_gain=1.0)
+    whole, _ = searched(learner, data)
+    part, why = searched(replace(learner, max_features=2), data)
+    assert why == "features"
+    assert_array_equal(part.pool.features, whole.pool.features[:11])
+    learned = replace(learner, max_seconds=0.0).learn(DellaPietra.prepare(task_of(data)), Start())
+    assert learned.details["search_stopped_by"] == "time"
+    assert len(learned.model.features) == 9
+
+
+def test_exact_expectations_are_for_few_variables():
+    learner = DellaPietra(objective="likelihood", expectations="exact")
+    with pytest.raises(InputError, match="exact: 21 variables are too many to enumerate"):
+        learner.new_search(task_of(random_data(1, 50, 21)))
+
+
+def test_sampled_weights_fit_columns_that_exclude_each_other():
+    """A value that no state has, or that all have, must not run away with its weight."""
+    rng = np.random.default_rng(3)
+    drawn = rng.choice(4, (1000, 3), p=[0.9, 0.07, 0.028, 0.002])
+    drawn[:, 1] = np.where(rng.random(1000) < 0.8, drawn[:, 0], drawn[:, 1])
+    data = merge_rows(np.eye(4, dtype=np.uint8)[drawn].reshape(1000, 12))
+    learner = DellaPietra(objective="likelihood", chains=2000, min_support=0.0, min_gain=5.0)
+    search, why = searched(learner, data)
+    assert why == "gain"
+    assert np.abs(search.gains.weight).max() < 15.0
+    exact = LikelihoodGains(data, Penalty(1.0), 5.0)
+    exact._use(exact._likelihood(search.pool), search.gains.weight)
+    in_model = exact._share @ oracles.all_states(12)[:, ::-1]
+    assert_allclose(in_model, data.frequency, atol=0.05)
