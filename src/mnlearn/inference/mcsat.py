@@ -57,9 +57,7 @@ def sample_by_slices(
     a clause with probability 1 - exp(-|w|). Unit propagation then fixes variables. The others are
     drawn uniformly among the states that meet the kept clauses, up to 8 variables at a time. That
     is exact if clauses tie no more than 8, else it is one sweep over blocks from the last state.
-    Both leave the model's distribution as it is; SampleSAT, which the paper uses, draws only nearly
-    uniformly. A sweep cannot leave a region that clauses of infinite weight on more than 8
-    variables cut off.
+    Both leave the model's distribution as it is (decision 0801).
 
     References
     ----------
