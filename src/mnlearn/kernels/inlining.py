@@ -1,8 +1,8 @@
 """The `inlined` decorator, for parts of kernels that must cost no call.
 
-Numba copies the body into each caller before it compiles it, with the caller's rules for floating
-point numbers. A call of a compiled function passes
-all fields of its arrays and counts references to them, which is slow inside short loops.
+Numba copies the body into each caller before it compiles the caller, with the caller's rules for
+floating point numbers. A call of a compiled function passes all fields of its arrays and counts
+references to them, which is slow inside short loops.
 """
 
 from numba import njit
