@@ -55,8 +55,14 @@ leaves = st.one_of(
 
 
 def name_tuples(n_vars):
-    text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
-    return st.none() | st.lists(text, min_size=n_vars, max_size=n_vars).map(tuple)
+    # Control characters, but not tab, line feed and carriage return, are refused in names.
+    printable = st.characters(
+        codec="utf-8",
+        exclude_categories=("Cs",),
+        exclude_characters=[*map(chr, (*range(9), 11, 12, *range(14, 32), 127, 0xFFFE, 0xFFFF))],
+    )
+    text = st.text(printable, min_size=1, max_size=5)
+    return st.none() | st.lists(text, min_size=n_vars, max_size=n_vars, unique=True).map(tuple)
 
 
 def conjunctions(variables, max_size=4):
