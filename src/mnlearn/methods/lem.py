@@ -17,31 +17,55 @@ class LEM(Learner):
     """Feature tree: features divide the examples, and the variables fall apart."""
 
     delta: float = parameter(
-        0.05, "variables that share more nats of information stay together", low=0, high=1e9
+        LemSettings.delta,
+        "variables that share more nats of information stay together",
+        low=0,
+        high=1e9,
     )
     subset_size: int = parameter(
-        3, "variables looked at together for shared information", low=2, high=3
+        LemSettings.subset_size,
+        "variables looked at together for shared information",
+        low=2,
+        high=3,
     )
-    max_feature_length: int = parameter(3, "most literals of a feature", low=1, high=100)
-    search: str = parameter("greedy", "how features are found", choices=SEARCHES)
+    max_feature_length: int = parameter(
+        LemSettings.max_feature_length, "most literals of a feature", low=1, high=100
+    )
+    search: str = parameter(LemSettings.search, "how features are found", choices=SEARCHES)
     side_score: str = parameter(
-        "joint", "score of a feature: 1/(d1 + d0) or 1/d1 + 1/d0", choices=SIDE_SCORES
+        LemSettings.side_score,
+        "score of a feature: 1/(d1 + d0) or 1/d1 + 1/d0",
+        choices=SIDE_SCORES,
     )
     small_side: str = parameter(
-        "one-block", "what a side with too few examples counts as", choices=SMALL_SIDES
+        LemSettings.small_side, "what a side with too few examples counts as", choices=SMALL_SIDES
     )
-    min_rows: int = parameter(10, "examples needed to look for shared information", low=0, high=1e9)
-    pseudocount: float = parameter(1.0, "added to every count", low=1e-9, high=1e9)
+    min_rows: int = parameter(
+        LemSettings.min_rows, "examples needed to look for shared information", low=0, high=1e9
+    )
+    pseudocount: float = parameter(
+        LemSettings.pseudocount, "added to every count", low=1e-9, high=1e9
+    )
     bias_correction: bool = parameter(
-        False, "subtract the expected bias of the estimate of shared information"
+        LemSettings.bias_correction,
+        "subtract the expected bias of the estimate of shared information",
     )
     table_below: int = parameter(
-        5, "fewer variables that do not fall apart get a table", low=1, high=20
+        LemSettings.table_below,
+        "fewer variables that do not fall apart get a table",
+        low=1,
+        high=20,
     )
-    similar: float = parameter(0.0, "share by which similar scores may differ", low=0, high=1)
-    balance: bool = parameter(True, "of similar features, take that with the most even sides")
+    similar: float = parameter(
+        LemSettings.similar, "share by which similar scores may differ", low=0, high=1
+    )
+    balance: bool = parameter(
+        LemSettings.balance, "of similar features, take that with the most even sides"
+    )
     literals: str = parameter(
-        "positive", "values that longer features ask binary variables for", choices=LITERALS
+        LemSettings.literals,
+        "values that longer features ask binary variables for",
+        choices=LITERALS,
     )
 
     def learn(self, task: Task) -> Fitted:
