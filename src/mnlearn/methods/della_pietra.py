@@ -63,7 +63,7 @@ class Workspace:
         return self._arranged
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class DellaPietra(Learner):
     """Markov network of induced features (Della Pietra, Della Pietra & Lafferty 1997)."""
 

@@ -12,7 +12,7 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.scoring import feature_trees
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class LEM(Learner):
     """Feature tree: features divide the examples, and the variables fall apart."""
 
