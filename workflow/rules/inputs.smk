@@ -22,8 +22,8 @@ def network_of(wildcards):
 
 
 def local_entry(wildcards):
-    """Return how a person's own dataset is given; empty for all others."""
-    return config["local"].get(wildcards.dataset, {})
+    """Return how a person's own dataset, or the base of a sub-sample, is given; else nothing."""
+    return config["local"].get(base_of(wildcards.dataset), {})
 
 
 def local_files_of(wildcards):

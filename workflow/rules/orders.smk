@@ -26,8 +26,9 @@ def nothing_more(wildcards):
 
 def labels_of(wildcards):
     """Return the names of a study's datasets for readers, in the order of the study."""
-    labels = label_datasets(config["local"])
-    return [[d, labels.get(d, d)] for d in study_of(wildcards).datasets]
+    names = study_of(wildcards).datasets
+    labels = label_datasets(config["local"], names)
+    return [[d, labels.get(d, d)] for d in names]
 
 
 def queries_content(wildcards):
