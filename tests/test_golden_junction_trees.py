@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.junction_trees.search import learn_junction_tree
+from mnlearn.learning.junction_trees.search import SearchSettings, learn_junction_tree
 from mnlearn.scoring.any_model import ll
 from test_golden_lem import grouped, held_out, values_of
 
@@ -24,7 +24,6 @@ def test_greedy_2_trees(line, mirror):
     train, _, arity = values_of(mirror, name)
     variables = grouped(arity)
     data = merge_rows(variables.one_hot(train[: int(n)]))
-    tree = learn_junction_tree(
-        data, search="greedy", pseudocount=float(pseudocount), groups=variables.groups
-    )
+    settings = SearchSettings(treewidth=2, search="greedy")
+    tree = learn_junction_tree(data, settings, float(pseudocount), variables.groups)
     assert ll(tree, held_out(mirror, name)).mean == pytest.approx(float(test_ll), abs=1e-9)

@@ -10,7 +10,12 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.junction_trees.consistent import Separators
 from mnlearn.learning.junction_trees.entropies import subset_entropies
 from mnlearn.learning.junction_trees.examples import examples_of
-from mnlearn.learning.junction_trees.search import Workspace, learn_junction_tree
+from mnlearn.learning.junction_trees.moves import move_variables
+from mnlearn.learning.junction_trees.search import (
+    SearchSettings,
+    TreeSearch,
+    learn_junction_tree,
+)
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.methods.junction_tree import JunctionTree
@@ -186,7 +191,7 @@ def chain_of_cliques(n, treewidth, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_thin_junction_tree_is_recovered_from_exact_frequencies(treewidth, seed):
     data = chain_of_cliques(8, treewidth, seed)
-    tree = learn_junction_tree(data, treewidth=treewidth, threshold=1e-9, pseudocount=0.0)
+    tree = learn_junction_tree(data, SearchSettings(treewidth, threshold=1e-9), 0.0)
     np.testing.assert_allclose(tree.log_likelihood(data.rows), np.log(data.weight), atol=1e-9)
 
 
@@ -194,7 +199,7 @@ def test_a_thin_junction_tree_is_recovered_from_a_sample():
     truth = chain_of_cliques(8, 2, 11)
     rng = np.random.default_rng(0)
     drawn = rng.choice(truth.n_rows, 200_000, p=truth.weight / truth.weight.sum())
-    tree = learn_junction_tree(merge_rows(truth.rows[drawn]), threshold=1e-4)
+    tree = learn_junction_tree(merge_rows(truth.rows[drawn]), SearchSettings(threshold=1e-4))
     divergence = truth.weight @ (np.log(truth.weight) - tree.log_likelihood(truth.rows))
     assert 0 <= divergence < 1e-3
 
@@ -203,12 +208,12 @@ def test_a_thin_junction_tree_is_recovered_from_a_sample():
 @pytest.mark.parametrize("seed", range(3))
 def test_treewidth_1_is_the_chow_liu_tree(seed, search):
     data = random_data(seed, 400, 9)
-    tree = learn_junction_tree(data, treewidth=1, search=search, pseudocount=0.0)
+    tree = learn_junction_tree(data, SearchSettings(1, search), 0.0)
     task = Task(data, ChowLiu.grid({"pseudocount": 0.0}))
     expected = ll(ChowLiu(pseudocount=0.0).learn(task).model, data)
     np.testing.assert_allclose(ll(tree, data).per_row, expected.per_row, atol=1e-10)
     # With the same pseudocount, the trees differ only where they have other edges.
-    smooth = ll(learn_junction_tree(data, treewidth=1, search=search), data).mean
+    smooth = ll(learn_junction_tree(data, SearchSettings(1, search)), data).mean
     assert smooth == pytest.approx(ll(ChowLiu().learn(task).model, data).mean, abs=2e-3)
 
 
@@ -231,8 +236,30 @@ def test_the_greedy_tree_by_its_definition(treewidth, seed):
         ]
         _, v, face = min(offers)
         members.append(tuple(sorted((*face, v))))
-    found = Workspace(examples.data, GROUPS).find("greedy", treewidth, 0.0, 2).cliques
+    found = TreeSearch(examples.data, GROUPS).find(SearchSettings(treewidth, "greedy")).cliques
     assert found.members == tuple(members)
+
+
+@pytest.mark.parametrize("treewidth", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_move_of_a_variable_improves_the_tree(treewidth, seed):
+    data = random_data(seed, 150, 8)
+    examples = examples_of(data)
+    information = Information(examples)
+    start = TreeSearch(data).find(SearchSettings(treewidth))
+    moved = move_variables(examples, start.cliques)
+    before, after = (ll(examples.fit(c, 0.0), data).mean for c in (start.cliques, moved))
+    assert after >= before - 1e-12
+    gained = 0.0
+    for own in moved.members:
+        others = [c for c in moved.members if c != own]
+        for v in own:
+            if any(v in c for c in others):
+                continue
+            here = information.shared((v,), tuple(u for u in own if u != v), ())
+            for face in {f for c in others for f in itertools.combinations(c, treewidth)}:
+                gained = max(gained, information.shared((v,), face, ()) - here)
+    assert gained < 1e-8
 
 
 def test_the_result_does_not_depend_on_threads_or_on_other_grid_points(tmp_path):
@@ -241,7 +268,7 @@ def test_the_result_does_not_depend_on_threads_or_on_other_grid_points(tmp_path)
     for threads, thresholds in ((1, [0.01]), (2, [0.05, 0.01])):
         workspace = JunctionTree.prepare(Task(data, JunctionTree.grid({}), threads=threads))
         for threshold in thresholds:
-            fitted = JunctionTree(threshold=threshold).learn(workspace)
+            fitted = JunctionTree(threshold=threshold, local_search=True).learn(workspace)
         save_model(fitted.model, tmp_path / "a.npz")
         contents.add((tmp_path / "a.npz").read_bytes())
     assert len(contents) == 1
@@ -262,12 +289,10 @@ def test_the_result_does_not_depend_on_threads_or_on_other_grid_points(tmp_path)
 )
 def test_hostile_data(rows, search, treewidth):
     data = merge_rows(rows)
-    for pseudocount in (0.0, 1.0):
+    for pseudocount, local_search in ((0.0, False), (1.0, True)):
         for subset_size in (2, 3):
-            tree = learn_junction_tree(
-                data, search=search, treewidth=treewidth, threshold=0.0, subset_size=subset_size,
-                pseudocount=pseudocount,
-            )  # fmt: skip
+            settings = SearchSettings(treewidth, search, 0.0, subset_size, local_search)
+            tree = learn_junction_tree(data, settings, pseudocount)
             p = np.exp(tree.log_likelihood(all_states(data.n_vars)))
             assert p.sum() == pytest.approx(1.0, abs=1e-12)
             assert np.isfinite(ll(tree, data).mean)
@@ -275,8 +300,8 @@ def test_hostile_data(rows, search, treewidth):
 
 def test_what_is_refused():
     with pytest.raises(InputError, match="row 2: expected exactly one 1 in the columns 1, 2"):
-        learn_junction_tree(merge_rows([[1, 0, 0], [1, 1, 0]]), groups=[(0, 1)])
+        learn_junction_tree(merge_rows([[1, 0, 0], [1, 1, 0]]), SearchSettings(), groups=[(0, 1)])
     wide = merge_rows(np.eye(300, dtype=np.uint8))
     with pytest.raises(InputError, match="search=greedy"):
-        learn_junction_tree(wide)
-    assert learn_junction_tree(wide, search="greedy").n_cliques == 299
+        learn_junction_tree(wide, SearchSettings())
+    assert learn_junction_tree(wide, SearchSettings(search="greedy")).n_cliques == 299

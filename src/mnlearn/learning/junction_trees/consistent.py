@@ -1,6 +1,7 @@
 """Junction trees that are consistent with what separators separate (Chechetka & Guestrin 2007)."""
 
 from dataclasses import dataclass
+from math import ceil, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,9 @@ from mnlearn.learning.junction_trees.entropies import SubsetEntropies, subset_en
 from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples
 from mnlearn.runtime.threads import map_ranges
 
-# If no tree is consistent at a threshold, the next one is tried: the least threshold, times powers
-# of the step.
-_LEAST, _STEP = 1e-4, 1.25
+# If no tree is consistent at a threshold, those from the least one on are tried that are each the
+# step times the one before.
+_LEAST, _STEP = 1e-4, 1.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +55,12 @@ class Separators:
     ) -> None:
         n = len(examples)
         largest = min(treewidth + subset_size, n)
-        self._entropies = subset_entropies(examples, largest)
-        entropies = self._entropies
-        self._members = np.empty((len(entropies.of_size(treewidth)), treewidth), np.int16)
+        self._entropies = e = subset_entropies(examples, largest)
+        self._members = np.empty((len(e.of_size(treewidth)), treewidth), np.int16)
         fill_subsets(n, self._members)
         n_separators = len(self._members)
         self._ends = np.empty((n_separators, n - treewidth - 1, 2), np.int16)
         self._shared = np.empty((n_separators, n - treewidth - 1))
-        e = entropies
 
         def link(first: int, last: int) -> None:
             link_variables(
@@ -75,19 +74,29 @@ class Separators:
         """Return the best consistent tree that was found.
 
         Variables that share more than the threshold, given a separator, are on one side of it. If
-        no consistent tree is found, a higher threshold is tried. At the highest one all variables
-        are separated, which every tree is consistent with.
+        no tree is consistent with that, bisection finds a higher threshold at which one is, and
+        none is at a threshold 2 % lower. At the highest threshold every tree is consistent.
         """
-        exponent = 0
-        while True:
-            cliques = _Search(self._entropies, self._members, self._components(threshold)).find()
-            if cliques is not None:
-                return Found(cliques, threshold)
-            raised = threshold
-            while raised <= threshold:
-                raised = _LEAST * _STEP**exponent
-                exponent += 1
-            threshold = raised
+        cliques = self._try(threshold)
+        if cliques is not None:
+            return Found(cliques, threshold)
+        highest = float(self._shared.max())
+        first = max(threshold, _LEAST)
+        # Trees are found at `above` and not at `below`.
+        below, above = -1, max(0, ceil(log(highest / first) / log(_STEP)))
+        found = None
+        while above - below > 1 or found is None:
+            middle = (below + above) // 2 if above - below > 1 else above
+            cliques = self._try(first * _STEP**middle)
+            if cliques is None:
+                below = middle
+            else:
+                above, found = middle, Found(cliques, first * _STEP**middle)
+        return found
+
+    def _try(self, threshold: float) -> Cliques | None:
+        """Return the best tree found that is consistent at a threshold, None if there is none."""
+        return _Search(self._entropies, self._members, self._components(threshold)).find()
 
     def _components(self, threshold: float) -> kernels.Components:
         """Return the components of all separators at a threshold."""
@@ -124,8 +133,9 @@ class _Search:
             np.full(n, -np.inf), np.empty(n, np.int16), np.zeros(n, np.int8)
         )
         order = np.argsort(components.size, kind="stable")
-        e = entropies
-        kernels.find_trees(order, components, e.value, e.start, e.binom, self._choice)
+        kernels.find_trees(
+            order, components, entropies.value, entropies.start, entropies.binom, self._choice
+        )
 
     def find(self) -> Cliques | None:
         """Return the cliques of the best tree, None if no separator has trees on all its sides."""
