@@ -18,6 +18,7 @@ from mnlearn.study.datasets.prepare import (
 )
 from mnlearn.study.definition import load_studies
 from mnlearn.study.planning import KINDS, Plan, Record
+from mnlearn.study.samples import base_of
 from mnlearn.study.resources import JobResources
 
 validate(config, "../schemas/config.schema.yaml")
@@ -37,8 +38,8 @@ def read_studies():
     try:
         studies = load_studies(config["studies"], WORKFLOW)
         known = list_datasets(config["local"])
-        wanted = {d for study in studies.values() for d in study.datasets}
-        for name in sorted(wanted | set(config["datasets"])):
+        wanted = {base for study in studies.values() for base in study.bases}
+        for name in sorted(wanted | {base_of(d) for d in config["datasets"]}):
             if name not in known:
                 raise InputError(
                     f"dataset {name}: expected one of {', '.join(known)}; "
@@ -117,7 +118,7 @@ def product_of(wildcards, kind):
 wildcard_constraints:
     name=r"[a-z0-9_]+",
     study="|".join(STUDIES),
-    dataset=r"[a-z0-9_]+",
+    dataset=r"[a-z0-9_]+(-n[1-9][0-9]*-f[0-9]+)?",
     method=METHODS,
     first=METHODS,
     second=METHODS,

@@ -24,6 +24,7 @@ from mnlearn.study.datasets.prepare import list_unavailable, record_outcomes
 from mnlearn.study.datasets.registry import load_registry, registry_path
 from mnlearn.study.definition import Study, load_studies, load_study, study_path
 from mnlearn.study.planning import KINDS, Plan, Record
+from mnlearn.study.samples import base_of
 from mnlearn.study.schemas import load_checked
 
 RESULTS = "results"
@@ -103,6 +104,7 @@ def run_study(
         The study.
     datasets : list of str
         The datasets to run it on, which are fetched in any case; all that need it if none is named.
+        See `Study.expand`.
     cores : str
         Processors to use, a number or "all".
     mirror : str or None
@@ -121,14 +123,15 @@ def run_study(
         cannot be had, which is said after all that can be done without it.
     """
     study = find_study(name)
+    datasets = study.expand(datasets)
     unknown = [d for d in datasets if d not in study.datasets]
     if unknown:
-        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.datasets)}.")
+        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.bases)}.")
     failed = {}
     if not recorded:
         wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
         failed = _fetch_missing(wanted, mirror)
-    if failed and set(datasets or study.datasets) <= set(failed):
+    if failed and {base_of(d) for d in datasets or study.datasets} <= set(failed):
         raise InputError(" ".join(failed.values()))
     unlock()
     command = _snakemake_command(name, datasets, cores, mirror)
@@ -168,9 +171,8 @@ def _write_report(command: list[str], name: str) -> int:
 def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, str]:
     """Fetch benchmarks that are not here; return those that cannot be had, with the reason."""
     folder = checkout() / RESULTS / "data"
-    missing = [
-        d for d in datasets if d in load_registry() and not (folder / d / "test.npz").exists()
-    ]
+    files = [d for d in dict.fromkeys(map(base_of, datasets)) if d in load_registry()]
+    missing = [d for d in files if not (folder / d / "test.npz").exists()]
     if missing:
         try:
             record_outcomes(fetch_many(missing, folder, mirror), folder)

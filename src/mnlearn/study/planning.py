@@ -15,6 +15,7 @@ from mnlearn.study.cells.files import TUNING_RECORD
 from mnlearn.study.definition import Study
 from mnlearn.study.orders import Orders
 from mnlearn.study.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
+from mnlearn.study.samples import base_of
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Plan:
         if self.recorded:
             return []
         asked = self._asked or self.studies[study].datasets
-        return [dataset for dataset in asked if dataset not in self.left_out]
+        return [d for d in asked if d not in self.left_out and base_of(d) not in self.left_out]
 
     def all_datasets(self, study: str) -> list[str]:
         """Return all datasets of a study, then others that are asked for."""
@@ -140,6 +141,7 @@ class Plan:
             "exports": recipes.export,
             "structures": recipes.structure,
             "divergences": recipes.divergence,
+            "likelihoods": recipes.likelihoods,
         }
         return by_kind[record.kind](record.dataset, *record.names)
 
@@ -216,7 +218,10 @@ class Plan:
         )
 
 
-KINDS = ("cells", "times", "paired", "curves", "exports", "structures", "divergences")
+KINDS = (
+    *("cells", "times", "paired", "curves", "exports", "structures", "divergences"),
+    "likelihoods",
+)
 
 
 def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
@@ -225,9 +230,13 @@ def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
     if kind == "cells":
         yield from ((method,) for method in methods)
     elif kind == "times":
-        yield from ((method,) for method in content.get("timed", []) if method in methods)
+        timed = content.get("timed", []) if study.is_timed(dataset) else []
+        yield from ((method,) for method in timed if method in methods)
     elif kind in ("paired", "divergences"):
         yield from (tuple(pair) for pair in content.get(kind, []) if set(pair) <= set(methods))
+    elif kind == "likelihoods":
+        compared = content.get("likelihoods", {"methods": []})["methods"]
+        yield from ((method,) for method in compared if method in methods)
     elif kind == "exports":
         yield from ((method,) for method in content.get("exports", {}) if method in methods)
     elif kind == "structures":

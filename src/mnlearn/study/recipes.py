@@ -20,6 +20,7 @@ from mnlearn.study.cells.files import file_digest
 from mnlearn.study.datasets.embedded import EMBEDDED
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.definition import Study
+from mnlearn.study.samples import parse_sample
 
 Recipe = dict[str, Any]
 
@@ -34,6 +35,9 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
 
     local : how a person's own datasets are given, by name.
     """
+    sample = parse_sample(dataset)
+    if sample is not None:
+        return {"sample": list(sample), **data_recipe(sample.base, seed, local)}
     if dataset in local:
         entry = dict(local[dataset])
         paths = [Path(entry[split]) for split in SPLITS if split in entry]
@@ -149,6 +153,16 @@ class Recipes:
             "first": recipe_digest(self.learning(dataset, first)),
             "second": recipe_digest(self.learning(dataset, second)),
             "code": code_digest("study.cells.divergence.estimate_divergence"),
+            "seed": self.seed,
+        }
+
+    def likelihoods(self, dataset: str, method: str) -> Recipe:
+        """Return the recipe of the log-likelihoods with approximate partition functions."""
+        settings = self.study.content["likelihoods"]
+        return {
+            "learning": recipe_digest(self.learning(dataset, method)),
+            "code": code_digest("study.cells.likelihoods.compare_likelihoods"),
+            "settings": {key: value for key, value in settings.items() if key != "methods"},
             "seed": self.seed,
         }
 

@@ -10,9 +10,11 @@ from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
+from mnlearn.runtime.random_streams import stream
 from mnlearn.study.datasets.embedded import EMBEDDED, load_embedded
 from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.samples import parse_sample
 
 _UNAVAILABLE = "unavailable.txt"
 
@@ -66,7 +68,13 @@ def prepare_dataset(
         The dataset cannot be had; the reason is also left in a file for `list_unavailable`.
 
     """
-    if local:
+    sample = parse_sample(name)
+    if sample is not None and sample.fold is not None:
+        base = prepare_dataset(sample.base, folder, seed, local, mirror=mirror)
+        rng = stream(seed, sample.base, f"fold {sample.fold}")
+        chosen = rng.permutation(len(base["train"].row_of))[: sample.size]
+        splits = {**base, "train": base["train"].take(chosen)}
+    elif local:
         fractions = local.get("fractions", DEFAULT_FRACTIONS)
         parts = load_local(
             local["train"], local.get("valid"), local.get("test"), fractions, seed=seed
