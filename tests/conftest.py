@@ -11,6 +11,7 @@ from mnlearn.models.dependency_network import DependencyNetwork, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime import atomic
+from mnlearn.study.datasets.places import split_mirrors
 
 
 def random_features(rng, n_vars, n_features, max_length):
@@ -62,13 +63,31 @@ def unsynced():
         yield
 
 
+def mirrors():
+    """The folders that MNLEARN_DATA_MIRROR names."""
+    places = split_mirrors(os.environ.get("MNLEARN_DATA_MIRROR", ""))
+    return [Path(place) for place in places if place and Path(place).is_dir()]
+
+
 @pytest.fixture(scope="session")
 def mirror():
     """The folder of the benchmark datasets; tests that need it are skipped without."""
-    place = os.environ.get("MNLEARN_DATA_MIRROR")
-    if not place or not Path(place).is_dir():
+    places = mirrors()
+    if not places:
         pytest.skip("MNLEARN_DATA_MIRROR does not name a folder with the benchmark data")
-    return Path(place)
+    return next((place for place in places if (place / "nltcs").is_dir()), places[0])
+
+
+@pytest.fixture(scope="session")
+def sources_mirror():
+    """A folder with the files that Alarm and Adult are built from, as an option of a command.
+
+    It is one of the mirrors, or the folder `lem` beside one.
+    """
+    for place in [*mirrors(), *(place.parent / "lem" for place in mirrors())]:
+        if any((place / part / "alarm.bif.gz").exists() for part in ("", "alarm")):
+            return str(place)
+    pytest.skip("MNLEARN_DATA_MIRROR does not name a folder with the sources of Alarm and Adult")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import pytest
 
 from command import numbers, refuse, succeed
 from command_folder import fill_folder
+from mnlearn.study.datasets.built import BUILT, UNAVAILABLE
 from mnlearn.study.datasets.embedded import EMBEDDED
 from mnlearn.study.datasets.registry import load_registry
 
@@ -20,11 +21,14 @@ def folder(tmp_path, monkeypatch):
 
 def test_datasets():
     rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}
-    assert list(rows) == [*load_registry(), *EMBEDDED]
+    assert list(rows) == [*load_registry(), *BUILT, *EMBEDDED, *UNAVAILABLE]
     assert rows["nltcs"]["state"] == "absent"
     assert rows["triples"]["state"] == "embedded"
     assert (rows["nltcs"]["n_vars"], rows["nltcs"]["n_train"]) == (16, 16181)
+    assert (rows["adult"]["state"], rows["adult"]["n_test"]) == ("absent", 7327)
+    assert (rows["traffic"]["state"], rows["traffic"]["n_train"]) == ("unavailable", None)
     lines = succeed("datasets --folder here").stdout.splitlines()
+    assert any(line.startswith("traffic, temperature: no public copy was found") for line in lines)
     assert lines[0].split()[:4] == ["name", "label", "vars", "train"]
     assert len(lines) >= 1 + len(rows)
     assert not Path("here").exists()

@@ -26,7 +26,7 @@ SAMPLES = [
     *(f"{base}-n1000-f0" for base in ("msnbc", "adult")),
     "msnbc-n1000-f1",
 ]
-LABELS = {name: name.capitalize() for name in STUDY.bases}
+LABELS = {d: d.capitalize() for d in (*STUDY.bases, *STUDY.content["unavailable"])}
 N_EXAMPLES = 80
 
 

@@ -5,11 +5,12 @@ import pytest
 import yaml
 
 from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.subsamples import base_of
 from mnlearn.study.definition import Study, load_study
 from mnlearn.study.fold_means import mean_over_folds
 from mnlearn.study.gather import COLUMNS
 from mnlearn.study.planning import Plan
-from mnlearn.study.samples import Sample, base_of, expand_names, list_means, parse_sample
+from mnlearn.study.samples import Sample, expand_names, list_means, parse_sample
 from workflow_tree import ROOT, TINY
 
 KNOWN = [f"{base}-n{size}-f{fold}" for base in "ab" for size in (10, 100) for fold in range(2)]
@@ -35,7 +36,7 @@ SAMPLED = {
         "queries": {"examples": 5, "percentage": 50},
     },
     "exports": {},
-    "unavailable": {"c": "Lost"},
+    "unavailable": ["c"],
     "tables": [{"name": "t", "kind": "compare", "caption": "", "datasets": ["b", "a-n100"]}],
     "figures": [],
     "claims": [
@@ -88,7 +89,7 @@ def test_a_study_of_samples(load):
     assert [d for d in KNOWN if study.is_timed(d)] == ["a-n100-f0", "b-n100-f0"]
     assert study.content["tables"][0]["datasets"] == [*KNOWN[4:], "a-n100"]
     assert study.content["claims"][0]["datasets"] == KNOWN[:4]
-    labels = study.labels({"a": "A"})
+    labels = study.labels({"a": "A", "c": "Lost"})
     assert list(labels)[:4] == ["a", "a-n10", "a-n10-f0", "a-n10-f1"]
     assert (labels["a-n10"], labels["b-n100-f1"], labels["c"]) == (
         "A, 10",

@@ -12,13 +12,13 @@ from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.costs import load_laws
 from mnlearn.study.datasets.prepare import (
+    check_dataset,
     label_datasets,
-    list_datasets,
     list_unavailable,
 )
+from mnlearn.study.datasets.subsamples import base_of
 from mnlearn.study.definition import load_studies
 from mnlearn.study.planning import KINDS, Plan, Record
-from mnlearn.study.samples import base_of
 from mnlearn.study.resources import JobResources
 
 validate(config, "../schemas/config.schema.yaml")
@@ -37,14 +37,9 @@ def read_studies():
     """Return the studies that are run or queried by name; a fault in one ends the planning."""
     try:
         studies = load_studies(config["studies"], WORKFLOW)
-        known = list_datasets(config["local"])
-        wanted = {base for study in studies.values() for base in study.bases}
-        for name in sorted(wanted | {base_of(d) for d in config["datasets"]}):
-            if name not in known:
-                raise InputError(
-                    f"dataset {name}: expected one of {', '.join(known)}; "
-                    "own data are named in config.yaml, under local."
-                )
+        wanted = {d for study in studies.values() for d in study.datasets}
+        for name in sorted(wanted | set(config["datasets"])):
+            check_dataset(name, config["local"])
     except InputError as error:
         raise WorkflowError(str(error)) from None
     return studies
@@ -118,7 +113,7 @@ def product_of(wildcards, kind):
 wildcard_constraints:
     name=r"[a-z0-9_]+",
     study="|".join(STUDIES),
-    dataset=r"[a-z0-9_]+(-n[1-9][0-9]*-f[0-9]+)?",
+    dataset=r"[a-z0-9_]+(-n[0-9]+-f[0-9]+)?",
     method=METHODS,
     first=METHODS,
     second=METHODS,

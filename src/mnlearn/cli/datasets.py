@@ -1,4 +1,4 @@
-"""The commands on benchmark datasets: `datasets` and `fetch`."""
+"""The commands on datasets: `datasets` and `fetch`."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,10 @@ def datasets(as_json: bool, folder: Path) -> None:
 @click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where to keep them.")
 @click.option("--jobs", default=4, show_default=True, help="Downloads at a time.")
 def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -> None:
-    """Fetch and verify benchmark datasets; all of them if none is named."""
+    """Fetch and verify datasets; all benchmark datasets if none is named.
+
+    Of alarm, alarm_groups, adult and adult_groups the files are fetched that they are built from.
+    """
     from mnlearn.study.datasets.fetch import fetch_many
     from mnlearn.study.datasets.prepare import record_outcomes
     from mnlearn.study.datasets.registry import load_registry

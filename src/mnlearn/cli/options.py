@@ -28,8 +28,16 @@ threads_option = click.option(
 )
 mirror_option = click.option(
     "--mirror",
-    help="Folder or URL that has the benchmark data; default: $MNLEARN_DATA_MIRROR, else their "
-    "source.",
+    help="Folder or URL that has the data, or several with ':' between them; default: "
+    "$MNLEARN_DATA_MIRROR, else their source.",
+)
+
+
+groups_option = click.option(
+    "--groups",
+    metavar="names|RANGES",
+    help="Columns that are one variable of several values, with exactly one 1 in each row. names: "
+    "columns whose names agree before an `=`. Or ranges of columns, such as 1-3,7-10.",
 )
 
 
@@ -212,9 +220,15 @@ def parse_local(text: str) -> dict[str, Any]:
     value = parse_object(text, "--local")
     if not value:
         return value
-    _check_names(value, ("train", "valid", "test", "fractions"), "--local")
+    names = ("train", "valid", "test", "fractions", "groups", "categories")
+    _check_names(value, names, "--local")
     if "train" not in value:
         raise InputError("--local: expected train, a file.")
+    if not isinstance(value.get("groups", ""), str):
+        raise InputError(f"--local: expected a text as groups, got {json.dumps(value['groups'])}.")
+    if not isinstance(value.get("categories", False), bool):
+        found = json.dumps(value["categories"])
+        raise InputError(f"--local: expected true or false as categories, got {found}.")
     for name in ("train", "valid", "test"):
         if name in value and not isinstance(value[name], str):
             raise InputError(f"--local: expected a file as {name}, got {json.dumps(value[name])}.")

@@ -89,5 +89,5 @@ def appendix(name: str, method: str) -> None:
     study = find_study(name)
     if method not in study.methods:
         raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
-    labels = label_datasets(configuration()["local"])
+    labels = label_datasets(configuration()["local"], study.datasets)
     write_appendix(study, method, labels, checkout() / RESULTS / name)

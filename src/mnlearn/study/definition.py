@@ -8,8 +8,8 @@ from typing import Any
 
 from mnlearn.methods import learner_names
 from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.subsamples import base_of
 from mnlearn.study.samples import (
-    base_of,
     expand_names,
     label_samples,
     list_samples,
@@ -51,7 +51,8 @@ class Study:
 
     def labels(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Return the names for readers: of datasets, of samples, of means over folds."""
-        return label_samples(self.datasets, labels) | self.content.get("unavailable", {})
+        missing = {name: labels.get(name, name) for name in self.content.get("unavailable", [])}
+        return label_samples(self.datasets, labels) | missing
 
     @property
     def methods(self) -> list[str]:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.study.cells.files import TUNING_RECORD
+from mnlearn.study.datasets.subsamples import base_of
 from mnlearn.study.definition import Study
 from mnlearn.study.orders import Orders
 from mnlearn.study.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
-from mnlearn.study.samples import base_of
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class Plan:
     datasets : list of str
         The datasets that are asked for; all of each study if empty.
     left_out : Mapping
-        The reason by dataset that cannot be had. The records of these are used as they are.
+        The reason by dataset that cannot be had. The records of these and of their sub-samples are
+        used as they are.
     again : bool
         Whether current records that are asked for are made again.
     recorded : bool
@@ -98,7 +99,7 @@ class Plan:
         if self.recorded:
             return []
         asked = self._asked or self.studies[study].datasets
-        return [d for d in asked if d not in self.left_out and base_of(d) not in self.left_out]
+        return [dataset for dataset in asked if base_of(dataset) not in self.left_out]
 
     def all_datasets(self, study: str) -> list[str]:
         """Return all datasets of a study, then others that are asked for."""

@@ -17,10 +17,11 @@ from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 from mnlearn.study.cells.files import file_digest
+from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.embedded import EMBEDDED
 from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.datasets.subsamples import parse_subsample
 from mnlearn.study.definition import Study
-from mnlearn.study.samples import parse_sample
 
 Recipe = dict[str, Any]
 
@@ -35,9 +36,15 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
 
     local : how a person's own datasets are given, by name.
     """
-    sample = parse_sample(dataset)
-    if sample is not None:
-        return {"sample": list(sample), **data_recipe(sample.base, seed, local)}
+    sub = parse_subsample(dataset)
+    if sub is not None:
+        return {
+            "base": recipe_digest(data_recipe(sub.base, seed, local)),
+            "size": sub.size,
+            "fold": sub.fold,
+            "seed": seed,
+            "code": code_digest("study.datasets.subsamples.take_subsample"),
+        }
     if dataset in local:
         entry = dict(local[dataset])
         paths = [Path(entry[split]) for split in SPLITS if split in entry]
@@ -50,6 +57,11 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
             "seed": seed,
             "code": code_digest("study.datasets.embedded.load_embedded"),
         }
+    if dataset in BUILT:
+        built = BUILT[dataset]
+        files = [built.source.file(part).blob_id for part in built.source.parts]
+        code = code_digest("study.datasets.built.build")
+        return {"files": files, "splits": list(built.blob_ids), "code": code}
     benchmark = load_registry()[dataset]
     files = [benchmark.file(split).blob_id for split in SPLITS]
     return {"files": files, "code": code_digest("data.text.load_dataset")}

@@ -7,15 +7,17 @@ variables and of the density.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
+from mnlearn.study.datasets.built import BUILT, UNAVAILABLE, Built
 from mnlearn.study.datasets.embedded import EMBEDDED, Embedded
 from mnlearn.study.datasets.registry import Benchmark, load_registry, registry_path
+from mnlearn.study.datasets.subsamples import parse_subsample
 from mnlearn.study.datasets.verification import find_state
 from mnlearn.study.definition import Study, load_study
 
@@ -111,10 +113,15 @@ def load_laws(path: Path | None = None) -> dict[tuple[str, str, str], Law]:
 
 def dataset_size(name: str) -> Size:
     """Return the size of a dataset; one that mnlearn does not know is taken for middling."""
-    registry = load_registry()
-    if name in registry:
-        benchmark = registry[name]
-        return Size(benchmark.n_rows("train"), benchmark.n_vars, benchmark.density)
+    sub = parse_subsample(name)
+    if sub is not None:
+        return replace(dataset_size(sub.base), n_examples=sub.size)
+    described: dict[str, Benchmark | Built] = {**load_registry(), **BUILT}
+    if name in described:
+        entry = described[name]
+        return Size(entry.n_rows("train"), entry.n_vars, entry.density)
+    if name in UNAVAILABLE:
+        return replace(UNKNOWN_SIZE, n_vars=UNAVAILABLE[name].n_vars)
     if name in EMBEDDED:
         return Size(EMBEDDED[name].n_rows("train"), EMBEDDED[name].n_vars)
     return UNKNOWN_SIZE
@@ -175,9 +182,10 @@ def dataset_rows(folder: Path) -> list[dict[str, Any]]:
     if all(path.exists() for path in shown):
         laws, study = load_laws(), load_study(shown[1])
     registry = load_registry()
-    entries: dict[str, Benchmark | Embedded] = {**registry, **EMBEDDED}
-    states = {name: find_state(entry, folder) for name, entry in registry.items()}
-    return [
+    entries: dict[str, Benchmark | Built | Embedded] = {**registry, **BUILT, **EMBEDDED}
+    states: dict[str, str] = {name: find_state(entry, folder) for name, entry in registry.items()}
+    states |= {name: find_state(entry.source, folder) for name, entry in BUILT.items()}
+    rows = [
         {
             "name": name,
             "label": entry.label,
@@ -188,6 +196,18 @@ def dataset_rows(folder: Path) -> list[dict[str, Any]]:
         }
         for name, entry in entries.items()
     ]
+    rows += [
+        {
+            "name": name,
+            "label": missing.label,
+            "n_vars": missing.n_vars,
+            **{f"n_{split}": None for split in SPLITS},
+            "state": "unavailable",
+            "estimates": {} if study is None else _estimates(laws, study, name),
+        }
+        for name, missing in UNAVAILABLE.items()
+    ]
+    return rows
 
 
 def _estimates(laws: Laws, study: Study, dataset: str) -> dict[str, dict[str, float]]:
@@ -212,7 +232,8 @@ def dataset_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     head = ["name", "label", "vars", "train", "valid", "test", "state"]
     body = []
     for row in rows:
-        sizes = [f"{row[key]:,}" for key in ("n_vars", *(f"n_{split}" for split in SPLITS))]
+        numbers = [row[key] for key in ("n_vars", *(f"n_{split}" for split in SPLITS))]
+        sizes = ["-" if number is None else f"{number:,}" for number in numbers]
         costs = [
             f"{row['estimates'][m]['seconds']:,.0f} s, {row['estimates'][m]['mib']:,.0f} MiB"
             for m in methods
@@ -230,4 +251,8 @@ def dataset_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if methods:
         note = "Estimates: one thread, whole grid and scores, from the recorded study"
         shown += ["", f"{note} {SHOWN_STUDY}."]
+    missing = [row["name"] for row in rows if row["state"] == "unavailable"]
+    if missing:
+        note = "no public copy was found; name your own files under local in config.yaml"
+        shown += ["", f"{', '.join(missing)}: {note}."]
     return shown
