@@ -106,6 +106,15 @@ def pair_inputs(wildcards):
     )
 
 
+def likelihoods_inputs(wildcards):
+    """Return what log-likelihoods with approximate partition functions are computed from."""
+    return PLAN.unless_settled(
+        record_of("likelihoods", wildcards),
+        models=models(wildcards, wildcards.method),
+        **data(wildcards, "test"),
+    )
+
+
 def divergence_inputs(wildcards):
     """Return the circuits whose divergence is estimated."""
     return PLAN.unless_settled(

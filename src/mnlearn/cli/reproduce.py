@@ -105,6 +105,7 @@ def run_study(
         The study.
     datasets : list of str
         The datasets to run it on, which are fetched in any case; all that need it if none is named.
+        See `Study.expand`.
     cores : str
         Processors to use, a number or "all".
     mirror : str or None
@@ -123,9 +124,10 @@ def run_study(
         cannot be had, which is said after all that can be done without it.
     """
     study = find_study(name)
+    datasets = study.expand(datasets)
     unknown = [d for d in datasets if d not in study.datasets]
     if unknown:
-        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.datasets)}.")
+        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.bases)}.")
     failed = {}
     if not recorded:
         wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()

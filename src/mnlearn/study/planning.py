@@ -142,6 +142,7 @@ class Plan:
             "exports": recipes.export,
             "structures": recipes.structure,
             "divergences": recipes.divergence,
+            "likelihoods": recipes.likelihoods,
         }
         return by_kind[record.kind](record.dataset, *record.names)
 
@@ -218,7 +219,10 @@ class Plan:
         )
 
 
-KINDS = ("cells", "times", "paired", "curves", "exports", "structures", "divergences")
+KINDS = (
+    *("cells", "times", "paired", "curves", "exports", "structures", "divergences"),
+    "likelihoods",
+)
 
 
 def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
@@ -227,9 +231,13 @@ def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
     if kind == "cells":
         yield from ((method,) for method in methods)
     elif kind == "times":
-        yield from ((method,) for method in content.get("timed", []) if method in methods)
+        timed = content.get("timed", []) if study.is_timed(dataset) else []
+        yield from ((method,) for method in timed if method in methods)
     elif kind in ("paired", "divergences"):
         yield from (tuple(pair) for pair in content.get(kind, []) if set(pair) <= set(methods))
+    elif kind == "likelihoods":
+        compared = content.get("likelihoods", {"methods": []})["methods"]
+        yield from ((method,) for method in compared if method in methods)
     elif kind == "exports":
         yield from ((method,) for method in content.get("exports", {}) if method in methods)
     elif kind == "structures":

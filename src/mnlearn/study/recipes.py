@@ -168,6 +168,16 @@ class Recipes:
             "seed": self.seed,
         }
 
+    def likelihoods(self, dataset: str, method: str) -> Recipe:
+        """Return the recipe of the log-likelihoods with approximate partition functions."""
+        settings = self.study.content["likelihoods"]
+        return {
+            "learning": recipe_digest(self.learning(dataset, method)),
+            "code": code_digest("study.cells.likelihoods.compare_likelihoods"),
+            "settings": {key: value for key, value in settings.items() if key != "methods"},
+            "seed": self.seed,
+        }
+
     def structure(self, dataset: str, method: str) -> Recipe:
         """Return the recipe of the couplings of a model, which a figure draws."""
         return {

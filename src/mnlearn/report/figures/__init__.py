@@ -19,6 +19,7 @@ from mnlearn.report.figures.conversion_loss import draw_conversion_loss
 from mnlearn.report.figures.critical_difference import draw_critical_difference
 from mnlearn.report.figures.differences import draw_differences
 from mnlearn.report.figures.growth import draw_growth
+from mnlearn.report.figures.learning_curves import draw_learning_curves
 from mnlearn.report.figures.pareto import draw_pareto
 from mnlearn.report.figures.query_curves import draw_query_curves
 from mnlearn.report.figures.reproduction import draw_reproduction
@@ -43,6 +44,7 @@ KINDS: dict[str, Kind] = {
     "differences": draw_differences,
     "conversion_loss": draw_conversion_loss,
     "growth": draw_growth,
+    "learning_curves": draw_learning_curves,
     "critical_difference": draw_critical_difference,
     "pareto": draw_pareto,
     "query_curves": draw_query_curves,
@@ -104,7 +106,7 @@ def write_figures(
     InputError
         See `report.products.chosen_products` and `draw`; or the record of a structure is malformed.
     """
-    ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
+    ordered = study.labels(labels)
     own = tidy_scores(scores[scores["study"] == study.name])
     material = Material(study, own, published, ordered, structure_folder, truths or {})
     for product in chosen_products(study, "figures", only):
