@@ -7,6 +7,7 @@ from mnlearn.data.categories import Encoding, encode
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.splits import SPLITS, split_examples
 from mnlearn.data.text import load_dataset
+from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 
@@ -21,6 +22,7 @@ def load_local(
     *,
     seed: int = 0,
     encoding: Encoding | None = None,
+    limit: ExpansionLimit = DEFAULT_LIMIT,
 ) -> tuple[Dataset, Dataset, Dataset]:
     """Return training, validation and test data of a person's own files.
 
@@ -34,6 +36,8 @@ def load_local(
         Seed of the split of one file.
     encoding : Encoding, optional
         How to read categorical CSV files (see `find_encoding`); binary files if not given.
+    limit : ExpansionLimit
+        How far a compressed file may expand.
 
     Raises
     ------
@@ -46,10 +50,10 @@ def load_local(
             f"{train}: expected a validation and a test file with it, or neither to split it."
         )
     if valid is None or test is None:
-        data = _read(train, encoding)
+        data = _read(train, encoding, limit)
         return split_examples(data, fractions, stream(seed, "local", "split"))
     paths = (train, valid, test)
-    data_of = dict(zip(SPLITS, (_read(path, encoding) for path in paths), strict=True))
+    data_of = dict(zip(SPLITS, (_read(path, encoding, limit) for path in paths), strict=True))
     named = next((s for s in SPLITS if data_of[s].names is not None), "train")
     names = data_of[named].names
     path_of = dict(zip(SPLITS, paths, strict=True))
@@ -59,8 +63,8 @@ def load_local(
     return a, b, c
 
 
-def _read(path: Path | str, encoding: Encoding | None) -> Dataset:
-    return load_dataset(path) if encoding is None else encode(path, encoding)
+def _read(path: Path | str, encoding: Encoding | None, limit: ExpansionLimit) -> Dataset:
+    return load_dataset(path, limit) if encoding is None else encode(path, encoding, limit)
 
 
 def _check_same_variables(

@@ -18,6 +18,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 from mnlearn.study.cells.files import file_digest
 from mnlearn.study.datasets.embedded import EMBEDDED
+from mnlearn.study.datasets.prepare import EXPANDED_KEY
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.definition import Study
 
@@ -35,7 +36,8 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
     local : how a person's own datasets are given, by name.
     """
     if dataset in local:
-        entry = dict(local[dataset])
+        # The limit decides whether files are read, not what is read of them.
+        entry = {key: value for key, value in local[dataset].items() if key != EXPANDED_KEY}
         paths = [Path(entry[split]) for split in SPLITS if split in entry]
         files = [file_digest(path) if path.exists() else None for path in paths]
         code = code_digest("data.own_files.load_local")

@@ -28,6 +28,7 @@ from mnlearn.report.tables.traces import trace_numbers
 from mnlearn.report.tables.variants import tabulate_variants, tabulate_variants_by_dataset
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
+from mnlearn.study.mentions import check_sources
 from mnlearn.study.published import tidy_scores
 
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
@@ -76,7 +77,8 @@ def make_table(
     Raises
     ------
     InputError
-        The entry is of an unknown kind, or its options are not what the kind expects.
+        The entry is of an unknown kind, its options are not what the kind expects, or it names a
+        quantity that there is not.
     """
     check_kind(study, "tables", product, KINDS)
     ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
@@ -86,6 +88,7 @@ def make_table(
     if tuning is not None and "traces" in product:
         found = trace_numbers(product["traces"], study.name, list(ordered), tuning, where=where)
         scores = pd.concat([scores, found]) if len(found) else scores
+    check_sources(study.name, study.content, "tables", product, scores=scores, published=published)
     scores = tidy_scores(scores)
     if "datasets" in product:
         scores = scores[scores["dataset"].isin(list(ordered))]

@@ -8,6 +8,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.own_files import DEFAULT_FRACTIONS, load_local
 from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.study.datasets.embedded import EMBEDDED, load_embedded
@@ -15,6 +16,8 @@ from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.registry import load_registry
 
 _UNAVAILABLE = "unavailable.txt"
+# How far the compressed files of a person's own dataset may expand, in gigabytes.
+EXPANDED_KEY = "max_expanded"
 
 
 def list_datasets(local: Mapping[str, Any]) -> list[str]:
@@ -69,7 +72,12 @@ def prepare_dataset(
     if local:
         fractions = local.get("fractions", DEFAULT_FRACTIONS)
         parts = load_local(
-            local["train"], local.get("valid"), local.get("test"), fractions, seed=seed
+            local["train"],
+            local.get("valid"),
+            local.get("test"),
+            fractions,
+            seed=seed,
+            limit=_local_limit(local.get(EXPANDED_KEY)),
         )
         splits = dict(zip(SPLITS, parts, strict=True))
     elif name in EMBEDDED:
@@ -79,6 +87,14 @@ def prepare_dataset(
     for split, data in splits.items():
         data.save(folder / name / f"{split}.npz")
     return splits
+
+
+def _local_limit(gigabytes: float | None) -> ExpansionLimit:
+    """Return the limit of a person's own files, as the configuration gives it."""
+    advice = f"{EXPANDED_KEY} of the dataset in config.yaml raises the limit"
+    if gigabytes is None:
+        return ExpansionLimit(advice=advice)
+    return ExpansionLimit(int(gigabytes * 1e9), float("inf"), advice=advice)
 
 
 def fetch_dataset(name: str, folder: Path, mirror: str | None = None) -> dict[str, Dataset]:
