@@ -112,19 +112,13 @@ def toy(server):
 @pytest.fixture
 def counts(request, record_property):
     """Count the cases of a trial of faults; the counts are shown at the end of the run."""
-    found = Counts(request.node.name.removeprefix("test_").replace("_", " "))
-    yield found
-    record_property("faults", str(found))
+    name = request.node.name.removeprefix("test_").replace("_", " ")
+    return Counts(name, lambda line: record_property("faults", line))
 
 
 def pytest_terminal_summary(terminalreporter):
-    lines = [
-        line
-        for outcome in ("passed", "failed")
-        for report in terminalreporter.stats.get(outcome, [])
-        if report.when == "teardown" or outcome == "passed"
-        for name, line in report.user_properties
-        if name == "faults"
-    ]
-    for line in dict.fromkeys(lines):
-        terminalreporter.write_line(line)
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, line in report.user_properties:
+                if name == "faults":
+                    terminalreporter.write_line(line)

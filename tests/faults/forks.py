@@ -68,15 +68,19 @@ class Forks:
 
 
 def freeze():
-    """Stop the clock and hide how much memory is used; keep states of searches at every chance."""
+    """Stop the clock and hide how much memory is used; keep states of searches at every chance.
+
+    The digests of code, most of the work of such small jobs, are taken once.
+    """
     for name, value in STOPPED.items():
         setattr(time, name, lambda value=value: value)
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=0)
     from mnlearn.learning.circuits import growth
-    from mnlearn.runtime import atomic
+    from mnlearn.runtime import atomic, provenance
 
     growth._SECONDS_BETWEEN_STATES = -1.0
     atomic._sync = lambda path: None
+    provenance.clear_caches = lambda: None
 
 
 def run_lines(lines, marks=".done"):
