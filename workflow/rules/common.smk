@@ -29,8 +29,8 @@ WORKFLOW = Path(workflow.basedir) / "workflow"
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
 
-# The log of a job can be on a full disk: the command then says so in the output of Snakemake.
-shell.prefix("exec 3>&2; export MNLEARN_ERRORS_DESCRIPTOR=3; ")
+JOBS = WORKFLOW / "jobs.sh"
+shell.prefix("source {JOBS:q}; ")
 
 
 def read_studies():

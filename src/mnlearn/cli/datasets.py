@@ -12,10 +12,16 @@ from mnlearn.cli.options import DATA_FOLDER, FOLDER, json_option, mirror_option
 @json_option
 @click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where the data are kept.")
 def datasets(as_json: bool, folder: Path) -> None:
-    """Show which datasets exist, which are here, and what each method will need."""
+    """Show which datasets exist, which are here, and what each method will need.
+
+    Your own datasets, those under `local` in config.yaml, come last. Their sizes are known once a
+    study has read them.
+    """
+    from mnlearn.cli.reproduce import checkout, configuration
     from mnlearn.study.datasets.costs import dataset_lines, dataset_rows
 
-    rows = dataset_rows(folder)
+    local = configuration()["local"] if (checkout() / "config.yaml").exists() else {}
+    rows = dataset_rows(folder, local)
     if as_json:
         click.echo(json.dumps({"datasets": rows}))
     else:

@@ -18,6 +18,9 @@ DATA_FOLDER = Path("results/data")
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
+# The largest limit of expanded data: an exabyte.
+_MOST_GIGABYTES = 1e9
+
 seed_option = click.option("--seed", default=20, show_default=True, help="Seed of all randomness.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 threads_option = click.option(
@@ -54,7 +57,7 @@ def _make_limit(
 expansion_option = click.option(
     "--max-expanded",
     "limit",
-    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    type=click.FloatRange(min=0, min_open=True, max=_MOST_GIGABYTES),
     callback=_make_limit,
     metavar="GB",
     help="Largest size that compressed data may expand to, in gigabytes. Default: 4.3, and at "
@@ -220,7 +223,7 @@ def parse_local(text: str) -> dict[str, Any]:
     value = parse_object(text, "--local")
     if not value:
         return value
-    names = ("train", "valid", "test", "fractions", "groups", "categories")
+    names = ("train", "valid", "test", "fractions", "groups", "categories", "max_expanded")
     _check_names(value, names, "--local")
     if "train" not in value:
         raise InputError("--local: expected train, a file.")
@@ -235,6 +238,12 @@ def parse_local(text: str) -> dict[str, Any]:
     shares = value.get("fractions", [])
     if not isinstance(shares, list) or any(type(share) not in (int, float) for share in shares):
         raise InputError(f"--local: expected numbers as fractions, got {json.dumps(shares)}.")
+    limit = value.get("max_expanded", 1)
+    if type(limit) not in (int, float) or not 0 < limit <= _MOST_GIGABYTES:
+        raise InputError(
+            f"--local: expected a number above 0 and of at most {_MOST_GIGABYTES:g} as "
+            f"max_expanded, got {json.dumps(limit)}."
+        )
     return value
 
 

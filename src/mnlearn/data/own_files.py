@@ -24,6 +24,7 @@ def load_local(
     seed: int = 0,
     encoding: Encoding | None = None,
     groups: str | None = None,
+    limit: ExpansionLimit = DEFAULT_LIMIT,
 ) -> tuple[Dataset, Dataset, Dataset]:
     """Return training, validation and test data of a person's own files.
 
@@ -39,6 +40,8 @@ def load_local(
         How to read categorical CSV files (see `find_encoding`); binary files if not given.
     groups : str, optional
         Which columns are groups (see `find_groups`); those of the files if not given.
+    limit : ExpansionLimit
+        How far a compressed file may expand.
 
     Raises
     ------
@@ -52,10 +55,11 @@ def load_local(
             f"{train}: expected a validation and a test file with it, or neither to split it."
         )
     if valid is None or test is None:
-        data = _read(train, encoding, groups)
+        data = _read(train, encoding, groups, limit)
         return split_examples(data, fractions, stream(seed, "local", "split"))
     paths = (train, valid, test)
-    data_of = dict(zip(SPLITS, (_read(path, encoding, groups) for path in paths), strict=True))
+    read = [_read(path, encoding, groups, limit) for path in paths]
+    data_of = dict(zip(SPLITS, read, strict=True))
     named = next((s for s in SPLITS if data_of[s].names is not None), "train")
     names = data_of[named].names
     path_of = dict(zip(SPLITS, paths, strict=True))
@@ -65,10 +69,12 @@ def load_local(
     return a, b, c
 
 
-def _read(path: Path | str, encoding: Encoding | None, groups: str | None) -> Dataset:
+def _read(
+    path: Path | str, encoding: Encoding | None, groups: str | None, limit: ExpansionLimit
+) -> Dataset:
     if encoding is None:
-        return read_grouped(path, groups)
-    data = encode(path, encoding)
+        return read_grouped(path, groups, limit)
+    data = encode(path, encoding, limit)
     return data if groups is None else declare_groups(data, groups, str(path))
 
 

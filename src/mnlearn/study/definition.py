@@ -9,6 +9,7 @@ from typing import Any
 from mnlearn.methods import learner_names
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.subsamples import base_of
+from mnlearn.study.mentions import check_methods
 from mnlearn.study.samples import (
     expand_names,
     label_samples,
@@ -128,8 +129,8 @@ def load_study(path: Path | str) -> Study:
     Raises
     ------
     InputError
-        The file is missing, not YAML, or does not fit `workflow/schemas/study.schema.yaml`; or a
-        method has an unknown learner or network.
+        The file is missing, not YAML, or does not fit `workflow/schemas/study.schema.yaml`; a
+        method has an unknown learner or network; or a table, figure or claim names no method.
     """
     path = Path(path)
     content = load_checked(path, path.parent.parent / "schemas" / "study.schema.yaml")
@@ -147,7 +148,9 @@ def load_study(path: Path | str) -> Study:
                 f"{path}, methods.{method}.network: expected another method of this study, "
                 f"got {network!r}."
             )
-    return Study(study.name, _expanded(study))
+    content = _expanded(study)
+    check_methods(study.name, content)
+    return Study(study.name, content)
 
 
 def _expanded(study: Study) -> dict[str, Any]:

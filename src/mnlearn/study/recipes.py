@@ -19,6 +19,7 @@ from mnlearn.runtime.files import read_json
 from mnlearn.study.cells.files import file_digest
 from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.embedded import EMBEDDED
+from mnlearn.study.datasets.prepare import EXPANDED_KEY
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.datasets.subsamples import parse_subsample
 from mnlearn.study.definition import Study
@@ -46,7 +47,8 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
             "code": code_digest("study.datasets.subsamples.take_subsample"),
         }
     if dataset in local:
-        entry = dict(local[dataset])
+        # The limit decides whether files are read, not what is read of them.
+        entry = {key: value for key, value in local[dataset].items() if key != EXPANDED_KEY}
         paths = [Path(entry[split]) for split in SPLITS if split in entry]
         files = [file_digest(path) if path.exists() else None for path in paths]
         code = code_digest("data.own_files.load_local")

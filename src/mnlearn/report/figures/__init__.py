@@ -29,6 +29,7 @@ from mnlearn.report.figures.variants import draw_variants
 from mnlearn.report.products import Options, check_kind, chosen_products, shown_labels
 from mnlearn.runtime.files import write_bytes
 from mnlearn.study.definition import Study
+from mnlearn.study.mentions import check_sources
 from mnlearn.study.published import tidy_scores
 
 if TYPE_CHECKING:
@@ -64,9 +65,18 @@ def draw(material: Material, product: Options) -> Figure:
     Raises
     ------
     InputError
-        The entry is of an unknown kind, or its options are not what the kind expects.
+        The entry is of an unknown kind, its options are not what the kind expects, or it names a
+        quantity that there is not.
     """
     check_kind(material.study, "figures", product, KINDS)
+    check_sources(
+        material.study.name,
+        material.study.content,
+        "figures",
+        product,
+        scores=material.scores,
+        published=material.published,
+    )
     labels = shown_labels(product, material.labels, material.where(product))
     if "datasets" in product:
         scores = material.scores[material.scores["dataset"].isin(list(labels))]

@@ -30,6 +30,7 @@ from mnlearn.report.tables.units import tabulate_units
 from mnlearn.report.tables.variants import tabulate_variants, tabulate_variants_by_dataset
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
+from mnlearn.study.mentions import check_sources
 from mnlearn.study.published import tidy_scores
 from mnlearn.study.samples import list_means
 
@@ -81,7 +82,8 @@ def make_table(
     Raises
     ------
     InputError
-        The entry is of an unknown kind, or its options are not what the kind expects.
+        The entry is of an unknown kind, its options are not what the kind expects, or it names a
+        quantity that there is not.
     """
     check_kind(study, "tables", product, KINDS)
     ordered: Labels = study.labels(labels)
@@ -91,6 +93,7 @@ def make_table(
     if tuning is not None and "traces" in product:
         found = trace_numbers(product["traces"], study.name, list(ordered), tuning, where=where)
         scores = pd.concat([scores, found]) if len(found) else scores
+    check_sources(study.name, study.content, "tables", product, scores=scores, published=published)
     scores = tidy_scores(scores)
     if "datasets" in product:
         scores = scores[scores["dataset"].isin(list(ordered))]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mnlearn.data.dataset import load_npz
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
@@ -173,8 +174,20 @@ def n_products(grid: Mapping[str, Sequence[Any]]) -> int:
     return math.prod(len(values) for values in grid.values())
 
 
-def dataset_rows(folder: Path) -> list[dict[str, Any]]:
-    """Return one record per known dataset: sizes, state of its files, estimates per method."""
+def dataset_rows(
+    folder: Path, local: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[dict[str, Any]]:
+    """Return one record per known dataset: sizes, state of its files, estimates per method.
+
+    Parameters
+    ----------
+    folder : Path
+        The data folder.
+    local : mapping, optional
+        A person's own datasets, as the configuration gives them. Their sizes are None until a study
+        has prepared them, and they have no estimates.
+
+    """
     workflow = registry_path().parent
     shown = (costs_path(), workflow / "studies" / f"{SHOWN_STUDY}.yaml")
     laws: Laws = {}
@@ -207,7 +220,21 @@ def dataset_rows(folder: Path) -> list[dict[str, Any]]:
         }
         for name, missing in UNAVAILABLE.items()
     ]
-    return rows
+    return rows + [_own_row(name, entry, folder) for name, entry in (local or {}).items()]
+
+
+def _own_row(name: str, entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the record of a person's own dataset."""
+    files = [registry_path().parent.parent / entry[split] for split in SPLITS if split in entry]
+    prepared = {split: folder / name / f"{split}.npz" for split in SPLITS}
+    sizes: dict[str, int | None] = dict.fromkeys(("n_vars", *(f"n_{split}" for split in SPLITS)))
+    if all(path.exists() for path in prepared.values()):
+        for split, path in prepared.items():
+            data = load_npz(path)
+            # The weights of examples may sum to any number.
+            sizes |= {"n_vars": data.n_vars, f"n_{split}": round(data.n_examples)}
+    state = "own" if all(path.exists() for path in files) else "own, missing"
+    return {"name": name, "label": name, **sizes, "state": state, "estimates": {}}
 
 
 def _estimates(laws: Laws, study: Study, dataset: str) -> dict[str, dict[str, float]]:
@@ -232,10 +259,12 @@ def dataset_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     head = ["name", "label", "vars", "train", "valid", "test", "state"]
     body = []
     for row in rows:
-        numbers = [row[key] for key in ("n_vars", *(f"n_{split}" for split in SPLITS))]
-        sizes = ["-" if number is None else f"{number:,}" for number in numbers]
+        counts = [row[key] for key in ("n_vars", *(f"n_{split}" for split in SPLITS))]
+        sizes = ["?" if count is None else f"{count:,}" for count in counts]
         costs = [
             f"{row['estimates'][m]['seconds']:,.0f} s, {row['estimates'][m]['mib']:,.0f} MiB"
+            if m in row["estimates"]
+            else ""
             for m in methods
         ]
         body.append([row["name"], row["label"], *sizes, row["state"], *costs])

@@ -9,6 +9,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.own_files import DEFAULT_FRACTIONS, load_local
 from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.study.datasets.built import BUILT, UNAVAILABLE, build
@@ -18,6 +19,8 @@ from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.datasets.subsamples import base_of, parse_subsample, take_subsample
 
 _UNAVAILABLE = "unavailable.txt"
+# How far the compressed files of a person's own dataset may expand, in gigabytes.
+EXPANDED_KEY = "max_expanded"
 
 
 def list_datasets(local: Mapping[str, Any]) -> list[str]:
@@ -124,15 +127,26 @@ def _load_base(
 def _load_own(local: Mapping[str, Any], seed: int) -> tuple[Dataset, Dataset, Dataset]:
     """Return the splits of a person's own dataset."""
     paths = [local[split] for split in SPLITS if split in local]
+    limit = _local_limit(local.get(EXPANDED_KEY))
+    encoding = find_encoding(paths, limit=limit) if local.get("categories") else None
     return load_local(
         local["train"],
         local.get("valid"),
         local.get("test"),
         local.get("fractions", DEFAULT_FRACTIONS),
         seed=seed,
-        encoding=find_encoding(paths) if local.get("categories") else None,
+        encoding=encoding,
         groups=local.get("groups"),
+        limit=limit,
     )
+
+
+def _local_limit(gigabytes: float | None) -> ExpansionLimit:
+    """Return the limit of a person's own files, as the configuration gives it."""
+    advice = f"{EXPANDED_KEY} of the dataset in config.yaml raises the limit"
+    if gigabytes is None:
+        return ExpansionLimit(advice=advice)
+    return ExpansionLimit(int(gigabytes * 1e9), float("inf"), advice=advice)
 
 
 def fetch_dataset(name: str, folder: Path, mirror: str | None = None) -> dict[str, Dataset]:
