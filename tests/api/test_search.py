@@ -101,7 +101,7 @@ import mnlearn as mn
 heavy = {"numpy", "scipy", "pandas", "numba", "sklearn", "networkx"} & set(sys.modules)
 assert not heavy, heavy
 assert {"DTSL", "load", "GridSearch"} <= set(dir(mn))
-assert not {"numpy", "sklearn"} & set(sys.modules)
+assert not {"pandas", "sklearn", "networkx"} & set(sys.modules)
 from mnlearn import *
 assert DTSL is mn.DTSL and score is mn.score
 assert not hasattr(mn, "Unknown")

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.inputs import to_dataset
-from mnlearn.api.models import MarkovNetwork, public, words
+from mnlearn.api.kinds import core, words
+from mnlearn.api.models import MarkovNetwork, public
 from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
@@ -49,7 +50,7 @@ def from_dependency_network(
     ----------
     Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012.
     """
-    own = getattr(network, "model_", network)
+    own = core(getattr(network, "model_", network))
     if not isinstance(own, DependencyNetwork):
         raise InputError(f"network: expected a dependency network, got {words(own)}.")
     for name, value, known in (("base", base, BASES), ("orders", orders, ORDERS)):

@@ -20,7 +20,8 @@ from mnlearn.api.inputs import (
     to_threads,
     to_whole_seed,
 )
-from mnlearn.api.models import core, public
+from mnlearn.api.kinds import core
+from mnlearn.api.models import public
 from mnlearn.api.scores import score
 from mnlearn.learning.learner import Learner
 from mnlearn.learning.parameters import public_name

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.api.inputs import Dataset
-from mnlearn.api.models import Model, core, public
+from mnlearn.api.kinds import core
+from mnlearn.api.models import Model, public
 from mnlearn.data.text import load_dataset
 from mnlearn.models.io.formats import load_model, save_model
 

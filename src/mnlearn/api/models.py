@@ -1,13 +1,14 @@
 """The models as people use them: the data of `mnlearn.models` with questions as methods."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.api import graphs, queries
 from mnlearn.api.inputs import labels_of, to_seed, to_threads
+from mnlearn.api.kinds import core, shared, words
 from mnlearn.api.scores import score
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.sampling import sample_rows
@@ -15,15 +16,12 @@ from mnlearn.models import bayesian_network, circuit, dependency_network, featur
 from mnlearn.models import markov_network as markov
 from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.feature_tree_network import network_of
-from mnlearn.models.io import native
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-
-M = TypeVar("M")
 
 
 class Model:
@@ -126,7 +124,7 @@ class Model:
             if not isinstance(value, int | np.integer) or value < low:
                 raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
         seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
-        rows = sample_rows(self, int(n_samples), int(burn_in), seed, threads=threads)
+        rows = sample_rows(core(self), int(n_samples), int(burn_in), seed, threads=threads)
         if self.names is None:
             return rows
         import pandas as pd
@@ -144,10 +142,6 @@ class Model:
     def score_samples(self, X: Any, metric: str | None = None, **settings: Any) -> NDArray[Any]:
         """Return the score of each example in nats; see `score`."""
         return score(self, X, metric, **settings).per_example
-
-    def log_likelihood(self, X: Any, **settings: Any) -> NDArray[Any]:
-        """Return the log-probability of each example in nats, exact; see `score`."""
-        return self.score_samples(X, "ll", **settings)
 
     def to_networkx(self) -> "nx.Graph | nx.DiGraph":
         """Return the graph; its nodes are the names of the variables, or their numbers.
@@ -201,7 +195,7 @@ class Model:
         save_model(core(self), path)
 
     @property
-    def variables(self) -> tuple[str, ...]:
+    def labels(self) -> tuple[str, ...]:
         """Names of the variables; V0, V1, ... if they have none."""
         return labels_of(self.names, self.n_vars)
 
@@ -252,7 +246,7 @@ class BayesianNetwork(Model, bayesian_network.BayesianNetwork):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network."""
-        return _shared(super().to_markov_network(), MarkovNetwork)
+        return shared(super().to_markov_network(), MarkovNetwork)
 
     def compile(self, max_edges: int = 5_000_000) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution; see `MarkovNetwork.compile`."""
@@ -264,11 +258,11 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the Markov network of the features; an InputError if there are none."""
-        return _shared(super().to_markov_network(), MarkovNetwork)
+        return shared(super().to_markov_network(), MarkovNetwork)
 
     def to_bayesian_network(self) -> BayesianNetwork:
         """Return the Bayesian network of the parameters; an InputError if they are no CPDs."""
-        return _shared(super().to_bayesian_network(), BayesianNetwork)
+        return shared(super().to_bayesian_network(), BayesianNetwork)
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_edges": self.n_edges}
@@ -279,11 +273,11 @@ class FeatureTree(Model, feature_tree.FeatureTree):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network."""
-        return _shared(network_of(self), MarkovNetwork)
+        return shared(network_of(core(self)), MarkovNetwork)
 
     def to_circuit(self) -> ArithmeticCircuit:
         """Return the same distribution as a circuit."""
-        return _shared(circuit_of(self), ArithmeticCircuit)
+        return shared(circuit_of(core(self)), ArithmeticCircuit)
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_leaves": self.n_leaves}
@@ -296,36 +290,11 @@ _PUBLIC: dict[type, type[Model]] = {
     circuit.ArithmeticCircuit: ArithmeticCircuit,
     feature_tree.FeatureTree: FeatureTree,
 }
-_CORE: dict[type, type] = {public: kind for kind, public in _PUBLIC.items()}
 
 
 def public(model: Any) -> Model:
     """Return a model with the methods of this module; the arrays are shared."""
-    if isinstance(model, Model):
-        return model
-    if type(model) not in _PUBLIC:
-        raise InputError(f"model: expected a model of mnlearn, got {type(model).__name__}.")
-    return _shared(model, _PUBLIC[type(model)])
-
-
-def core(model: Any) -> Any:
-    """Return a model as the rest of the package knows it; the arrays are shared."""
-    if type(model) in _PUBLIC:
-        return model
-    if type(model) not in _CORE:
-        raise InputError(f"model: expected a model of mnlearn, got {type(model).__name__}.")
-    return _shared(model, _CORE[type(model)])
-
-
-def _shared(model: Any, kind: type[M]) -> M:
-    shared = object.__new__(kind)
-    vars(shared).update(vars(model))
-    return shared
-
-
-def words(model: Any) -> str:
-    """Return the kind of a model, with the article."""
-    return native.words_for(type(core(model)))
+    return model if isinstance(model, Model) else shared(model, _PUBLIC[type(core(model))])
 
 
 def _graph_of(model: Model) -> graphs.Graph:
@@ -344,4 +313,4 @@ def _graph_of(model: Model) -> graphs.Graph:
 
 
 def _compile(model: Model, max_edges: int) -> ArithmeticCircuit:
-    return _shared(compile_network(model, max_edges), ArithmeticCircuit)
+    return shared(compile_network(core(model), max_edges), ArithmeticCircuit)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.api.inputs import column_names, find_variable, is_frame, labels_of, to_numbers
+from mnlearn.api.kinds import core
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import METHODS, inference_of
@@ -123,7 +124,7 @@ def _probabilities(
     model: Any, values: NDArray[np.float64], how: Asked
 ) -> tuple[NDArray[np.float64], str]:
     """Return the values with probabilities in the place of NaN, and how they were computed."""
-    own = model
+    own = core(model)
     unknown = np.isnan(values)
     rows = np.where(unknown, 0, values).astype(np.uint8)
     method = how.inference
@@ -156,7 +157,7 @@ def settings_of(method: str, settings: Mapping[str, Any]) -> Any:
 def _circuit_of(model: Any) -> ArithmeticCircuit | None:
     """Return the circuit of a network, made once; None if it would be too large."""
     if model not in _COMPILED:
-        _COMPILED[model] = _compile_small(model)
+        _COMPILED[model] = _compile_small(core(model))
     return _COMPILED[model]
 
 

@@ -1,6 +1,6 @@
 """Scores of a model on data."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from mnlearn.api.inputs import (
     to_threads,
     to_whole_seed,
 )
+from mnlearn.api.kinds import core
 from mnlearn.api.queries import settings_of
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.query_groups import random_partition
@@ -27,7 +28,6 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream, stream_seed
 from mnlearn.scoring import any_model
 
-METRICS = ("pll", "cmll", "cll", "ll")
 # Annealed importance sampling estimates partition functions only.
 _ANNEALED = "ais"
 
@@ -89,20 +89,14 @@ def score(
     X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
         The examples.
     metric : {"pll", "cmll", "cll", "ll"}, optional
-        "pll" is the log-pseudo-likelihood: every variable given all others. "cmll" is the
-        conditional marginal log-likelihood: every variable given the variables of other query
-        groups. "cll" is the conditional log-likelihood of each query group given the others. "ll"
-        is the log-likelihood. Default: "ll" for circuits, Bayesian networks and feature trees, and
-        "pll" for other networks.
+        See Notes. Default: "ll" where it is exact and cheap, "pll" for other networks.
     folds : int
         Number of query groups, drawn at random, of "cmll" and "cll".
     groups : sequence of sequence of str or int, optional
         The query groups, by names or numbers of variables, instead of random ones.
     inference : {"gibbs", "exact", "mcsat", "bp", "meanfield", "ais"}, optional
         How "cmll" gets its marginals; default: "gibbs". How "ll" gets the partition function of a
-        Markov network: "bp" is the Bethe estimate, "meanfield" a bound, and "ais" annealed
-        importance sampling with `chains` (default 100) of `samples` steps; default: exact.
-        Circuits are always exact.
+        Markov network; default: exactly. "ais" takes `chains` of `samples` steps.
     sample_weight : array-like of float, shape (n_samples,), optional
         Weights of the examples. Those of weight 0 are left out.
     random_state : int, generator or None
@@ -112,15 +106,11 @@ def score(
     **settings
         `burn_in`, `samples`, `iterations`, `tolerance`, `damping`, `schedule` or `chains`.
 
-    Returns
-    -------
-    ScoreResult
-        With `mean`, `stderr` and `per_example`.
-
-    Raises
-    ------
-    InputError
-        The data do not fit the model, or the model has no such score.
+    Notes
+    -----
+    "pll" is the log-pseudo-likelihood: every variable given all others. "cmll" is the conditional
+    marginal log-likelihood: every variable given the variables of other query groups. "cll" is the
+    log-likelihood of each query group given the others, and "ll" the log-likelihood.
 
     Examples
     --------
@@ -131,25 +121,8 @@ def score(
     """
     own, data = _model_and_data(model, X, sample_weight)
     metric = usual_metric(own) if metric is None else metric
-    if metric not in METRICS:
-        raise InputError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}.")
-    if inference not in (None, *METHODS, _ANNEALED):
-        expected = ", ".join((*METHODS, _ANNEALED))
-        raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
-    seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
-    if metric == "pll":
-        found = any_model.pll(own, data, threads)
-    elif metric == "ll":
-        found = _log_likelihood(own, data, inference, settings, seed=seed, threads=threads)
-    else:
-        drawn = _groups_of(own, folds, groups, seed)
-        if metric == "cll":
-            found = any_model.cll(own, data, drawn, threads)
-        else:
-            how = settings_of(inference or "gibbs", settings)
-            gibbs = stream_seed(seed, "gibbs")
-            found = any_model.cmll(own, data, drawn, how, seed=gibbs, threads=threads)
-    return _result(metric, found, data)
+    how = _How(folds, groups, inference, settings, to_whole_seed(random_state), to_threads(n_jobs))
+    return _measure(own, data, metric, how)
 
 
 def usual_metric(model: Any) -> str:
@@ -158,22 +131,11 @@ def usual_metric(model: Any) -> str:
     return "ll" if exact else "pll"
 
 
-def _result(metric: str, found: Score, data: Dataset) -> ScoreResult:
-    return ScoreResult(
-        metric,
-        found.mean,
-        found.standard_error,
-        found.per_row[data.row_of],
-        found.monte_carlo_error,
-        found.converged,
-    )
-
-
 def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Dataset]:
     if hasattr(model, "fit"):
         # An estimator checks its own input, and knows a threshold for it.
         data = model.read_examples(X, sample_weight)
-        return model.model_, data
+        return core(model.model_), data
     names = None if isinstance(X, Dataset) else column_names(X)
     if names is not None and model.names is not None and names != model.names:
         for name in model.names:
@@ -185,39 +147,83 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
         raise InputError(
             f"X: expected {model.n_vars} columns, one for each variable, got {data.n_vars}."
         )
-    return model, data
+    return core(model), data
 
 
-def _log_likelihood(
-    model: Any,
-    data: Dataset,
-    inference: str | None,
-    settings: dict[str, Any],
-    *,
-    seed: int,
-    threads: int,
-) -> Score:
-    if inference in ITERATIVE:
-        return any_model.approximate_ll(model, data, settings_of(str(inference), settings))
-    if inference == _ANNEALED:
-        known = {"chains": 100, "samples": 1000} | settings
-        if set(known) != {"chains", "samples"}:
-            raise InputError(f"inference ais: expected chains and samples, got {', '.join(known)}.")
-        annealing = Annealing(known["chains"], known["samples"])
-        drawn = stream_seed(seed, "ais")
-        return any_model.annealed_ll(model, data, annealing, drawn, threads=threads)
-    return any_model.ll(model, data, threads)
+@dataclass(frozen=True)
+class _How:
+    """The other arguments of `score`."""
+
+    folds: int
+    groups: Sequence[Sequence[str | int]] | None
+    inference: str | None
+    settings: dict[str, Any]
+    seed: int
+    threads: int
 
 
-def _groups_of(
-    model: Any, folds: int, groups: Sequence[Sequence[str | int]] | None, seed: int
-) -> Groups:
+def _pseudo_likelihood(model: Any, data: Dataset, how: _How) -> Score:
+    return any_model.pll(model, data, how.threads)
+
+
+def _conditional_marginals(model: Any, data: Dataset, how: _How) -> Score:
+    inference = settings_of(how.inference or "gibbs", how.settings)
+    seed = stream_seed(how.seed, "gibbs")
+    groups = _groups_of(model, how)
+    return any_model.cmll(model, data, groups, inference, seed=seed, threads=how.threads)
+
+
+def _conditional_likelihood(model: Any, data: Dataset, how: _How) -> Score:
+    return any_model.cll(model, data, _groups_of(model, how), how.threads)
+
+
+def _likelihood(model: Any, data: Dataset, how: _How) -> Score:
+    if how.inference in ITERATIVE:
+        inference = settings_of(str(how.inference), how.settings)
+        return any_model.approximate_ll(model, data, inference)
+    if how.inference != _ANNEALED:
+        return any_model.ll(model, data, how.threads)
+    given = {"chains": 100, "samples": 1000} | how.settings
+    if set(given) != {"chains", "samples"}:
+        raise InputError(f"inference ais: expected chains and samples, got {', '.join(given)}.")
+    annealing = Annealing(given["chains"], given["samples"])
+    seed = stream_seed(how.seed, "ais")
+    return any_model.annealed_ll(model, data, annealing, seed, threads=how.threads)
+
+
+_MEASURES: dict[str, Callable[[Any, Dataset, _How], Score]] = {
+    "pll": _pseudo_likelihood,
+    "cmll": _conditional_marginals,
+    "cll": _conditional_likelihood,
+    "ll": _likelihood,
+}
+METRICS = tuple(_MEASURES)
+
+
+def _measure(model: Any, data: Dataset, metric: str, how: _How) -> ScoreResult:
+    if metric not in METRICS:
+        raise InputError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}.")
+    if how.inference not in (None, *METHODS, _ANNEALED):
+        expected = ", ".join((*METHODS, _ANNEALED))
+        raise InputError(f"inference: expected one of {expected}, got {how.inference!r}.")
+    found = _MEASURES[metric](model, data, how)
+    return ScoreResult(
+        metric,
+        found.mean,
+        found.standard_error,
+        found.per_row[data.row_of],
+        found.monte_carlo_error,
+        found.converged,
+    )
+
+
+def _groups_of(model: Any, how: _How) -> Groups:
     """Return the query groups as numbers of variables."""
-    if groups is not None:
+    if how.groups is not None:
         return [
             [find_variable(v, model.names, model.n_vars, "groups") for v in group]
-            for group in groups
+            for group in how.groups
         ]
-    if not isinstance(folds, int | np.integer) or folds < 1:
-        raise InputError(f"folds: expected a whole number from 1, got {folds!r}.")
-    return random_partition(model.n_vars, int(folds), stream(seed, "query groups"))
+    if not isinstance(how.folds, int | np.integer) or how.folds < 1:
+        raise InputError(f"folds: expected a whole number from 1, got {how.folds!r}.")
+    return random_partition(model.n_vars, int(how.folds), stream(how.seed, "query groups"))

@@ -98,12 +98,11 @@ def tune(
     Parameters
     ----------
     learner : type of Learner
-        Its stages are searched.
+        Its stages are searched in order. Values chosen in one stage are fixed in the next.
     train : Dataset
         The training data.
     grid : mapping
-        Values of every hyperparameter, as from `Learner.grid`. Stages are searched in order, with
-        the values chosen in one stage fixed in the next.
+        Values of every hyperparameter, as from `Learner.grid`.
     criterion : callable or None
         Scores a model, higher is better. May be None if the grid has a single point.
     threads : int
@@ -118,8 +117,7 @@ def tune(
     Raises
     ------
     InputError
-        There are several points to choose from and no criterion; or the learner needs a network
-        that is not given, or has no use for the one that is.
+        Several points have no criterion, or the learner needs a network or has no use for one.
     """
     kept = checkpoints or Checkpoints(None)
     _check_criteria(learner, grid, criterion, last_criterion)
