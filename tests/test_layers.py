@@ -13,7 +13,7 @@ ROOT = Path(mnlearn.__file__).parent
 FOLDERS = [
     ["cli"],
     ["report"],
-    ["study"],
+    ["study", "api"],
     ["methods"],
     ["learning", "scoring"],
     ["inference"],

@@ -2,10 +2,11 @@
 
 A generated part begins with `<!-- NAME -->` and ends with `<!-- /NAME -->`. It comes from the
 record in results/, from the published numbers, from the declarations of the learners, or from the
-headings of the decision records.
+headings of the decision records. `stubs.py` writes the types of the Python learners.
 """
 
 import re
+import runpy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -219,5 +220,6 @@ def refreshed(path: Path, parts: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
+    runpy.run_path(str(Path(__file__).with_name("stubs.py")), run_name="__main__")
     for page, tables in generated().items():
         page.write_text(refreshed(page, tables), encoding="utf-8")

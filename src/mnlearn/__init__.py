@@ -1,19 +1,77 @@
 """Structure learning for Markov networks over binary variables.
 
-Importing the package imports nothing else. Its attributes are loaded when they are asked for.
+    import mnlearn as mn
+
+    model = mn.DTSL(kappa=0.01).fit(X).model_
+    model.query({"sleep": 1})
+
+`dir(mnlearn)` lists the learners, the models and the functions. Importing the package imports
+nothing else: each name is loaded when it is asked for.
 """
 
-__all__ = ["__version__"]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mnlearn.api.conversion import from_dependency_network as from_dependency_network
+    from mnlearn.api.files import load as load
+    from mnlearn.api.files import read_data as read_data
+    from mnlearn.api.files import save as save
+    from mnlearn.api.inputs import Dataset as Dataset
+    from mnlearn.api.ising import Ising as Ising
+    from mnlearn.api.learners import *  # noqa: F403
+    from mnlearn.api.models import ArithmeticCircuit as ArithmeticCircuit
+    from mnlearn.api.models import BayesianNetwork as BayesianNetwork
+    from mnlearn.api.models import DependencyNetwork as DependencyNetwork
+    from mnlearn.api.models import FeatureTree as FeatureTree
+    from mnlearn.api.models import MarkovNetwork as MarkovNetwork
+    from mnlearn.api.scores import score as score
+    from mnlearn.api.search import GridSearch as GridSearch
+    from mnlearn.runtime.errors import InputError as InputError
+
+    __version__: str
+
+# The module of each public name. The learners are found by the files of `mnlearn.methods`.
+_PLACES = {
+    "ArithmeticCircuit": "api.models",
+    "BayesianNetwork": "api.models",
+    "Dataset": "api.inputs",
+    "DependencyNetwork": "api.models",
+    "FeatureTree": "api.models",
+    "GridSearch": "api.search",
+    "InputError": "runtime.errors",
+    "Ising": "api.ising",
+    "MarkovNetwork": "api.models",
+    "from_dependency_network": "api.conversion",
+    "load": "api.files",
+    "read_data": "api.files",
+    "save": "api.files",
+    "score": "api.scores",
+}
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name == "__version__":
         # Reading the metadata of a package takes 30 ms, a sixth of `mnlearn --help`.
-        from importlib.metadata import version
-
-        return version("mnlearn")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module("importlib.metadata").version("mnlearn")
+    if name == "__all__":
+        return _public_names()
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    place = _PLACES.get(name)
+    if place is None and name not in import_module("mnlearn.api.learners").class_names():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"mnlearn.{place or 'api.learners'}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return _public_names()
+
+
+def _public_names() -> list[str]:
+    from mnlearn.api.learners import class_names
+
+    return sorted({*_PLACES, *class_names(), "__version__"})

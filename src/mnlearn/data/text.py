@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.tables import read_table
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import split_lines, write_text
 from mnlearn.runtime.names import check_names
+from mnlearn.runtime.progress import say
 
 _ZERO, _ONE, _COMMA, _NEWLINE = (ord(c) for c in "01,\n")
 
@@ -20,7 +22,8 @@ def load_dataset(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dat
     """Read a dataset by suffix: `.npz`, `.csv` (header row), else Libra's text form.
 
     `.gz` and `.xz` of the text forms are read as well. A first line without any number in it is
-    a header.
+    a header. Files with a header may also have 0.0 and 1.0, True and False, yes and no, or 1 and 2
+    (2 counts as 1), and a first column of row numbers or a column of ids, which is left out.
 
     Parameters
     ----------
@@ -47,7 +50,18 @@ def load_dataset(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dat
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
-    return _parse_lines(path, split_lines(text))
+    lines = split_lines(text)
+    try:
+        return _parse_lines(path, list(lines))
+    except InputError:
+        # Not 0 and 1 as they are; perhaps True and False, 1.0, or a column of row numbers.
+        table = read_table(path, lines)
+        if table is None:
+            raise
+    if table.note is not None:
+        say(table.note)
+    names = check_names(table.names, f"{path}, line 1")
+    return merge_rows(table.matrix, names=names)
 
 
 def _parse_plain(content: bytes) -> NDArray[np.uint8] | None:

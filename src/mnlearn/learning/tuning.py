@@ -20,6 +20,7 @@ from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.io.native import Model
 from mnlearn.models.junction_tree import JunctionTree
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
 
 
@@ -98,12 +99,11 @@ def tune(
     Parameters
     ----------
     learner : type of Learner
-        Its stages are searched.
+        Its stages are searched in order. Values chosen in one stage are fixed in the next.
     train : Dataset
         The training data.
     grid : mapping
-        Values of every hyperparameter, as from `Learner.grid`. Stages are searched in order, with
-        the values chosen in one stage fixed in the next.
+        Values of every hyperparameter, as from `Learner.grid`.
     criterion : callable or None
         Scores a model, higher is better. May be None if the grid has a single point.
     threads : int
@@ -118,9 +118,10 @@ def tune(
     Raises
     ------
     InputError
-        The learner needs a network that is not given, or has no use for the one that is.
+        Several points have no criterion, or the learner needs a network or has no use for one.
     """
     kept = checkpoints or Checkpoints(None)
+    _check_criteria(learner, grid, criterion, last_criterion)
     learner.check_network(network, train.n_vars)
     judge = None if last_criterion else criterion
     workspace = learner.prepare(
@@ -142,6 +143,22 @@ def tune(
         chosen = max(candidates, key=lambda c: c.score).parameters
     best = max(candidates, key=lambda c: c.score)
     return Tuned(best, _best_variants(learner, candidates), trace, seconds)
+
+
+def _check_criteria(
+    learner: type[Learner],
+    grid: Mapping[str, list[Any]],
+    criterion: Criterion | None,
+    last_criterion: Criterion | None,
+) -> None:
+    """Refuse a stage with several points and nothing that compares them."""
+    for number, stage in enumerate(learner.stages):
+        last = number == len(learner.stages) - 1
+        several = [name for name in stage.parameters if len(grid[name]) > 1]
+        if several and ((last_criterion if last else None) or criterion) is None:
+            raise InputError(
+                f"criterion: expected one that chooses between the values of {', '.join(several)}."
+            )
 
 
 @dataclass(eq=False)

@@ -1,0 +1,67 @@
+"""Dependency networks as Markov networks."""
+
+from typing import Any
+
+import numpy as np
+
+from mnlearn.api.inputs import to_dataset
+from mnlearn.api.kinds import core, words
+from mnlearn.api.models import MarkovNetwork, public
+from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
+from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.runtime.errors import InputError
+
+
+def from_dependency_network(
+    network: Any,
+    X: Any = None,
+    *,
+    base: str = "marginals",
+    orders: str = "both-rotations",
+    max_length: int = 8,
+) -> MarkovNetwork:
+    """Convert a dependency network to a Markov network in closed form.
+
+    Parameters
+    ----------
+    network : DependencyNetwork
+        The network, or an estimator that learned one.
+    X : array-like, sparse matrix, DataFrame or Dataset, optional
+        The training data, from which the base distribution is taken; not needed for
+        base="uniform".
+    base : {"marginals", "uniform", "mode", "examples"}
+        The base distribution.
+    orders : {"one", "pair", "rotations", "both-rotations", "all"}
+        Orders of the variables that are averaged over.
+    max_length : int
+        Longest features that orders="all" averages over all orders.
+
+    Returns
+    -------
+    MarkovNetwork
+
+    Raises
+    ------
+    InputError
+        The model is no dependency network, an argument is none of these, or a conditional
+        probability is 0.
+
+    References
+    ----------
+    Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012.
+    """
+    own = core(getattr(network, "model_", network))
+    if not isinstance(own, DependencyNetwork):
+        raise InputError(f"network: expected a dependency network, got {words(own)}.")
+    for name, value, known in (("base", base, BASES), ("orders", orders, ORDERS)):
+        if value not in known:
+            raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}.")
+    if not isinstance(max_length, int) or not 1 <= max_length <= 20:
+        raise InputError(f"max_length: expected a whole number from 1 to 20, got {max_length!r}.")
+    if X is None and base != "uniform":
+        raise InputError(f"X: expected the training data, of which base={base!r} is made.")
+    given: Any = np.full(own.n_vars, 0.5)
+    if X is not None:
+        given = choose_base(base, to_dataset(X))
+    chosen = choose_orders(orders, own.n_vars, max_length)
+    return public(to_markov_network(own, given, chosen))

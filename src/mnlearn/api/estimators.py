@@ -1,0 +1,266 @@
+"""Learners as scikit-learn estimators.
+
+A learner of `mnlearn.methods` declares its hyperparameters once. `make_estimator` gives them to the
+constructor of a class that follows scikit-learn's conventions.
+"""
+
+import dataclasses
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mnlearn.api.inputs import (
+    Dataset,
+    check_columns,
+    column_names,
+    to_dataset,
+    to_threads,
+    to_whole_seed,
+)
+from mnlearn.api.kinds import core
+from mnlearn.api.models import public
+from mnlearn.api.scores import score
+from mnlearn.learning.learner import Learner
+from mnlearn.learning.parameters import public_name
+from mnlearn.learning.tuning import tune
+from mnlearn.methods import load_learner
+from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.runtime.errors import InputError
+
+# Arguments that all estimators have beside their hyperparameters: type, meaning. The default of
+# each is None.
+COMMON = {
+    "binarize": (
+        "float | None",
+        "numbers above this threshold count as 1; None refuses all but 0 and 1",
+    ),
+    "random_state": (
+        "int | None",
+        "seed of learning, in place of a hyperparameter named ..._seed",
+    ),
+    "n_jobs": ("int | None", "threads; -1 for all processors; no effect on results"),
+}
+NETWORK = (
+    "Any",
+    "dependency network to build on, or the estimator that learns it; None for probability trees",
+)
+
+
+class Estimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
+    """What all learners have in common as scikit-learn estimators of a density.
+
+    Attributes
+    ----------
+    criterion : {"pll", "ll"}
+        What `score` returns: the log-pseudo-likelihood, or the log-likelihood where it is exact.
+    model_ : Model
+        What was learned.
+    n_features_in_ : int
+        Number of variables.
+    feature_names_in_ : ndarray of str
+        Names of the variables, if the data had names.
+    details_, seconds_ : dict
+        Counts and diagnostics of learning, and its wall-clock seconds by part.
+    """
+
+    criterion: ClassVar[str] = "pll"
+    binarize: float | None
+    random_state: Any
+    n_jobs: int | None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn a model.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
+            The examples: 0 and 1, or any numbers if `binarize` is set.
+        y : None
+            Ignored; scikit-learn passes it.
+        sample_weight : array-like of float, shape (n_samples,), optional
+            Weights of the examples.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            A value of the data or of an argument is not as expected; the message names it.
+        """
+        self._learn(self._read(X, sample_weight, reset=True))
+        return self
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean of `score_samples`, weighted by `sample_weight`."""
+        self._check_fitted()
+        return score(self, X, self.criterion, sample_weight=sample_weight, n_jobs=self.n_jobs).mean
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the score of each example in nats; `criterion` says which score.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+        """
+        self._check_fitted()
+        return score(self, X, self.criterion, n_jobs=self.n_jobs).per_example
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
+        """Draw examples from the model; see `mnlearn.MarkovNetwork.sample`."""
+        self._check_fitted()
+        return self.model_.sample(n_samples, random_state=random_state, n_jobs=self.n_jobs)
+
+    def query(self, evidence: Any = None, **settings: Any) -> Any:
+        """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`."""
+        self._check_fitted()
+        return self.model_.query(evidence, n_jobs=self.n_jobs, **settings)
+
+    def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset:
+        """Return data as the estimator sees them, after `fit`: checked, and 0 or 1."""
+        self._check_fitted()
+        return self._read(X, sample_weight, reset=False)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _read(self, X: Any, sample_weight: Any, *, reset: bool) -> Dataset:
+        if isinstance(X, Dataset):
+            return self._read_dataset(X, sample_weight, reset)
+        check_columns(X)
+        # What is missing or infinite is refused below, where the column is named.
+        checked = validate_data(
+            self, X, reset=reset, accept_sparse=("csr", "csc", "coo"), ensure_all_finite=False
+        )
+        self._check_binarize()
+        return to_dataset(
+            checked, names=column_names(X), sample_weight=sample_weight, binarize=self.binarize
+        )
+
+    def _read_dataset(self, data: Dataset, sample_weight: Any, reset: bool) -> Dataset:
+        if reset:
+            self.n_features_in_ = data.n_vars
+            if data.names is not None:
+                self.feature_names_in_ = np.array(data.names, object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        elif data.n_vars != self.n_features_in_:
+            raise InputError(f"X: expected {self.n_features_in_} variables, got {data.n_vars}.")
+        return to_dataset(data, sample_weight=sample_weight)
+
+    def _check_binarize(self) -> None:
+        threshold = self.binarize
+        if threshold is None:
+            return
+        if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number):
+            raise InputError(f"binarize: expected a number or None, got {threshold!r}.")
+
+    def _learn(self, data: Dataset) -> None:
+        raise NotImplementedError
+
+
+class LearnerEstimator(Estimator):
+    """An estimator of one of the learners in `mnlearn.methods`."""
+
+    learner: ClassVar[type[Learner]]
+
+    def chosen_values(self) -> dict[str, Any]:
+        """Return the hyperparameters by the names that the command line knows, with the seed."""
+        values = {
+            public_name(field): getattr(self, field.name)
+            for field in dataclasses.fields(self.learner)  # type: ignore[arg-type]
+        }
+        if self.random_state is not None:
+            seed = to_whole_seed(self.random_state)
+            values |= {name: seed for name in values if name.endswith("_seed")}
+        return values
+
+    def given_network(self, data: Dataset) -> DependencyNetwork | None:
+        """Return the dependency network to build on, learned from the same data if need be."""
+        kind = self.learner.network
+        given = getattr(self, "network", None)
+        if given is None and kind == "required":
+            given = make_estimator("dn_tree")(n_jobs=self.n_jobs)
+        if given is None:
+            return None
+        if isinstance(given, LearnerEstimator):
+            given = clone(given)
+            given._learn(data)
+        given = getattr(given, "model_", given)
+        if not isinstance(given, DependencyNetwork):
+            raise InputError(
+                f"network: expected a dependency network or an estimator of one, got {given!r}."
+            )
+        found: DependencyNetwork = core(given)
+        return found
+
+    def _learn(self, data: Dataset) -> None:
+        # A list would count as several values.
+        grid = self.learner.grid({name: [v] for name, v in self.chosen_values().items()})
+        network = self.given_network(data)
+        threads = to_threads(self.n_jobs)
+        fitted = tune(self.learner, data, grid, None, threads=threads, network=network).best.fitted
+        self.model_ = public(fitted.model)
+        self.details_ = dict(fitted.details)
+        self.seconds_ = dict(fitted.seconds)
+
+
+_MADE: dict[str, type[LearnerEstimator]] = {}
+
+
+def make_estimator(name: str) -> type[LearnerEstimator]:
+    """Return the estimator of the learner in `methods/NAME.py`; it is made once."""
+    if name in _MADE:
+        return _MADE[name]
+    learner = load_learner(name)
+    own = [(f.name, f.type, f.default) for f in dataclasses.fields(learner)]  # type: ignore[arg-type]
+    if learner.network != "none":
+        own.append(("network", NETWORK[0], None))
+    own += [(common, kind, None) for common, (kind, _) in COMMON.items()]
+    made = dataclasses.make_dataclass(
+        learner.__name__,
+        [(field, kind, dataclasses.field(default=default)) for field, kind, default in own],
+        bases=(LearnerEstimator,),
+        namespace={"learner": learner, "criterion": learner.criterion, "title": learner.title},
+        eq=False,
+        repr=False,
+        kw_only=True,
+    )
+    # Pickles and the representation say `mnlearn.DTSL`, which is where people find the class.
+    made.__module__ = "mnlearn"
+    made.__doc__ = _docstring(learner)
+    _MADE[name] = made
+    return made
+
+
+def _docstring(learner: type[Learner]) -> str:
+    """Return the docstring of an estimator: summary and parameters of the learner."""
+    summary = (learner.__doc__ or learner.title).strip()
+    lines = [summary, "", "Parameters", "----------"]
+    for field in dataclasses.fields(learner):  # type: ignore[arg-type]
+        kind = getattr(field.type, "__name__", str(field.type))
+        lines += [f"{field.name} : {kind}, default={field.default!r}"]
+        lines += [f"    {_sentence(field.metadata['help'])}"]
+    if learner.network != "none":
+        lines += ["network : DependencyNetwork or estimator, optional"]
+        lines += [f"    {_sentence(NETWORK[1])}"]
+    for name, (kind, meaning) in COMMON.items():
+        lines += [f"{name} : {kind}, default=None", f"    {_sentence(meaning)}"]
+    lines += ["", "References", "----------", f"{learner.citation}.", ""]
+    return "\n".join(lines)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."

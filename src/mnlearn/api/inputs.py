@@ -1,0 +1,269 @@
+"""What people give in Python: arrays, tables, sparse matrices, weights, seeds, threads."""
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream_seed
+from mnlearn.runtime.threads import available_threads
+
+__all__ = ["Dataset"]
+
+# A cell of a matrix by its place, for messages: (row, column).
+_Place = tuple[int, int]
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether data are a table with named columns, such as a pandas DataFrame."""
+    return hasattr(X, "columns") and hasattr(X, "iloc")
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of a table; None unless all of them are texts."""
+    if not is_frame(X):
+        return None
+    names = tuple(X.columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def labels_of(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...]:
+    """Return the names of variables; V0, V1, ... if they have none."""
+    return tuple(names) if names else tuple(f"V{v}" for v in range(n_vars))
+
+
+def to_dataset(
+    X: Any,
+    *,
+    names: Sequence[str] | None = None,
+    sample_weight: Any = None,
+    binarize: float | None = None,
+    argument: str = "X",
+) -> Dataset:
+    """Return data as a dataset.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
+        Values 0 and 1; any numbers with a threshold.
+    names : sequence of str, optional
+        Names of the variables; those of a DataFrame if not given.
+    sample_weight : array-like of float, shape (n_samples,), optional
+        Weights of the rows. Rows of weight 0 are left out.
+    binarize : float, optional
+        Threshold above which a number counts as 1.
+    argument : str
+        Name of the argument, for messages.
+
+    Raises
+    ------
+    InputError
+        A value is missing or not 0 or 1, or a weight is not a number of at least 0.
+    """
+    if isinstance(X, Dataset):
+        if sample_weight is not None:
+            raise InputError("sample_weight: expected none with a Dataset, which has its own.")
+        return X
+    names = column_names(X) if names is None else tuple(names)
+    rows = to_binary(X, names=names, binarize=binarize, argument=argument)
+    weight = to_weights(sample_weight, len(rows))
+    if weight is not None and not weight.all():
+        rows, weight = rows[weight > 0], weight[weight > 0]
+    return Dataset.from_arrays(rows, weight, names)
+
+
+def to_binary(
+    X: Any, *, names: Sequence[str] | None, binarize: float | None, argument: str = "X"
+) -> NDArray[np.uint8]:
+    """Return data as a matrix of 0 and 1; see `to_dataset`."""
+    check_columns(X, argument)
+    if sparse.issparse(X):
+        # Only the numbers that are stored can be wrong.
+        stored = X.tocoo()
+        _check_numbers(
+            stored.data[None, :],
+            binarize,
+            lambda place: (int(stored.row[place[1]]), int(stored.col[place[1]])),
+            (names, argument),
+        )
+        dense = X.toarray()
+        return np.asarray(dense != 0 if binarize is None else dense > binarize, np.uint8)
+    matrix = np.asarray(X)
+    if matrix.ndim != 2:
+        raise InputError(
+            f"{argument}: expected a matrix with a row for each example, got {matrix.ndim} "
+            "axes; one example is X.reshape(1, -1)."
+        )
+    if 0 in matrix.shape:
+        raise InputError(f"{argument}: expected rows and columns, got shape {matrix.shape}.")
+    if matrix.dtype.kind not in "biuf":
+        matrix = to_numbers(matrix, names, argument)
+    _check_numbers(matrix, binarize, lambda place: place, (names, argument))
+    return np.asarray(matrix != 0 if binarize is None else matrix > binarize, np.uint8)
+
+
+def check_columns(X: Any, argument: str = "X") -> None:
+    """Refuse a DataFrame with a column of texts; the message names the column and the row."""
+    if not is_frame(X):
+        return
+    for v, name in enumerate(X.columns):
+        column = X.iloc[:, v]
+        if getattr(column.dtype, "kind", "O") not in "biuf":
+            to_numbers(np.asarray(column, object)[:, None], [str(name)], argument)
+
+
+def to_numbers(
+    matrix: NDArray[Any], names: Sequence[str] | None, argument: str = "X"
+) -> NDArray[np.float64]:
+    """Return a matrix of objects as numbers, missing cells as NaN."""
+    out = np.empty(matrix.shape)
+    for row, values in enumerate(matrix.tolist()):
+        for v, value in enumerate(values):
+            try:
+                # pandas.NA cannot be a float, and says its name.
+                out[row, v] = np.nan if value is None or repr(value) == "<NA>" else float(value)
+            except (TypeError, ValueError) as error:
+                raise InputError(
+                    f"{_where(argument, (row, v), names)}: expected 0 or 1, got {value!r}; "
+                    "write the values as 0 and 1 first."
+                ) from error
+    return out
+
+
+def _check_numbers(
+    matrix: NDArray[Any],
+    binarize: float | None,
+    place_of: Any,
+    where: tuple[Sequence[str] | None, str],
+) -> None:
+    """Refuse missing and infinite numbers and, without a threshold, others than 0 and 1."""
+    names, argument = where
+    if matrix.dtype.kind == "f":
+        wrong = ~np.isfinite(matrix)
+        if wrong.any():
+            row, v = np.unravel_index(int(np.argmax(wrong)), matrix.shape)
+            name = _where(argument, place_of((int(row), int(v))), names)
+            if np.isnan(matrix[row, v]):
+                raise InputError(f"{name}: is missing (NaN); fill it in or leave the row out.")
+            raise InputError(f"{name}: expected 0 or 1, got {matrix[row, v]} (inf).")
+    if binarize is None:
+        wrong = (matrix != 0) & (matrix != 1)
+        if wrong.any():
+            row, v = np.unravel_index(int(np.argmax(wrong)), matrix.shape)
+            name = _where(argument, place_of((int(row), int(v))), names)
+            raise InputError(
+                f"{name}: expected 0 or 1, got {matrix[row, v]}; binarize=t makes 1 of all "
+                "numbers above t."
+            )
+
+
+def _where(argument: str, place: _Place, names: Sequence[str] | None) -> str:
+    row, v = place
+    column = v if names is None or v >= len(names) else repr(names[v])
+    return f"{argument}, row {row}, column {column}"
+
+
+def to_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the weights of rows.
+
+    Raises
+    ------
+    InputError
+        There are too few or too many; one is negative, missing or infinite; or all are 0.
+    """
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, np.float64)
+    if weight.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight: expected {n_rows} numbers, one for each row, got shape {weight.shape}."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(wrong):
+        k = wrong[0]
+        raise InputError(f"sample_weight, row {k}: expected a number from 0, got {weight[k]}.")
+    if not weight.any():
+        raise InputError("sample_weight: expected a row with a weight above 0, all are zero.")
+    return weight
+
+
+def to_seed(random_state: Any, purpose: str, argument: str = "random_state") -> int:
+    """Return the 64-bit seed of a purpose.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        A whole number gives the same stream as `--seed` on the command line; a generator is drawn
+        from; None gives another seed each time.
+    purpose : str
+        Name of the stream.
+    argument : str
+        Name of the argument, for messages.
+    """
+    return stream_seed(to_whole_seed(random_state, argument), purpose)
+
+
+def to_whole_seed(random_state: Any, argument: str = "random_state") -> int:
+    """Return a seed as a whole number; see `to_seed`."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**62))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**62))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if _is_whole(random_state) and random_state >= 0:
+        return int(random_state)
+    raise InputError(
+        f"{argument}: expected a whole number from 0, a generator or None, got {random_state!r}."
+    )
+
+
+def to_threads(n_jobs: int | None) -> int:
+    """Return the number of threads: 1 for None; -1 stands for all processors, -2 for all but one.
+
+    Raises
+    ------
+    InputError
+        It is 0 or not a whole number.
+    """
+    if n_jobs is None:
+        return 1
+    if not _is_whole(n_jobs) or n_jobs == 0:
+        raise InputError(f"n_jobs: expected a whole number but 0, or None, got {n_jobs!r}.")
+    return int(n_jobs) if n_jobs > 0 else max(1, available_threads() + 1 + int(n_jobs))
+
+
+def find_variable(given: Any, names: Sequence[str] | None, n_vars: int, argument: str) -> int:
+    """Return the number of a variable that is given by its name or number.
+
+    Raises
+    ------
+    InputError
+        There is no such variable; the message names those that are like it.
+    """
+    if isinstance(given, str):
+        labels = labels_of(names, n_vars)
+        if given in labels:
+            return labels.index(given)
+        like = difflib.get_close_matches(given, labels, 3)
+        expected = f"did you mean {' or '.join(map(repr, like))}?" if like else _some(labels)
+        raise InputError(f"{argument}: there is no variable {given!r}; {expected}")
+    if isinstance(given, int | np.integer) and not isinstance(given, bool) and 0 <= given < n_vars:
+        return int(given)
+    raise InputError(
+        f"{argument}: expected a name or a number from 0 to {n_vars - 1}, got {given!r}."
+    )
+
+
+def _some(labels: Sequence[str]) -> str:
+    listed = ", ".join(labels[:8])
+    return f"expected one of {listed}{', ...' if len(labels) > 8 else ''}."
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

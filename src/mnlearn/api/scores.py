@@ -1,0 +1,229 @@
+"""Scores of a model on data."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.api.inputs import (
+    Dataset,
+    column_names,
+    find_variable,
+    to_dataset,
+    to_threads,
+    to_whole_seed,
+)
+from mnlearn.api.kinds import core
+from mnlearn.api.queries import settings_of
+from mnlearn.inference.annealing import Annealing
+from mnlearn.inference.query_groups import random_partition
+from mnlearn.inference.score import Groups, Score
+from mnlearn.inference.settings import ITERATIVE, METHODS
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream, stream_seed
+from mnlearn.scoring import any_model
+
+# Annealed importance sampling estimates partition functions only.
+_ANNEALED = "ais"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreResult:
+    """A score of examples, in nats.
+
+    Attributes
+    ----------
+    metric : {"pll", "cmll", "cll", "ll"}
+        What is scored.
+    mean : float
+        Mean over examples.
+    stderr : float
+        Standard error of the mean, over the draw of examples.
+    per_example : ndarray of float64, shape (n_samples,)
+        Score of each example.
+    monte_carlo_error : float
+        Standard error of the mean due to sampling in inference; 0 without sampling.
+    converged : float, optional
+        Share of the queries in which belief propagation or mean field converged.
+    """
+
+    metric: str
+    mean: float
+    stderr: float
+    per_example: NDArray[np.float64]
+    monte_carlo_error: float = 0.0
+    converged: float | None = None
+
+    def __float__(self) -> float:
+        return self.mean
+
+    def __repr__(self) -> str:
+        n = len(self.per_example)
+        return f"<{self.metric}: {self.mean:.4f} ± {self.stderr:.4f} nats, {n:,} examples>"
+
+
+def score(
+    model: Any,
+    X: Any,
+    metric: str | None = None,
+    *,
+    folds: int = 4,
+    groups: Sequence[Sequence[str | int]] | None = None,
+    inference: str | None = None,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    **settings: Any,
+) -> ScoreResult:
+    """Score a model on examples, in nats per example; higher is better.
+
+    Parameters
+    ----------
+    model : model or estimator
+        A model, or an estimator that learned one.
+    X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
+        The examples.
+    metric : {"pll", "cmll", "cll", "ll"}, optional
+        See Notes. Default: "ll" where it is exact and cheap, "pll" for other networks.
+    folds : int
+        Number of query groups, drawn at random, of "cmll" and "cll".
+    groups : sequence of sequence of str or int, optional
+        The query groups, by names or numbers of variables, instead of random ones.
+    inference : {"gibbs", "exact", "mcsat", "bp", "meanfield", "ais"}, optional
+        How "cmll" gets its marginals; default: "gibbs". How "ll" gets the partition function of a
+        Markov network; default: exactly. "ais" takes `chains` of `samples` steps.
+    sample_weight : array-like of float, shape (n_samples,), optional
+        Weights of the examples. Those of weight 0 are left out.
+    random_state : int, generator or None
+        Seed of query groups and samplers; the same as `--seed` on the command line.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it.
+    **settings
+        `burn_in`, `samples`, `iterations`, `tolerance`, `damping`, `schedule` or `chains`.
+
+    Notes
+    -----
+    "pll" is the log-pseudo-likelihood: every variable given all others. "cmll" is the conditional
+    marginal log-likelihood: every variable given the variables of other query groups. "cll" is the
+    log-likelihood of each query group given the others, and "ll" the log-likelihood.
+
+    Examples
+    --------
+    >>> import mnlearn as mn
+    >>> X = [[0, 0], [0, 1], [1, 1], [1, 1]]
+    >>> mn.score(mn.Atomic().fit(X), X, "pll")
+    <pll: -1.2685 ± 0.2408 nats, 4 examples>
+    """
+    own, data = _model_and_data(model, X, sample_weight)
+    metric = usual_metric(own) if metric is None else metric
+    how = _How(folds, groups, inference, settings, to_whole_seed(random_state), to_threads(n_jobs))
+    return _measure(own, data, metric, how)
+
+
+def usual_metric(model: Any) -> str:
+    """Return "ll" for a model whose log-likelihood is exact and cheap, else "pll"."""
+    exact = isinstance(model, ArithmeticCircuit | BayesianNetwork | FeatureTree)
+    return "ll" if exact else "pll"
+
+
+def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Dataset]:
+    if hasattr(model, "fit"):
+        # An estimator checks its own input, and knows a threshold for it.
+        data = model.read_examples(X, sample_weight)
+        return core(model.model_), data
+    names = None if isinstance(X, Dataset) else column_names(X)
+    if names is not None and model.names is not None and names != model.names:
+        for name in model.names:
+            if name not in names:
+                raise InputError(f"X: lacks the column {name!r} of the model.")
+        X = X[list(model.names)]
+    data = to_dataset(X, sample_weight=sample_weight)
+    if data.n_vars != model.n_vars:
+        raise InputError(
+            f"X: expected {model.n_vars} columns, one for each variable, got {data.n_vars}."
+        )
+    return core(model), data
+
+
+@dataclass(frozen=True)
+class _How:
+    """The other arguments of `score`."""
+
+    folds: int
+    groups: Sequence[Sequence[str | int]] | None
+    inference: str | None
+    settings: dict[str, Any]
+    seed: int
+    threads: int
+
+
+def _pseudo_likelihood(model: Any, data: Dataset, how: _How) -> Score:
+    return any_model.pll(model, data, how.threads)
+
+
+def _conditional_marginals(model: Any, data: Dataset, how: _How) -> Score:
+    inference = settings_of(how.inference or "gibbs", how.settings)
+    seed = stream_seed(how.seed, "gibbs")
+    groups = _groups_of(model, how)
+    return any_model.cmll(model, data, groups, inference, seed=seed, threads=how.threads)
+
+
+def _conditional_likelihood(model: Any, data: Dataset, how: _How) -> Score:
+    return any_model.cll(model, data, _groups_of(model, how), how.threads)
+
+
+def _likelihood(model: Any, data: Dataset, how: _How) -> Score:
+    if how.inference in ITERATIVE:
+        inference = settings_of(str(how.inference), how.settings)
+        return any_model.approximate_ll(model, data, inference)
+    if how.inference != _ANNEALED:
+        return any_model.ll(model, data, how.threads)
+    given = {"chains": 100, "samples": 1000} | how.settings
+    if set(given) != {"chains", "samples"}:
+        raise InputError(f"inference ais: expected chains and samples, got {', '.join(given)}.")
+    annealing = Annealing(given["chains"], given["samples"])
+    seed = stream_seed(how.seed, "ais")
+    return any_model.annealed_ll(model, data, annealing, seed, threads=how.threads)
+
+
+_MEASURES: dict[str, Callable[[Any, Dataset, _How], Score]] = {
+    "pll": _pseudo_likelihood,
+    "cmll": _conditional_marginals,
+    "cll": _conditional_likelihood,
+    "ll": _likelihood,
+}
+METRICS = tuple(_MEASURES)
+
+
+def _measure(model: Any, data: Dataset, metric: str, how: _How) -> ScoreResult:
+    if metric not in METRICS:
+        raise InputError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}.")
+    if how.inference not in (None, *METHODS, _ANNEALED):
+        expected = ", ".join((*METHODS, _ANNEALED))
+        raise InputError(f"inference: expected one of {expected}, got {how.inference!r}.")
+    found = _MEASURES[metric](model, data, how)
+    return ScoreResult(
+        metric,
+        found.mean,
+        found.standard_error,
+        found.per_row[data.row_of],
+        found.monte_carlo_error,
+        found.converged,
+    )
+
+
+def _groups_of(model: Any, how: _How) -> Groups:
+    """Return the query groups as numbers of variables."""
+    if how.groups is not None:
+        return [
+            [find_variable(v, model.names, model.n_vars, "groups") for v in group]
+            for group in how.groups
+        ]
+    if not isinstance(how.folds, int | np.integer) or how.folds < 1:
+        raise InputError(f"folds: expected a whole number from 1, got {how.folds!r}.")
+    return random_partition(model.n_vars, int(how.folds), stream(how.seed, "query groups"))

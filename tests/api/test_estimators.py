@@ -1,0 +1,181 @@
+"""Every learner is a scikit-learn estimator."""
+
+import dataclasses
+import inspect
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Binarizer
+from sklearn.utils.estimator_checks import check_estimator
+
+import mnlearn as mn
+from mnlearn.api.learners import class_names
+from mnlearn.learning.tuning import tune
+from mnlearn.methods import load_learner
+from mnlearn.models.dependency_network import DependencyNetwork
+
+LEARNERS = sorted(class_names())
+# These take longest on the small data of `check_estimator`.
+QUICK = ["Atomic", "ChowLiu", "DNTree"]
+RNG = np.random.default_rng(20)
+ROWS = RNG.integers(0, 2, (60, 4))
+ROWS[:, 1] = ROWS[:, 0] ^ (RNG.random(60) < 0.2)
+FRAME = pd.DataFrame(ROWS, columns=["sleep", "mood", "work", "sport"])
+
+
+def run_checks(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = check_estimator(getattr(mn, name)(binarize=0.5), on_fail=None)
+    failed = [one for one in found if one["status"] == "failed"]
+    assert [(one["check_name"], str(one["exception"])) for one in failed] == []
+    assert sum(one["status"] == "passed" for one in found) > 35
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_scikit_learn_accepts_an_estimator(name):
+    run_checks(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*LEARNERS, "Ising"} - set(QUICK)))
+def test_scikit_learn_accepts_every_estimator(name):
+    run_checks(name)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_learns_what_the_command_line_learns(name):
+    """Same arguments, same defaults, same model; clones and pickles score the same."""
+    learner = load_learner(class_names()[name])
+    made = getattr(mn, name)
+    hyperparameters = {field.name: field.default for field in dataclasses.fields(learner)}
+    arguments = inspect.signature(made).parameters
+    assert {n: arguments[n].default for n in hyperparameters} == hyperparameters
+    fitted = made().fit(FRAME)
+    data = mn.Dataset.from_arrays(ROWS, names=list(FRAME.columns))
+    network = None
+    if learner.network == "required":
+        trees = load_learner("dn_tree")
+        network = tune(trees, data, trees.grid({}), None).best.fitted.model
+    model = tune(learner, data, learner.grid({}), None, network=network).best.fitted.model
+    score = getattr(learner.scorer, learner.criterion)
+    expected = score(model, data).per_row[data.row_of]
+    np.testing.assert_array_equal(fitted.score_samples(FRAME), expected)
+    assert fitted.score(FRAME) == pytest.approx(expected.mean())
+    assert fitted.feature_names_in_.tolist() == list(FRAME.columns)
+    assert fitted.model_.names == tuple(FRAME.columns)
+
+
+@pytest.mark.parametrize("name", ["DTSL", "ChowLiu", "LW"])
+def test_clones_and_pickles(name, tmp_path):
+    fitted = getattr(mn, name)(n_jobs=2).fit(FRAME)
+    joblib.dump(fitted, tmp_path / "fitted.joblib")
+    loaded = joblib.load(tmp_path / "fitted.joblib")
+    np.testing.assert_array_equal(loaded.score_samples(FRAME), fitted.score_samples(FRAME))
+    unfitted = clone(fitted)
+    assert unfitted.get_params() == fitted.get_params()
+    with pytest.raises(NotFittedError):
+        unfitted.score(FRAME)
+
+
+def test_weights_stand_for_repeated_rows():
+    weight = np.arange(len(ROWS)) % 3
+    repeated = mn.DTSL().fit(np.repeat(ROWS, weight, axis=0))
+    weighted = mn.DTSL().fit(ROWS, sample_weight=weight)
+    expected = repeated.score_samples(ROWS)
+    np.testing.assert_allclose(weighted.score_samples(ROWS), expected, rtol=1e-9)
+    mean = np.average(expected, weights=weight)
+    assert weighted.score(ROWS, sample_weight=weight) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, np.asarray, list])
+def test_forms_of_data(form):
+    expected = mn.Atomic().fit(FRAME).score_samples(FRAME)
+    given = form(ROWS.tolist()) if form is list else form(ROWS)
+    np.testing.assert_array_equal(mn.Atomic().fit(given).score_samples(given), expected)
+    scaled = sparse.csr_array(ROWS * 7.5) if sparse.issparse(given) else ROWS * 7.5
+    learner = mn.Atomic(binarize=3).fit(scaled)
+    np.testing.assert_array_equal(learner.score_samples(scaled), expected)
+
+
+def test_model_selection_of_scikit_learn():
+    grid = {"lambda_": [1.0, 100.0], "merge": ["and", "or"]}
+    search = GridSearchCV(mn.L1(), grid, cv=2).fit(FRAME)
+    assert search.best_params_.keys() == grid.keys()
+    counts = RNG.poisson(1.0, (40, 3))
+    pipeline = make_pipeline(Binarizer(threshold=1.5), mn.ChowLiu())
+    scores = cross_val_score(pipeline, counts, cv=3)
+    np.testing.assert_allclose(scores, cross_val_score(mn.ChowLiu(binarize=1.5), counts, cv=3))
+
+
+def test_a_learner_builds_on_the_network_of_another():
+    network = mn.DNLR(lambda_=2.0)
+    by_estimator = mn.LW(network=network).fit(FRAME)
+    by_model = mn.LW(network=network.fit(FRAME).model_).fit(FRAME)
+    assert by_estimator.score(FRAME) == by_model.score(FRAME)
+    by_estimator.set_params(network__lambda_=50.0).fit(FRAME)
+    assert by_estimator.score(FRAME) != by_model.score(FRAME)
+    assert isinstance(network.model_, DependencyNetwork)
+    with pytest.raises(mn.InputError, match="network: expected a dependency network"):
+        mn.LW(network=mn.Atomic()).fit(FRAME)
+
+
+def test_random_state_is_the_seed_of_learning():
+    def features(**arguments):
+        model = mn.GSSL(n_generated=30, **arguments).fit(ROWS).model_
+        return model.features_frame()["feature"].sort_values().tolist()
+
+    assert features(random_state=3) == features(generation_seed=3)
+    assert features(random_state=3) != features(random_state=4)
+    assert features() == features(random_state=20)
+
+
+def test_the_representation_shows_what_was_chosen():
+    assert repr(mn.DTSL(kappa=0.1)) == "DTSL(kappa=0.1)"
+    assert mn.DTSL.__module__ == "mnlearn"
+    assert "Structure prior: a split gains more" in mn.DTSL.__doc__
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kappa": 2.0}, "parameter kappa: expected 1e-300 to 1, got 2"),
+        ({"kappa": [0.1, 0.2]}, "parameter kappa: expected a number"),
+        ({"feature_mode": "nothing"}, "parameter feature_mode: expected one of"),
+        ({"n_jobs": 0}, "n_jobs: expected a whole number"),
+        ({"binarize": "half"}, "binarize: expected a number"),
+        ({"random_state": -1}, "random_state: expected a whole number"),
+    ],
+)
+def test_a_wrong_argument_is_named(arguments, message):
+    with pytest.raises(mn.InputError, match=message):
+        mn.DTSL(**arguments).fit(FRAME)
+
+
+def test_a_wrong_cell_is_named():
+    fit = mn.Atomic().fit
+    three = FRAME.copy()
+    three.loc[7, "work"] = 3
+    with pytest.raises(mn.InputError, match=r"X, row 7, column 'work': expected 0 or 1, got 3"):
+        fit(three)
+    missing = FRAME.astype(float)
+    missing.iloc[2, 1] = np.nan
+    with pytest.raises(mn.InputError, match=r"X, row 2, column 'mood': is missing"):
+        fit(missing)
+    words = FRAME.assign(sleep="yes")
+    with pytest.raises(mn.InputError, match=r"X, row 0, column 'sleep': .*got 'yes'"):
+        fit(words)
+    with pytest.raises(mn.InputError, match=r"X, row 1, column 0: expected 0 or 1, got 2"):
+        fit(sparse.csr_array([[0, 1], [2, 0]]))
+    with pytest.raises(mn.InputError, match="sample_weight, row 1: expected a number from 0"):
+        fit(ROWS[:2], sample_weight=[1, -1])
+    assert mn.Atomic().fit(FRAME.astype(bool)).score(FRAME) == fit(FRAME).score(FRAME)
+    assert mn.Atomic().fit(FRAME.astype("boolean")).score(FRAME) == fit(FRAME).score(FRAME)

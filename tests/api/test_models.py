@@ -1,0 +1,202 @@
+"""Questions to models of every kind, compared with enumeration."""
+
+import pickle
+from dataclasses import fields, replace
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import mnlearn as mn
+from made_networks import grid_network, random_network
+from mnlearn.api.kinds import KINDS as CORE
+from mnlearn.api.models import Model, public
+from oracles import all_states, joint
+
+NAMES = ("sleep", "mood", "work", "sport", "music")
+RNG = np.random.default_rng(7)
+ROWS = (RNG.random((200, 5)) < [0.3, 0.5, 0.6, 0.4, 0.7]).astype(int)
+ROWS[:, 1] = ROWS[:, 0] ^ (RNG.random(200) < 0.2)
+FRAME = pd.DataFrame(ROWS, columns=NAMES)
+# A learner of each kind of model.
+KINDS = {
+    "MarkovNetwork": mn.DTSL,
+    "DependencyNetwork": mn.DNTree,
+    "ArithmeticCircuit": mn.ChowLiu,
+    "FeatureTree": mn.LEM,
+}
+
+
+def learned(kind):
+    if kind == "BayesianNetwork":
+        return mn.ChowLiu().fit(FRAME).model_.to_bayesian_network()
+    return KINDS[kind]().fit(FRAME).model_
+
+
+def test_every_kind_of_model_has_its_class():
+    """Methods for people have other names than what the package itself reads."""
+    asked = {name for name in vars(Model) if not name.startswith("_")}
+    for kind in CORE:
+        assert issubclass(getattr(mn, kind.__name__), kind)
+        assert not asked & {*vars(kind), *(f.name for f in fields(kind))}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "BayesianNetwork"])
+def test_every_kind_answers(kind, tmp_path):
+    model = learned(kind)
+    assert type(model) is getattr(mn, kind)
+    found = model.query({"sleep": 1, "work": 0})
+    assert found.index.tolist() == ["mood", "sport", "music"]
+    assert found.between(0, 1).all()
+    assert found.attrs["inference"] == "exact"
+    drawn = model.sample(3000, random_state=1)
+    assert drawn.columns.tolist() == list(NAMES)
+    assert drawn.equals(model.sample(3000, random_state=1, n_jobs=2))
+    np.testing.assert_allclose(drawn.mean(), model.query(), atol=0.05)
+    assert model.score(FRAME) == pytest.approx(model.score_samples(ROWS).mean())
+    assert np.isfinite(model.score(FRAME, "cmll", samples=20))
+    assert len(repr(model)) < 90
+    graph = model.to_networkx()
+    assert list(graph) == list(NAMES)
+    assert graph.number_of_edges() == len(model.edges_frame())
+    path = tmp_path / "model.npz"
+    for written in (model, pickle.loads(pickle.dumps(model))):
+        mn.save(written, path)
+        loaded = mn.load(path)
+        assert type(loaded) is type(model)
+        np.testing.assert_array_equal(loaded.score_samples(FRAME), model.score_samples(FRAME))
+
+
+def test_probabilities_are_those_of_the_joint_distribution():
+    network = public(random_network(6, 12, 3, seed=3))
+    p, states = joint(network), all_states(6)
+    known = (states[:, 2] == 1) & (states[:, 4] == 0)
+    expected = {v: p[known & (states[:, v] == 1)].sum() / p[known].sum() for v in (0, 1, 3, 5)}
+    found = network.query({2: 1, "V4": False})
+    np.testing.assert_allclose(found, list(expected.values()), rtol=1e-9)
+    assert network.query({2: 1, 4: 0}, variables=[3]).to_dict() == {"V3": found["V3"]}
+    rows = np.full((2, 6), np.nan)
+    rows[0, [2, 4]] = 1, 0
+    answered = network.query(rows)
+    np.testing.assert_allclose(answered[0, [0, 1, 3, 5]], found)
+    assert answered[0, 2] == 1
+    assert answered[0, 4] == 0
+    np.testing.assert_allclose(answered[1], p @ states)
+    sampled = network.query({2: 1, 4: 0}, inference="gibbs", samples=20_000, random_state=1)
+    np.testing.assert_allclose(sampled, found, atol=0.02)
+    assert sampled.attrs["inference"] == "gibbs"
+
+
+def test_a_network_of_modest_width_is_answered_exactly():
+    network = public(grid_network(5))
+    found = network.query({0: 1})
+    assert found.attrs["inference"] == "exact"
+    np.testing.assert_allclose(found, network.compile().query({0: 1}))
+    exact = mn.score(network, all_states(5).repeat(5, axis=1), "ll")
+    again = network.compile().score_samples(all_states(5).repeat(5, axis=1))
+    np.testing.assert_allclose(exact.per_example, again)
+
+
+def test_tables_of_evidence():
+    model = learned("ArithmeticCircuit")
+    table = pd.DataFrame({"mood": [1, np.nan], "sleep": [0, 1]}, index=["ann", "bob"])
+    found = model.query(table)
+    assert found.columns.tolist() == list(NAMES)
+    assert found.index.tolist() == ["ann", "bob"]
+    assert found.loc["ann", "mood"] == 1
+    assert found.loc["bob", "mood"] == pytest.approx(model.query({"sleep": 1})["mood"])
+
+
+@pytest.mark.parametrize(
+    ("evidence", "message"),
+    [
+        ({"slep": 1}, "evidence: there is no variable 'slep'; did you mean 'sleep'"),
+        ({"sleep": 2}, "evidence, variable 'sleep': expected 0, 1 or NaN, got 2"),
+        ({"sleep": "yes"}, "evidence, variable 'sleep'.*got 'yes'"),
+        ({9: 1}, "evidence: expected a name or a number from 0 to 4, got 9"),
+        (np.zeros((2, 3)), "evidence: expected 5 columns"),
+        (np.zeros(5), "evidence: expected a mapping or rows"),
+        (pd.DataFrame({"mod": [1]}), "evidence: there is no variable 'mod'"),
+        (pd.DataFrame({"mood": [3]}), "evidence, row 0, variable 'mood': expected 0, 1 or NaN"),
+    ],
+)
+def test_wrong_evidence_is_named(evidence, message):
+    with pytest.raises(mn.InputError, match=message):
+        learned("ArithmeticCircuit").query(evidence)
+
+
+def test_wrong_questions_are_named():
+    model = learned("MarkovNetwork")
+    with pytest.raises(mn.InputError, match="variables: the value of 'sleep' is in the evidence"):
+        model.query({"sleep": 1}, variables="sleep")
+    with pytest.raises(mn.InputError, match="inference: expected one of auto"):
+        model.query({"sleep": 1}, inference="guess")
+    with pytest.raises(mn.InputError, match="inference: expected settings among burn_in"):
+        model.query({"sleep": 1}, inference="gibbs", sweeps=3)
+    with pytest.raises(mn.InputError, match="X: lacks the column 'mood' of the model"):
+        model.score(FRAME.drop(columns="mood"))
+    with pytest.raises(mn.InputError, match="X: expected 5 columns"):
+        model.score(ROWS[:, :3])
+    with pytest.raises(mn.InputError, match="n_samples: expected a whole number from 1"):
+        model.sample(0)
+    circuit = learned("ArithmeticCircuit")
+    with pytest.raises(mn.InputError, match="no features, so no graph"):
+        replace(circuit, features=None, target=None).to_networkx()
+
+
+def test_columns_are_matched_by_name():
+    model = learned("MarkovNetwork")
+    assert model.score(FRAME[list(NAMES[::-1])]) == model.score(FRAME)
+    assert model.score(FRAME.assign(age=31)) == model.score(FRAME)
+
+
+def test_tables_of_edges_and_features():
+    network = public(random_network(5, 10, 3, seed=1))
+    edges = network.edges_frame()
+    listed = edges[["source", "target", "weight"]].to_numpy()
+    assert {(int(u[1:]), int(v[1:])): w for u, v, w in listed} == network.edges()
+    assert edges["weight"].abs().is_monotonic_decreasing
+    graph = network.to_networkx()
+    assert isinstance(graph, nx.Graph)
+    members = [{w for w, _ in network.features.literals(f)} for f in range(len(network.features))]
+    for (u, v), weight in network.edges().items():
+        assert graph[u][v]["weight"] == weight
+        row = edges[(edges["source"] == f"V{u}") & (edges["target"] == f"V{v}")]
+        assert row["n_features"].item() == sum({u, v} <= own for own in members)
+    features = network.features_frame()
+    literals = network.features.literals(int(np.abs(network.weight).argmax()))
+    assert features["feature"][0] == " & ".join(f"V{v}={x}" for v, x in literals)
+    directed = learned("BayesianNetwork").to_networkx()
+    assert nx.is_directed_acyclic_graph(directed)
+
+
+def test_scores_agree_with_each_other():
+    model = learned("ArithmeticCircuit")
+    scored = mn.score(model, FRAME, "cll", groups=[["sleep"], ["mood", "work"]])
+    assert scored.mean == pytest.approx(scored.per_example.mean())
+    assert scored.stderr == pytest.approx(scored.per_example.std(ddof=1) / np.sqrt(len(FRAME)))
+    singles = [[name] for name in NAMES]
+    by_group = mn.score(model, FRAME, "cll", groups=singles).per_example
+    np.testing.assert_allclose(by_group, mn.score(model, FRAME, "pll").per_example)
+    assert float(scored) == scored.mean
+    network = model.to_markov_network()
+    exact = model.score(FRAME)
+    for method in ("exact", "ais"):
+        estimated = mn.score(network, FRAME, "ll", inference=method).mean
+        assert estimated == pytest.approx(exact, abs=0.02)
+    with pytest.raises(mn.InputError, match="metric: expected one of"):
+        mn.score(model, FRAME, "auc")
+
+
+def test_conversion_of_a_dependency_network():
+    learner = mn.DNTree().fit(FRAME)
+    converted = mn.from_dependency_network(learner, FRAME)
+    expected = mn.DN2MN(network=learner.model_).fit(FRAME).model_
+    np.testing.assert_array_equal(converted.weight, expected.weight)
+    assert converted.names == NAMES
+    assert mn.from_dependency_network(learner.model_, base="uniform").n_vars == 5
+    with pytest.raises(mn.InputError, match="X: expected the training data"):
+        mn.from_dependency_network(learner)
+    with pytest.raises(mn.InputError, match="base: expected one of"):
+        mn.from_dependency_network(learner, FRAME, base="mean")

@@ -1,0 +1,117 @@
+"""Grids, the Ising estimator, and what importing the package does."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mnlearn as mn
+from mnlearn.learning import ising as own_ising
+from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.methods import load_learner
+
+RNG = np.random.default_rng(3)
+ROWS = RNG.integers(0, 2, (90, 5))
+ROWS[:, 1] = ROWS[:, 0] ^ (RNG.random(90) < 0.2)
+ROWS[:, 3] = ROWS[:, 2] ^ (RNG.random(90) < 0.3)
+TRAIN = pd.DataFrame(ROWS[:60], columns=list("abcde"))
+VALID = pd.DataFrame(ROWS[60:], columns=list("abcde"))
+GRID = {"kappa": [0.001, 0.5], "feature_mode": ["prune", "nonzero"], "sd": [0.1, 1.0]}
+
+
+def test_a_search_chooses_as_the_command_line_does(tmp_path):
+    search = mn.GridSearch(mn.DTSL(), GRID, checkpoints=tmp_path).fit(TRAIN, validation=VALID)
+    learner = load_learner("dtsl")
+    train, valid = (mn.Dataset.from_arrays(x, names=list("abcde")) for x in (TRAIN, VALID))
+    tuned = tune(learner, train, learner.grid(GRID), validation_score(learner, valid))
+    assert search.best_params_ == {name: tuned.best.parameters[name] for name in GRID}
+    assert search.best_score_ == tuned.best.score == search.score(VALID)
+    results = pd.DataFrame(search.cv_results_)
+    assert len(results) == 6
+    assert results.loc[results["rank_test_score"] == 1, "stage"].tolist() == [0, 1]
+    kept = sorted(path.name for path in tmp_path.iterdir())
+    again = mn.GridSearch(mn.DTSL(), GRID, checkpoints=tmp_path).fit(TRAIN, validation=VALID)
+    assert sorted(path.name for path in tmp_path.iterdir()) == kept
+    assert again.cv_results_["params"] == search.cv_results_["params"]
+    np.testing.assert_array_equal(again.model_.weight, search.model_.weight)
+    refitted = mn.DTSL(**search.best_params_).fit(TRAIN)
+    assert refitted.score(VALID) == pytest.approx(search.best_score_, abs=0.01)
+    # Other validation data are another search.
+    mn.GridSearch(mn.DTSL(), GRID, checkpoints=tmp_path).fit(TRAIN, validation=VALID[:20])
+    assert len(list(tmp_path.iterdir())) == 2 * len(kept)
+
+
+def test_a_search_by_cmll_and_by_held_out_rows():
+    by_cmll = mn.GridSearch(mn.L1(merge="and"), {"lambda_": [1, 30]}, criterion="cmll", folds=2)
+    by_cmll.fit(TRAIN, validation=VALID)
+    assert by_cmll.best_params_.keys() == {"lambda_"}
+    assert by_cmll.best_estimator_.merge == "and"
+    scored = mn.score(by_cmll, VALID, "cmll", folds=2)
+    assert scored.mean == pytest.approx(by_cmll.best_score_)
+    held_out = mn.GridSearch(mn.Atomic(), {"pseudocount": [0.5, 5]}).fit(TRAIN, validation=0.3)
+    assert held_out.feature_names_in_.tolist() == list("abcde")
+
+
+def test_wrong_searches_are_named():
+    def search(grid, **arguments):
+        mn.GridSearch(mn.DTSL(), grid, **arguments).fit(TRAIN, validation=VALID)
+
+    with pytest.raises(mn.InputError, match="parameter kapa: expected one of"):
+        search({"kapa": [1]})
+    with pytest.raises(mn.InputError, match=r"grid, kappa: expected a list of values, got 0\.1"):
+        search({"kappa": 0.1})
+    with pytest.raises(mn.InputError, match="criterion: expected one of pll, ll, cmll"):
+        search({"kappa": [0.1]}, criterion="auc")
+    with pytest.raises(mn.InputError, match="estimator: expected a learner"):
+        mn.GridSearch("dtsl", {}).fit(TRAIN)
+    with pytest.raises(mn.InputError, match="validation: expected data or a share"):
+        mn.GridSearch(mn.DTSL(), {}).fit(TRAIN, validation=1.5)
+
+
+def test_several_points_need_a_criterion():
+    learner = load_learner("dtsl")
+    data = mn.Dataset.from_arrays(TRAIN)
+    with pytest.raises(mn.InputError, match=r"criterion: expected one .* values of kappa"):
+        tune(learner, data, learner.grid({"kappa": [0.1, 0.2]}), None)
+    with pytest.raises(mn.InputError, match=r"criterion: expected one .* values of l1, sd"):
+        tune(learner, data, learner.grid({"sd": [0.1, 0.2], "l1": [0, 1]}), None)
+
+
+def test_an_ising_network():
+    ising = mn.Ising(gamma=0.1, rule="or", random_state=5).fit(TRAIN)
+    data = mn.Dataset.from_arrays(TRAIN, names=list("abcde"))
+    expected = own_ising.learn_ising(data, 0.1, "or")
+    np.testing.assert_array_equal(ising.weights_, expected.weight)
+    np.testing.assert_array_equal(ising.thresholds_, expected.threshold)
+    assert ising.edges_frame().equals(expected.edges_frame())
+    table = ising.bootstrap(8, n_jobs=2)
+    stability = own_ising.bootstrap(data, 8, gamma=0.1, merge="or", seed=5)
+    assert table.equals(expected.edges_frame(stability))
+    assert ising.edges_frame().equals(table)
+    assert np.isfinite(ising.score(VALID))
+    assert ising.query({"a": 1})["b"] > ising.query({"a": 0})["b"]
+
+
+# Modules that take long to import; the parts of the package that import nothing.
+PROBE = """
+import sys
+import mnlearn as mn
+heavy = {"numpy", "scipy", "pandas", "numba", "sklearn", "networkx"} & set(sys.modules)
+assert not heavy, heavy
+assert {"DTSL", "load", "GridSearch"} <= set(dir(mn))
+assert not {"pandas", "sklearn", "networkx"} & set(sys.modules)
+from mnlearn import *
+assert DTSL is mn.DTSL and score is mn.score
+assert not hasattr(mn, "Unknown")
+"""
+
+
+def test_importing_imports_nothing_heavy(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout
+    assert list(tmp_path.iterdir()) == []
