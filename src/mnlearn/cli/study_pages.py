@@ -14,6 +14,7 @@ from mnlearn.report.document.summaries import read_summary
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
 from mnlearn.study.datasets.prepare import label_datasets
+from mnlearn.study.definition import Study
 from mnlearn.study.planning import KINDS
 
 
@@ -61,6 +62,11 @@ def summarise(learner: str) -> str:
 
 def write_index(names: Iterable[str], path: Path) -> None:
     """Write the index of the results of some studies."""
+    index = build_index(listed_studies(names), checkout() / RESULTS)
+    write_text(path, render_markdown(index))
+
+
+def listed_studies(names: Iterable[str]) -> dict[str, Study]:
+    """Return those of some studies that the index lists, in alphabetical order."""
     studies = {name: find_study(name) for name in sorted(names)}
-    listed = {n: study for n, study in studies.items() if study.content.get("listed", True)}
-    write_text(path, render_markdown(build_index(listed, checkout() / RESULTS)))
+    return {name: study for name, study in studies.items() if study.content.get("listed", True)}

@@ -54,7 +54,8 @@ thead th { border-top: 1px solid #999; border-bottom: 1px solid #999; vertical-a
 tbody th { font-weight: normal; }
 tbody tr, tbody tr th { background: #fff; }
 tbody tr:nth-child(even), tbody tr:nth-child(even) th { background: #f6f7f8; }
-th:first-child:not(.long) { position: sticky; left: 0; background: #fff; }
+th:first-child:not(.long) { position: sticky; left: 0; }
+thead th { background: #fff; }
 th.r, td.r { text-align: right; }
 th.long, td.long { white-space: normal; min-width: 15rem; }
 .note, .files { max-width: 46rem; margin: 0.5rem 0 0; color: #333; font-size: 0.88rem; }

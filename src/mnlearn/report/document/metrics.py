@@ -64,9 +64,10 @@ METRICS = (
     Metric(
         "CLL",
         ("cll",),
-        "The conditional log-likelihood is the log-probability of the values of all query variables "
-        "together, given the evidence. CMLL adds the log-marginals of the query variables instead. "
-        "Both are divided by the number of query variables where they are called normalised.",
+        "The conditional log-likelihood is the log-probability of the values of all query "
+        "variables together, given the evidence. CMLL adds the log-marginals of the query "
+        "variables instead. Both are divided by the number of query variables where they are "
+        "called normalised.",
     ),
     Metric(
         "KL divergence",

@@ -240,3 +240,7 @@ def _files(study: Study) -> Iterator[Text]:
         "`tables/` and `figures/`: each table as CSV, Markdown and LaTeX, each figure as PNG and "
         "PDF; `cells/` and other folders: the records; `tuning/`: every grid point"
     )
+    yield plain(
+        "`index.html` and `report.html`, which a run writes and git does not keep: this page in "
+        "one file, and the jobs with their run times"
+    )
