@@ -169,7 +169,7 @@ def fetch_many(
         A name is not in the registry; nothing is fetched then.
 
     """
-    known = {**load_registry(), **sources()} if registry is None else registry
+    known: Mapping[str, Remote] = registry or {**load_registry(), **sources()}
     benchmarks = [find_benchmark(known, name) for name in dict.fromkeys(names)]
     results = _fetch_all(benchmarks, Path(folder), mirror, jobs)
     return {benchmark.name: results[benchmark.name] for benchmark in benchmarks}
