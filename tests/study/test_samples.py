@@ -96,6 +96,8 @@ def test_a_study_of_samples(load):
         "b, 100, fold 1",
         "Lost",
     )
+    fewer = load({**SAMPLED, "samples": {"sizes": [10, 100], "folds": [2, 1]}})
+    assert fewer.datasets == [d for d in KNOWN if d not in ("a-n100-f1", "b-n100-f1")]
     plain = Study("s", TINY)
     assert plain.datasets == plain.bases == ["triples"]
     assert plain.is_timed("triples")
@@ -107,6 +109,7 @@ def test_a_study_of_samples(load):
     [
         ({"samples": {"sizes": [0], "folds": 1}}, "samples.sizes.0"),
         ({"samples": {"sizes": [5]}}, "samples: 'folds'"),
+        ({"samples": {"sizes": [5, 6], "folds": [1]}}, "samples.folds: expected one number"),
         ({"claims": [{**SAMPLED["claims"][0], "datasets": ["a-n"]}]}, "claims.0.datasets.0"),
     ],
 )
