@@ -49,7 +49,7 @@ NETWORK = (
 )
 
 
-class Estimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
+class Estimator(DensityMixin, BaseEstimator):
     """What all learners have in common as scikit-learn estimators of a density.
 
     Attributes

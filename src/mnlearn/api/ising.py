@@ -56,7 +56,7 @@ class Ising(Estimator):
     >>> X = [[0, 0], [1, 1]] * 40 + [[0, 1], [1, 0]] * 5
     >>> mn.Ising().fit(X).edges_frame()[["source", "target", "weight"]].round(1)
       source target  weight
-    0     V0     V1     3.8
+    0     V0     V1     4.1
     """
 
     gamma: float = GAMMA
@@ -150,9 +150,9 @@ def _learn_varying(data: Dataset, gamma: float, rule: str, threads: int) -> Isin
 
 def _embedded(
     found: IsingNetwork, network: IsingNetwork, varies: NDArray[np.bool_]
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, Any]:
     """Return the arrays of `network` with those of the variables that vary in their places."""
-    out = {}
+    out: dict[str, Any] = {}
     for field in fields(found):
         own = getattr(found, field.name)
         if isinstance(own, np.ndarray):
