@@ -49,22 +49,24 @@ _PLACES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+if not TYPE_CHECKING:  # or type checkers would take any name for one of these
 
-    if name == "__version__":
-        # Reading the metadata of a package takes 30 ms, a sixth of `mnlearn --help`.
-        return import_module("importlib.metadata").version("mnlearn")
-    if name == "__all__":
-        return _public_names()
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    place = _PLACES.get(name)
-    if place is None and name not in import_module("mnlearn.api.learners").class_names():
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"mnlearn.{place or 'api.learners'}"), name)
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
+
+        if name == "__version__":
+            # Reading the metadata of a package takes 30 ms, a sixth of `mnlearn --help`.
+            return import_module("importlib.metadata").version("mnlearn")
+        if name == "__all__":
+            return _public_names()
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        place = _PLACES.get(name)
+        if place is None and name not in import_module("mnlearn.api.names").class_names():
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(f"mnlearn.{place or 'api.learners'}"), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
@@ -72,6 +74,6 @@ def __dir__() -> list[str]:
 
 
 def _public_names() -> list[str]:
-    from mnlearn.api.learners import class_names
+    from mnlearn.api.names import class_names
 
     return sorted({*_PLACES, *class_names(), "__version__"})

@@ -49,7 +49,7 @@ NETWORK = (
 )
 
 
-class Estimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
+class Estimator(DensityMixin, BaseEstimator):
     """What all learners have in common as scikit-learn estimators of a density.
 
     Attributes
@@ -92,7 +92,15 @@ class Estimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         InputError
             A value of the data or of an argument is not as expected; the message names it.
         """
-        self._learn(self._read(X, sample_weight, reset=True))
+        data = self._read(X, sample_weight, reset=True)
+        try:
+            self._learn(data)
+        except InputError as error:
+            # Some learners need two variables, or a variable that varies.
+            for name, n in (("n_samples", len(data.row_of)), ("n_features", data.n_vars)):
+                if n == 1:
+                    raise InputError(f"X has {name} = 1; {error}") from error
+            raise
         return self
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -146,7 +154,11 @@ class Estimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         )
         self._check_binarize()
         return to_dataset(
-            checked, names=column_names(X), sample_weight=sample_weight, binarize=self.binarize
+            checked,
+            names=column_names(X),
+            sample_weight=sample_weight,
+            binarize=self.binarize,
+            repeat=reset,
         )
 
     def _read_dataset(self, data: Dataset, sample_weight: Any, reset: bool) -> Dataset:

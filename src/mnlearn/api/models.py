@@ -162,9 +162,9 @@ class Model:
         Returns
         -------
         pandas.DataFrame
-            Columns `source`, `target` and `weight`. For a Markov network `weight` is the pairwise
-            interaction in nats, positive if the variables tend to have equal values, and
-            `n_features` counts the features that join the two variables. For a dependency network
+            Columns `source`, `target` and `weight`. For a Markov network `weight` is the log odds
+            ratio of the two variables while all others are 0, in nats, and `n_features` counts
+            the features that join them. For a dependency network
             or a Bayesian network an edge leads from the parent to the child, and `weight` counts
             how often the child's distribution uses the parent.
         """
@@ -303,7 +303,8 @@ def _graph_of(model: Model) -> graphs.Graph:
     if isinstance(own, feature_tree.FeatureTree):
         return network_of(own)
     if not isinstance(own, circuit.ArithmeticCircuit):
-        return own
+        network: graphs.Graph = own
+        return network
     if own.features is None:
         raise InputError(
             "model: this circuit has no features, so no graph over its variables; hidden "

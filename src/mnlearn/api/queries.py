@@ -106,7 +106,7 @@ def _rows_of(evidence: Any, names: tuple[str, ...] | None, n_vars: int) -> NDArr
             f"evidence: expected {n_vars} columns, one for each variable, got {matrix.shape[1]}."
         )
     values = np.full((len(matrix), n_vars), np.nan)
-    columns = range(n_vars)
+    columns = list(range(n_vars))
     if given is not None:
         columns = [find_variable(name, names, n_vars, "evidence") for name in given]
     values[:, columns] = matrix

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import LearnerEstimator
 from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
-from mnlearn.api.learners import class_names
 from mnlearn.api.models import public
+from mnlearn.api.names import class_names
 from mnlearn.api.queries import settings_of
 from mnlearn.inference.query_groups import random_partition
 from mnlearn.learning.checkpoints import Checkpoints
@@ -29,7 +29,7 @@ _CRITERIA = ("pll", "ll", "cmll")
 
 
 @dataclass(eq=False, repr=False)
-class GridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class GridSearch(MetaEstimatorMixin, BaseEstimator):
     """Choice of hyperparameters on validation data, as the studies do it.
 
     The points of the grid share what they have in common, such as trees or features, and each
@@ -58,7 +58,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     best_estimator_ : estimator
-        The estimator with the best point, fitted.
+        The estimator with the best point, learned from the training data alone.
     best_params_ : dict
         Hyperparameters of the best point that the grid names.
     best_score_ : float
@@ -169,7 +169,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         named: dict[str, str] = {}
         chosen = {name: [value] for name, value in best.chosen_values().items()}
         for given, values in self.grid.items():
-            name = field_of.get(given, given)
+            name = str(field_of.get(given, given))
             if isinstance(values, str) or not isinstance(values, Iterable):
                 raise InputError(f"grid, {given}: expected a list of values, got {values!r}.")
             chosen[name] = list(values)

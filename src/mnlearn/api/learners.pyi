@@ -1,0 +1,465 @@
+"""The estimators of all learners; `make readme` writes this file."""
+
+from typing import Any
+
+from mnlearn.api.estimators import LearnerEstimator
+
+class ACBN(LearnerEstimator):
+    """Bayesian network with tree CPDs, and the circuit that computes it."""
+
+    split_cost: float
+    edge_cost: float
+    max_edges: int
+    search: str
+    max_seconds: float | None
+    pseudocount: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        split_cost: float = 2.0,
+        edge_cost: float = 0.1,
+        max_edges: int = 100000,
+        search: str = "quick",
+        max_seconds: float | None = None,
+        pseudocount: float = 0.5,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class ACMN(LearnerEstimator):
+    """Markov network with conjunctive features, and the circuit that computes it."""
+
+    split_cost: float
+    edge_cost: float
+    max_edges: int
+    search: str
+    max_seconds: float | None
+    sd: float | None
+    l1: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        split_cost: float = 2.0,
+        edge_cost: float = 0.1,
+        max_edges: int = 100000,
+        search: str = "quick",
+        max_seconds: float | None = None,
+        sd: float | None = 1.0,
+        l1: float = 1.0,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class Atomic(LearnerEstimator):
+    """The product of smoothed marginals as a network of atomic features."""
+
+    pseudocount: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        pseudocount: float = 0.5,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class BLM(LearnerEstimator):
+    """Markov network of features found bottom-up (Davis & Domingos 2010)."""
+
+    initial: str
+    price: float
+    neighbours: int
+    search_sd: float
+    search_l1: float
+    max_passes: int
+    sd: float | None
+    l1: float
+    max_iterations: int
+    relearn: str
+    search_seed: int
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        initial: str = "positive",
+        price: float = 1.0,
+        neighbours: int = 10,
+        search_sd: float = 1.0,
+        search_l1: float = 5.0,
+        max_passes: int = 20,
+        sd: float | None = 1.0,
+        l1: float = 1.0,
+        max_iterations: int = 200,
+        relearn: str = "pass",
+        search_seed: int = 20,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class ChowLiu(LearnerEstimator):
+    """The tree of most mutual information, as a circuit."""
+
+    pseudocount: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        pseudocount: float = 1.0,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class DN2MN(LearnerEstimator):
+    """Markov network converted from a dependency network (Lowd 2012)."""
+
+    kappa: float
+    min_leaf_examples: float
+    pseudocount: float
+    base: str
+    orders: str
+    max_length: int
+    kappa_by: str
+    network: Any
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        kappa: float = 0.01,
+        min_leaf_examples: float = 0.0,
+        pseudocount: float = 1.0,
+        base: str = "marginals",
+        orders: str = "both-rotations",
+        max_length: int = 8,
+        kappa_by: str = "source",
+        network: Any = None,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class DNBag(LearnerEstimator):
+    """Dependency network whose log-odds are the mean over trees of bootstrap samples."""
+
+    kappa: float
+    min_leaf_examples: float
+    pseudocount: float
+    n_bags: int
+    bag_seed: int
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        kappa: float = 0.01,
+        min_leaf_examples: float = 0.0,
+        pseudocount: float = 1.0,
+        n_bags: int = 10,
+        bag_seed: int = 20,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class DNLR(LearnerEstimator):
+    """Dependency network whose CPDs are logistic regressions."""
+
+    lambda_: float
+    intercept: str
+    gap: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        lambda_: float = 10.0,
+        intercept: str = "free",
+        gap: float = 1e-05,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class DNMixed(LearnerEstimator):
+    """Dependency network whose log-odds are the weighted mean of trees and a given network."""
+
+    kappa: float
+    min_leaf_examples: float
+    pseudocount: float
+    share: float
+    network: Any
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        kappa: float = 0.01,
+        min_leaf_examples: float = 0.0,
+        pseudocount: float = 1.0,
+        share: float = 0.5,
+        network: Any = None,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class DNTree(LearnerEstimator):
+    """Dependency network whose CPDs are probability trees."""
+
+    kappa: float
+    min_leaf_examples: float
+    pseudocount: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        kappa: float = 0.01,
+        min_leaf_examples: float = 0.0,
+        pseudocount: float = 1.0,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class DTSL(LearnerEstimator):
+    """Markov network of the features of probability trees (Lowd & Davis 2010)."""
+
+    kappa: float
+    min_leaf_examples: float
+    pseudocount: float
+    feature_mode: str
+    sd: float | None
+    l1: float
+    max_iterations: int
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        kappa: float = 0.01,
+        min_leaf_examples: float = 0.0,
+        pseudocount: float = 1.0,
+        feature_mode: str = "prune",
+        sd: float | None = 1.0,
+        l1: float = 0.0,
+        max_iterations: int = 200,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class DellaPietra(LearnerEstimator):
+    """Markov network of induced features (Della Pietra, Della Pietra & Lafferty 1997)."""
+
+    objective: str
+    min_gain: float
+    min_support: float
+    expectations: str
+    chains: int
+    sweeps: int
+    search: str
+    max_features: int | None
+    max_seconds: float | None
+    search_sd: float | None
+    search_l1: float
+    sd: float | None
+    l1: float
+    max_iterations: int
+    search_seed: int
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        objective: str = "pseudo_likelihood",
+        min_gain: float = 10.0,
+        min_support: float = 1.0,
+        expectations: str = "gibbs",
+        chains: int = 10000,
+        sweeps: int = 5,
+        search: str = "quick",
+        max_features: int | None = None,
+        max_seconds: float | None = None,
+        search_sd: float | None = 1.0,
+        search_l1: float = 0.0,
+        sd: float | None = 1.0,
+        l1: float = 0.0,
+        max_iterations: int = 200,
+        search_seed: int = 20,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class GSSL(LearnerEstimator):
+    """Markov network of features generated at random (Van Haaren & Davis 2012)."""
+
+    initial: str
+    n_generated: int
+    threshold: int
+    sd: float | None
+    l1: float
+    max_iterations: int
+    generation_seed: int
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        initial: str = "positive",
+        n_generated: int = 500000,
+        threshold: int = 1,
+        sd: float | None = 0.5,
+        l1: float = 5.0,
+        max_iterations: int = 200,
+        generation_seed: int = 20,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class L1(LearnerEstimator):
+    """Pairwise Markov network of neighbourhoods (Ravikumar, Wainwright & Lafferty 2010)."""
+
+    lambda_: float
+    intercept: str
+    gap: float
+    merge: str
+    sd: float | None
+    l1: float
+    max_iterations: int
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        lambda_: float = 10.0,
+        intercept: str = "free",
+        gap: float = 1e-05,
+        merge: str = "or",
+        sd: float | None = 1.0,
+        l1: float = 0.0,
+        max_iterations: int = 200,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class LEM(LearnerEstimator):
+    """Feature tree: features divide the examples, and the variables fall apart."""
+
+    delta: float
+    subset_size: int
+    max_feature_length: int
+    search: str
+    side_score: str
+    small_side: str
+    min_rows: int
+    pseudocount: float
+    bias_correction: bool
+    table_below: int
+    similar: float
+    balance: bool
+    literals: str
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        delta: float = 0.05,
+        subset_size: int = 3,
+        max_feature_length: int = 3,
+        search: str = "greedy",
+        side_score: str = "joint",
+        small_side: str = "one-block",
+        min_rows: int = 10,
+        pseudocount: float = 1.0,
+        bias_correction: bool = False,
+        table_below: int = 5,
+        similar: float = 0.0,
+        balance: bool = True,
+        literals: str = "positive",
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class LTM(LearnerEstimator):
+    """A tree of observed and hidden binary variables."""
+
+    grouping: str
+    pseudocount: float
+    trial_iterations: int
+    max_iterations: int
+    tolerance: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        grouping: str = "joining",
+        pseudocount: float = 1.0,
+        trial_iterations: int = 20,
+        max_iterations: int = 100,
+        tolerance: float = 1e-05,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class LW(LearnerEstimator):
+    """Markov network of the features of a dependency network, its weights learned."""
+
+    features: str
+    start: str
+    stopping: str
+    sd: float | None
+    l1: float
+    max_iterations: int
+    network: Any
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        features: str = "cpds",
+        start: str = "previous",
+        stopping: str = "gap",
+        sd: float | None = 1.0,
+        l1: float = 0.0,
+        max_iterations: int = 200,
+        network: Any = None,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
