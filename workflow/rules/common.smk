@@ -10,7 +10,7 @@ from snakemake.utils import validate
 
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.costs import load_laws
+from mnlearn.study.costs import load_laws
 from mnlearn.study.datasets.prepare import (
     check_dataset,
     label_datasets,

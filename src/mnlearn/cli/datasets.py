@@ -18,7 +18,7 @@ def datasets(as_json: bool, folder: Path) -> None:
     study has read them.
     """
     from mnlearn.cli.reproduce import checkout, configuration
-    from mnlearn.study.datasets.costs import dataset_lines, dataset_rows
+    from mnlearn.study.costs import dataset_lines, dataset_rows
 
     local = configuration()["local"] if (checkout() / "config.yaml").exists() else {}
     rows = dataset_rows(folder, local)
