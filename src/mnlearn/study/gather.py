@@ -76,9 +76,7 @@ def gather(
         (divergence_paths, _of_divergence),
         (likelihood_paths, _of_likelihoods),
     )
-    for paths, of in kinds:
-        rows += _read_rows(paths, of)
-    return _to_frame(rows)
+    return _to_frame(rows + [row for paths, of in kinds for row in _read_rows(paths, of)])
 
 
 def _to_frame(rows: Iterable[Row]) -> pd.DataFrame:
