@@ -169,7 +169,8 @@ def fetch_many(
         A name is not in the registry; nothing is fetched then.
 
     """
-    known: Mapping[str, Remote] = registry or {**load_registry(), **sources()}
+    everything: Mapping[str, Remote] = {**load_registry(), **sources()}
+    known = everything if registry is None else registry
     benchmarks = [find_benchmark(known, name) for name in dict.fromkeys(names)]
     results = _fetch_all(benchmarks, Path(folder), mirror, jobs)
     return {benchmark.name: results[benchmark.name] for benchmark in benchmarks}
