@@ -66,7 +66,8 @@ def make_records(folder, dataset, method, paths):
     )  # fmt: skip
     paths["cell"].append(cell)
     compared = STUDY.content["likelihoods"]
-    if method in compared["methods"]:
+    timed = compared["timed"] if STUDY.is_timed(dataset) else []
+    if method in (*compared["methods"], *timed):
         out = place / "likelihoods.json"
         settings = {**compared, "annealing": {"n_chains": 10, "n_steps": 10}}
         test = folder / "test.npz"

@@ -31,6 +31,7 @@ SAMPLED = {
     "timed": ["atomic"],
     "likelihoods": {
         "methods": ["atomic"],
+        "timed": ["wide"],
         "beliefs": {},
         "annealing": {},
         "queries": {"examples": 5, "percentage": 50},
@@ -125,7 +126,8 @@ def test_what_a_run_makes_of_samples(load, tmp_path):
     found = {kind: plan.records("s", kind) for kind in ("cells", "times", "likelihoods")}
     assert [record.dataset for record in found["times"]] == ["a-n100-f0"]
     assert len(found["cells"]) == 4 + 2
-    assert len(found["likelihoods"]) == 4
+    assert [record.names[0] for record in found["likelihoods"]].count("wide") == 1
+    assert len(found["likelihoods"]) == 4 + 1
     first, second = found["likelihoods"][:2]
     assert plan.recipe(first)["settings"]["queries"] == {"examples": 5, "percentage": 50}
     assert plan.recipe(first) != plan.recipe(second)

@@ -102,7 +102,7 @@ def sampled_options(wildcards):
 def likelihoods_of(wildcards):
     """Return how log-likelihoods are computed beside the exact ones, as JSON."""
     settings = study_of(wildcards).content["likelihoods"]
-    return as_json({key: value for key, value in settings.items() if key != "methods"})
+    return as_json({key: settings[key] for key in ("beliefs", "annealing", "queries")})
 
 
 def forms_options(wildcards):
