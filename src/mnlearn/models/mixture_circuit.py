@@ -46,12 +46,13 @@ def mixture_circuit(circuits: Sequence[ArithmeticCircuit], share: NDArray) -> Ar
     shares, product = first_share + np.arange(len(circuits)), int(first_inner[-1])
     children.append(np.stack([shares, first_inner[1:] - 1], axis=1).ravel())
     children.append(product + np.arange(len(circuits)))
-    kinds = [*(c.is_sum for c in circuits), np.full(len(circuits), _PRODUCT), [_SUM]]
-    lengths = [*(np.diff(c.start) for c in circuits), np.full(len(circuits), 2), [len(circuits)]]
+    inner = [one.is_sum for one in circuits]
+    lengths = [np.diff(one.start) for one in circuits]
+    n = len(circuits)
     return ArithmeticCircuit(
         circuits[0].n_vars,
-        np.concatenate(kinds).astype(np.uint8),
-        np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64),
+        np.concatenate([*inner, np.full(n, _PRODUCT), [_SUM]]).astype(np.uint8),
+        np.cumsum(np.concatenate([[0], *lengths, np.full(n, 2), [n]])).astype(np.int64),
         np.concatenate(children).astype(np.int32),
         np.concatenate([*(c.weight for c in circuits), np.log(share)]),
         names=circuits[0].names,
