@@ -489,3 +489,29 @@ class LW(LearnerEstimator):
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
+
+class TreeBag(LearnerEstimator):
+    """The mean of the distributions of trees that are learned from bootstrap samples."""
+
+    base: str
+    n_bags: int
+    bag_seed: int
+    delta: float
+    treewidth: int
+    pseudocount: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        base: str = "lem",
+        n_bags: int = 20,
+        bag_seed: int = 20,
+        delta: float = 0.05,
+        treewidth: int = 2,
+        pseudocount: float = 1.0,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
