@@ -13,13 +13,13 @@ from mnlearn.cli.options import DATA_FOLDER, FOLDER, json_option, mirror_option
 @click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where the data are kept.")
 def datasets(as_json: bool, folder: Path) -> None:
     """Show which datasets exist, which are here, and what each method will need."""
-    from mnlearn.study.datasets.costs import dataset_lines, dataset_rows
+    from mnlearn.study.datasets.costs import dataset_lines, dataset_rows, unavailable_line
 
     rows = dataset_rows(folder)
     if as_json:
         click.echo(json.dumps({"datasets": rows}))
     else:
-        click.echo("\n".join(dataset_lines(rows)))
+        click.echo("\n".join([*dataset_lines(rows), "", unavailable_line(rows)]))
 
 
 @click.command()
