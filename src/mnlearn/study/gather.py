@@ -208,7 +208,8 @@ def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[st
         if name.startswith("seconds_"):
             continue
         if isinstance(value, int | float):
-            out.append((name, value, None))
+            # Truth values are numbers too.
+            out.append((name, float(value), None))
         elif name in chosen:  # Numbers can be counted: 1 for the value, 0 for the others.
             parameter = name.removeprefix("chosen_")
             tried = {str(v["parameters"].get(parameter)) for v in cell["variants"].values()}
