@@ -128,6 +128,11 @@ class Estimator(DensityMixin, BaseEstimator):
         self._check_fitted()
         return self.model_.query(evidence, n_jobs=self.n_jobs, **settings)
 
+    def most_probable(self, evidence: Any = None) -> Any:
+        """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`."""
+        self._check_fitted()
+        return self.model_.most_probable(evidence)
+
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset:
         """Return data as the estimator sees them, after `fit`: checked, and 0 or 1."""
         self._check_fitted()

@@ -40,8 +40,8 @@ class Model:
     def query(
         self,
         evidence: Any = None,
-        *,
         variables: Any = None,
+        *,
         inference: str = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -86,10 +86,33 @@ class Model:
         >>> model.query({0: 1}).round(2).to_dict()
         {'V1': 0.5}
         """
-        asked = queries.Asked(
-            inference, settings, to_seed(random_state, "query"), to_threads(n_jobs)
-        )
-        return queries.query(self, evidence, variables, asked)
+        seed, threads = to_seed(random_state, "query"), to_threads(n_jobs)
+        how = queries.Asked(inference, settings, seed, threads)
+        return queries.query(self, evidence, variables, how)
+
+    def most_probable(self, evidence: Any = None) -> Any:
+        """Return the most probable values of all other variables given those of some.
+
+        Networks are compiled into a circuit first. The answer is exact, but for circuits with
+        hidden variables (`LTM`): their values are maximised too.
+
+        Parameters
+        ----------
+        evidence : mapping, DataFrame or array, optional
+            As for `query`.
+
+        Returns
+        -------
+        pandas.Series, pandas.DataFrame or ndarray of int
+            As for `query`, with values in the place of probabilities.
+
+        Raises
+        ------
+        InputError
+            The model is a dependency network, which has no joint distribution, or its circuit
+            would be too large; or a variable or a value of the evidence does not exist.
+        """
+        return queries.most_probable(self, evidence)
 
     def sample(
         self,

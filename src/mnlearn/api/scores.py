@@ -136,6 +136,7 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
         # An estimator checks its own input, and knows a threshold for it.
         data = model.read_examples(X, sample_weight)
         return core(model.model_), data
+    model = core(model)
     names = None if isinstance(X, Dataset) else column_names(X)
     if names is not None and model.names is not None and names != model.names:
         for name in model.names:
@@ -147,7 +148,7 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
         raise InputError(
             f"X: expected {model.n_vars} columns, one for each variable, got {data.n_vars}."
         )
-    return core(model), data
+    return model, data
 
 
 @dataclass(frozen=True)

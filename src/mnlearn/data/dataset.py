@@ -72,6 +72,10 @@ class Dataset:
         """
         return merge_rows(rows, weight, names)
 
+    def __repr__(self) -> str:
+        examples = f"{self.n_examples:,g} examples"
+        return f"<Dataset: {examples}, {self.n_rows:,} distinct, {self.n_vars:,} variables>"
+
     @property
     def n_rows(self) -> int:
         """Number of distinct rows."""
