@@ -192,6 +192,9 @@ class LearnerEstimator(Estimator):
     """An estimator of one of the learners in `mnlearn.methods`."""
 
     learner: ClassVar[type[Learner]]
+    # The name on the command line.
+    learner_name: ClassVar[str]
+    title: ClassVar[str]
 
     def chosen_values(self) -> dict[str, Any]:
         """Return the hyperparameters by the names that the command line knows, with the seed."""
@@ -250,7 +253,12 @@ def make_estimator(name: str) -> type[LearnerEstimator]:
         learner.__name__,
         [(field, kind, dataclasses.field(default=default)) for field, kind, default in own],
         bases=(LearnerEstimator,),
-        namespace={"learner": learner, "criterion": learner.criterion, "title": learner.title},
+        namespace={
+            "learner": learner,
+            "learner_name": name,
+            "criterion": learner.criterion,
+            "title": learner.title,
+        },
         eq=False,
         repr=False,
         kw_only=True,

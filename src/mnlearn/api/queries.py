@@ -25,8 +25,10 @@ from mnlearn.runtime.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-# "auto" enumerates the states of at most this many variables that are not known.
+# "auto" enumerates the states of at most this many variables that are not known, and at most this
+# many states for all rows together.
 _ENUMERATED = 12
+_STATES = 2**22
 # And compiles networks of up to so many literals, if the circuit has up to so many edges. Both
 # take about a second.
 _LITERALS = 50_000
@@ -178,10 +180,10 @@ def _probabilities(
         method = "exact"
     elif method == "auto":
         most = int(unknown.sum(axis=1).max(initial=0))
-        method = "exact" if most <= _ENUMERATED else "gibbs"
-        circuit = None if most <= _ENUMERATED else _circuit_of(model)
-        if circuit is not None:
-            own, method = circuit, "exact"
+        few = most <= _ENUMERATED and len(rows) * 2**most <= _STATES
+        circuit = None if few else _circuit_of(model)
+        own = own if circuit is None else circuit
+        method = "exact" if few or circuit is not None else "gibbs"
     inference = settings_of(method, how.settings)
     found = answer(own, rows, unknown, inference, seed=how.seed, threads=how.threads)
     return found, method
