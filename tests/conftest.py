@@ -1,9 +1,12 @@
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from faults.counting import Counts
+from made_server import Server, make_benchmark
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import load_dataset
 from mnlearn.learning.trees import learn_tree_path
@@ -11,6 +14,8 @@ from mnlearn.models.dependency_network import DependencyNetwork, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime import atomic
+from mnlearn.study.datasets import transport
+from mnlearn.study.datasets.places import MIRROR_VARIABLE, split_mirrors
 
 
 def random_features(rng, n_vars, n_features, max_length):
@@ -62,13 +67,31 @@ def unsynced():
         yield
 
 
+def mirrors():
+    """The folders that MNLEARN_DATA_MIRROR names."""
+    places = split_mirrors(os.environ.get("MNLEARN_DATA_MIRROR", ""))
+    return [Path(place) for place in places if place and Path(place).is_dir()]
+
+
 @pytest.fixture(scope="session")
 def mirror():
     """The folder of the benchmark datasets; tests that need it are skipped without."""
-    place = os.environ.get("MNLEARN_DATA_MIRROR")
-    if not place or not Path(place).is_dir():
+    places = mirrors()
+    if not places:
         pytest.skip("MNLEARN_DATA_MIRROR does not name a folder with the benchmark data")
-    return Path(place)
+    return next((place for place in places if (place / "nltcs").is_dir()), places[0])
+
+
+@pytest.fixture(scope="session")
+def sources_mirror():
+    """A folder with the files that Alarm and Adult are built from, as an option of a command.
+
+    It is one of the mirrors, or the folder `lem` beside one.
+    """
+    for place in [*mirrors(), *(place.parent / "lem" for place in mirrors())]:
+        if any((place / part / "alarm.bif.gz").exists() for part in ("", "alarm")):
+            return str(place)
+    pytest.skip("MNLEARN_DATA_MIRROR does not name a folder with the sources of Alarm and Adult")
 
 
 @pytest.fixture(scope="session")
@@ -80,3 +103,40 @@ def benchmark_split(mirror):
         return load_dataset(plain if plain.exists() else plain.with_name(plain.name + ".xz"))
 
     return load
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A running server of toy benchmarks, whose faults are tried again at once."""
+    monkeypatch.setattr(transport, "BACKOFF_SECONDS", 0.005)
+    monkeypatch.delenv(MIRROR_VARIABLE, raising=False)
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.stopping.set()
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def toy(server):
+    """A toy benchmark of the server."""
+    return make_benchmark("toy", server.url)
+
+
+@pytest.fixture
+def counts(request, record_property):
+    """Count the cases of a trial of faults; the counts are shown at the end of the run."""
+    name = request.node.name.removeprefix("test_").replace("_", " ")
+    return Counts(name, lambda line: record_property("faults", line))
+
+
+def pytest_terminal_summary(terminalreporter):
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, line in report.user_properties:
+                if name == "faults":
+                    terminalreporter.write_line(line)

@@ -29,4 +29,4 @@ def assert_same(one: Dataset, other: Dataset) -> None:
     np.testing.assert_array_equal(one.rows, other.rows)
     np.testing.assert_array_equal(one.weight, other.weight)
     np.testing.assert_array_equal(one.row_of, other.row_of)
-    assert one.names == other.names
+    assert (one.names, one.groups) == (other.names, other.groups)

@@ -1,95 +1,64 @@
-"""Golden values of LEM: trees that an independent program learned, in `golden_lem.txt`.
+"""Golden values of LEM, computed by an independent program; the data are registered datasets.
 
-Each line is one run: data set, number of examples, the settings that are not defaults, test LL in
-nats, A-nodes, F-nodes. `MNLEARN_GOLDEN=all` compares all of them. The data are permuted or sampled
-as the notes of that program say.
+`golden_lem.txt`: trees. Each line is one run: data set, number of examples, the settings that are
+not defaults, test LL in nats, A-nodes, F-nodes. `MNLEARN_GOLDEN=all` compares all of them.
+`golden_lem_rows.txt`: log-likelihoods of the first test rows. `golden_lem_blocks.txt`: what LMIP
+makes of all examples and of the sides of single literals, with a checksum of the blocks.
+`golden_lem_weights.txt`: weights of leaf features, with checksums of what the features say.
 """
 
 import ast
+import math
 import os
-from functools import cache
+import re
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mnlearn.data.dataset import merge_rows
-from mnlearn.data.text import load_dataset
-from mnlearn.learning.lem.growth import learn_feature_tree
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.splits import SPLITS
+from mnlearn.kernels.lem.division import divide_node
+from mnlearn.learning.lem.growth import _Growth, learn_feature_tree
+from mnlearn.learning.lem.parts import Part
 from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.models.feature_tree_network import leaf_features
 from mnlearn.models.grouped_variables import grouped_variables
+from mnlearn.study.datasets.built import BUILT
+from mnlearn.study.datasets.prepare import fetch_dataset
+from mnlearn.study.datasets.subsamples import take_subsample
 
 pytestmark = pytest.mark.slow
 
-LINES = Path(__file__).with_name("golden_lem.txt").read_text().splitlines()[1:]
+
+def lines_of(name):
+    """The lines of a file beside this one, without its header, as words."""
+    text = Path(__file__).with_name(name).read_text()
+    return [line.split() for line in text.splitlines()[1:]]
+
+
+LINES = lines_of("golden_lem.txt")
 if os.environ.get("MNLEARN_GOLDEN") != "all":
     # All runs take three minutes: usually those on 100 examples, and every sixth of the others.
-    small = [line for line in LINES if line.split()[1] == "100"]
+    small = [line for line in LINES if line[1] == "100"]
     LINES = small + [line for line in LINES if line not in small][::6]
-# Our trees of two runs differ a little (docs/methods/lem.md); the cause is not known.
-UNEXPLAINED = ("alarmmv 1000 min_rows=30 ", "alarmmv 1000 table_below=1 ")
-RUNS = [
-    pytest.param(
-        line,
-        marks=[pytest.mark.xfail(strict=True, reason="the cause is not known")]
-        if line.startswith(UNEXPLAINED)
-        else [],
-    )
-    for line in LINES
-]
 
 
-def read_values(path):
-    """Rows of values separated by commas, in a file that may be compressed."""
-    import lzma
+@pytest.fixture(scope="session")
+def sample(request, benchmark_split, tmp_path_factory):
+    """A function that returns the splits of the first examples of a dataset in fold 0."""
+    splits = {}
 
-    with lzma.open(path, "rt") as file:
-        return np.array([line.strip().split(",") for line in file]).astype(np.uint8)
+    def take(name, n):
+        if name not in splits and name in BUILT:
+            place = request.getfixturevalue("sources_mirror")
+            splits[name] = fetch_dataset(name, tmp_path_factory.mktemp("data"), place)
+        elif name not in splits:
+            splits[name] = {split: benchmark_split(name, split) for split in SPLITS}
+        return take_subsample(f"{name}-n{n}-f0", splits[name], 0)
 
-
-def permutation(seed, n):
-    return np.random.Generator(np.random.PCG64(seed)).permutation(n)
-
-
-@cache
-def values_of(folder, name):
-    """Training and test values, and the number of values of each variable."""
-    if name == "msnbc":
-        train, test = (
-            load_dataset(next(folder.glob(f"msnbc/msnbc.{part}.data*")))
-            for part in ("train", "test")
-        )
-        order = permutation(20101, len(train.row_of))[:10_000]
-        return train.rows[train.row_of[order]], test.rows[test.row_of], [2] * 17
-    place = folder.parent / "lem"
-    if not place.is_dir():
-        pytest.skip("the data of the LEM paper are not beside the benchmark data")
-    if name == "adult":
-        rows = read_values(place / "adult125.all.data.xz")
-        rows = rows[permutation(20102, len(rows))]
-        return rows[7327:17_327], rows[:7327], [2] * 125
-    train, test = (read_values(place / f"alarm37.{part}.data.xz") for part in ("train", "test"))
-    if name == "alarm":
-        train, test = (np.eye(4, dtype=np.uint8)[v].reshape(len(v), -1) for v in (train, test))
-        return train, test, [2] * 148
-    lines = (place / "alarm37.names").read_text().splitlines()
-    return train, test, [int(line.split(",")[1]) for line in lines]
-
-
-def grouped(arity):
-    """The variables over columns, a group for each unless all have two values."""
-    if max(arity) == 2:
-        return grouped_variables(len(arity))
-    ends = np.cumsum(arity).tolist()
-    return grouped_variables(
-        ends[-1], [tuple(range(e - r, e)) for e, r in zip(ends, arity, strict=True)]
-    )
-
-
-@cache
-def held_out(folder, name):
-    _, test, arity = values_of(folder, name)
-    return merge_rows(grouped(arity).one_hot(test))
+    return take
 
 
 def settings_of(text):
@@ -101,15 +70,96 @@ def settings_of(text):
     return LemSettings(**values)
 
 
-@pytest.mark.parametrize("line", RUNS)
-def test_learned_trees(line, mirror):
-    name, n, settings, test_ll, a_nodes, f_nodes = line.split()
-    train, _, arity = values_of(mirror, name)
-    variables = grouped(arity)
-    data = merge_rows(variables.one_hot(train[: int(n)]))
-    tree = learn_feature_tree(data, settings_of(settings), variables.groups)
-    test = held_out(mirror, name)
+@pytest.mark.parametrize("line", LINES, ids=" ".join)
+def test_learned_trees(line, sample):
+    name, n, settings, test_ll, a_nodes, f_nodes = line
+    data = sample(name, n)
+    tree, test = learn_feature_tree(data["train"], settings_of(settings)), data["test"]
     found = float(test.weight @ tree.log_likelihood(test.rows) / test.n_examples)
     assert found == pytest.approx(float(test_ll), abs=1e-9)
     assert tree.n_a_nodes == int(a_nodes)
     assert int((~tree.is_table).sum()) == int(f_nodes)
+
+
+@pytest.mark.parametrize("line", lines_of("golden_lem_rows.txt"), ids=lambda line: line[0])
+def test_likelihoods_of_rows(line, sample):
+    name, n, settings, *expected = line
+    data = sample(name, n)
+    tree, test = learn_feature_tree(data["train"], settings_of(settings)), data["test"]
+    rows = test.rows[test.row_of[: len(expected)]]
+    np.testing.assert_allclose(tree.log_likelihood(rows), [float(x) for x in expected], atol=1e-9)
+
+
+def partition(values, arity, feature, side, delta):
+    """What LMIP makes of one side of a literal: examples, blocks, and the score of the side."""
+    allowed = [list(range(r)) for r in arity]
+    own = np.ones(len(values), bool)
+    if feature != "true":
+        v, value = map(int, re.fullmatch(r"x(\d+)=(\d+)", feature).groups())
+        own = (values[:, v] == value) == bool(side)
+        allowed[v] = [value] if side else [x for x in allowed[v] if x != value]
+    n, free = int(own.sum()), [v for v, left in enumerate(allowed) if len(left) > 1]
+    # With these no feature is admissible, so that all variables are partitioned.
+    settings = LemSettings(
+        delta=delta, min_rows=max(n, 10), small_side="inadmissible", max_feature_length=1
+    )
+    growth = _Growth(np.ascontiguousarray(values.T), np.array(arity), settings)
+    slot = np.cumsum([0, *(len(allowed[v]) for v in free)]).astype(np.int32)
+    slot_value = np.concatenate([allowed[v] for v in free]).astype(np.uint8)
+    examples = np.flatnonzero(own).astype(np.int32)
+    part = Part(0, examples, np.array(free, np.int32), slot, slot_value)
+    found, label, *_ = divide_node(
+        growth._values, part.examples, part.variable, part.slot, part.slot_value,
+        part.clause_arrays(1), growth._tables, growth._kernel_settings,
+    )  # fmt: skip
+    assert len(found) == 0
+    blocks = [part.variable[label[0] == j].tolist() for j in np.unique(label[0])]
+    cost = sum(math.prod(len(allowed[v]) for v in block) for block in blocks)
+    return n, blocks, 1.0 / (cost + 2 * (len(arity) - len(free)))
+
+
+def check_blocks(line, values, arity):
+    *_, delta, feature, side, n, parts, largest, score, checksum = line
+    found_n, blocks, found_score = partition(values, arity, feature, int(side), float(delta))
+    assert (found_n, len(blocks), max(map(len, blocks))) == (int(n), int(parts), int(largest))
+    text = "".join("{" + " ".join(map(str, block)) + "}" for block in blocks)
+    assert f"{zlib.crc32(text.encode()):08x}" == checksum
+    assert found_score == pytest.approx(float(score), rel=1e-12)
+
+
+BLOCKS = {}
+for words in lines_of("golden_lem_blocks.txt"):
+    BLOCKS.setdefault(tuple(words[:3]), []).append(words)
+
+
+@pytest.mark.parametrize("key", BLOCKS, ids=" ".join)
+def test_blocks(key, sample):
+    train = sample(*key[:2])["train"]
+    variables = grouped_variables(train.n_vars, train.groups)
+    values = variables.values(train.rows[train.row_of])
+    for line in BLOCKS[key]:
+        check_blocks(line, values, variables.arity.tolist())
+
+
+def checksum_of(leaf):
+    """A checksum of what a leaf feature says, whatever the order of its parts."""
+    said = (sorted(leaf.literals), sorted(sorted(clause) for clause in leaf.negated))
+    return f"{zlib.crc32(repr(said).encode()):08x}"
+
+
+WEIGHTS = {}
+for words in lines_of("golden_lem_weights.txt"):
+    WEIGHTS.setdefault(tuple(words[:4]), []).append((words[5], float(words[4])))
+
+
+@pytest.mark.parametrize("key", WEIGHTS, ids=" ".join)
+def test_weights_of_leaf_features(key, sample):
+    """Of the first variables of a dataset."""
+    name, n, n_vars, settings = key
+    train = sample(name, n)["train"]
+    data = Dataset.from_arrays(train.rows[train.row_of][:, : int(n_vars)])
+    leaves = list(leaf_features(learn_feature_tree(data, settings_of(settings))))
+    found = sorted((checksum_of(leaf), leaf.weight) for leaf in leaves)
+    expected = sorted(WEIGHTS[key])
+    assert [checksum for checksum, _ in found] == [checksum for checksum, _ in expected]
+    np.testing.assert_allclose([w for _, w in found], [w for _, w in expected], atol=1e-12)

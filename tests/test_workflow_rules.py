@@ -1,6 +1,7 @@
 """The rules of the workflow as text and as plans: quoting, hostile names, lint."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -147,5 +148,25 @@ def test_a_full_disk_is_said_in_the_output_of_snakemake(tmp_path):
     result = tree.mnlearn("study", "tiny", "--no-report", BASH_ENV=str(tmp_path / "full"))
     sentence = r"mnlearn: results/data/triples/\w+\.npz: cannot be written: File too large\."
     assert re.search(sentence, result.stderr), result.stderr
+    assert "failed with status 1, see results/logs/prepare/triples.log: \n" in result.stderr
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("status", "shown"), [(0, False), (2, True), (130, False), (137, True)])
+def test_the_last_line_of_the_log_of_a_failed_job_is_shown(tmp_path, status, shown):
+    """As `mnlearn study` runs it, Snakemake says neither which job has failed nor why."""
+    (tmp_path / "mnlearn").write_text(
+        "#!/bin/sh\necho progress\necho 'mnlearn: a.csv: expected 0 or 1.' >&2\necho\n"
+        f"exit {status}\n"
+    )
+    (tmp_path / "mnlearn").chmod(0o755)
+    command = f"source {ROOT / 'workflow/jobs.sh'}; \n mnlearn score 'a b' &>a.log\n"
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    result = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PATH": path},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == status
+    line = f"failed with status {status}, see a.log: a.csv: expected 0 or 1.\n"
+    assert result.stderr == (line if shown else "")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.methods import learner_names, load_learner
+from mnlearn.study.samples import list_means
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -24,6 +25,7 @@ PAPERS = {
     "dn2mn": "Lowd 2012, conversion of dependency networks",
     "gssl": "Van Haaren & Davis 2012, randomized feature generation",
     "acmn": "Lowd & Rooshenas 2013, networks with arithmetic circuits",
+    "lem": "Gogate, Webb & Domingos 2010, efficient Markov networks",
 }
 VERDICTS = {
     "supported": ("reproduced", "holds more strongly", "faster here"),
@@ -38,6 +40,7 @@ SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
     "atomic": [("dtsl", "atomic", "cmll", None, "table6"), ("gssl", "atomic", "pll", None, "pll")],
     "blm": [("gssl", "blm", "cmll", 2, "cmll"), ("dtsl", "blm", "cmll", None, "table6")],
     "chow_liu": [("acmn", "chow_liu", "ll", None, "ll")],
+    "della_pietra": [("lem", "dl", "ll_annealed", None, "ll")],
     "dn2mn": [
         ("dn2mn", "dn2mn_tree", "pll", 4, "table4_tree"),
         ("dn2mn", "dn2mn_tree", "cmll", 4, "table4_tree"),
@@ -51,6 +54,7 @@ SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
     "dtsl": [("gssl", "dtsl", "cmll", 2, "cmll"), ("dtsl", "dtsl", "cmll", None, "cmll")],
     "gssl": [("gssl", "gssl", "cmll", 2, "cmll")],
     "l1": [("gssl", "l1", "cmll", 2, "cmll"), ("dtsl", "l1", "cmll", None, "table6")],
+    "lem": [("lem", "lem_paper", "ll", None, "ll"), ("lem", "lem", "ll", None, "ll")],
     "ltm": [("acmn", "ltm", "ll", 1, "ll")],
     "lw": [
         ("dn2mn", "lw_tree", "pll", 4, "table4_tree"),
@@ -68,10 +72,15 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> 
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
 
 
+def recorded() -> dict[str, str]:
+    """Return the papers whose study is recorded."""
+    return {s: paper for s, paper in PAPERS.items() if (RESULTS / s / "claims.csv").exists()}
+
+
 def claims_table() -> str:
     """Return the numbers of claims by study and verdict; settings are not counted."""
     rows = []
-    for study, paper in PAPERS.items():
+    for study, paper in recorded().items():
         link = f"[`{study}`](results/{study}/claims.md)"
         rows.append([link, paper, *_verdicts(pd.read_csv(RESULTS / study / "claims.csv"))])
     return markdown(("study", "paper", *VERDICTS), rows, "llrrrr")
@@ -81,7 +90,7 @@ def claims_of(learner: str) -> str | None:
     """Return the numbers of claims that name a learner, by study and verdict."""
     title = load_learner(learner).title
     rows = []
-    for study in PAPERS:
+    for study in recorded():
         claims = pd.read_csv(RESULTS / study / "claims.csv")
         named = claims[claims["statement"].str.contains(rf"\b{re.escape(title)}\b")]
         named = named[named["verdict"] != "set-up"]
@@ -129,13 +138,17 @@ def parameter_table(learner: str) -> str:
 def score_table(learner: str) -> str:
     """Return the mean test scores of a learner, ours and published, over the datasets of both."""
     published = pd.read_csv(ROOT / "workflow" / "published.tsv", sep="\t", dtype=str)
-    if learner not in SCORES:
+    entries = [entry for entry in SCORES.get(learner, []) if entry[0] in recorded()]
+    if not entries:
         return "No study has it."
     rows = []
-    for study, method, quantity, number, table in SCORES[learner]:
+    for study, method, quantity, number, table in entries:
         found = pd.read_csv(RESULTS / study / "scores.csv")
         found = found[(found["method"] == method) & (found["quantity"] == quantity)]
         ours = found[found["variant"].isna()].set_index("dataset")["value"]
+        # Of samples the means over the folds.
+        means = [name for name in ours.index if name in list_means(ours.index)]
+        ours = ours[means] if means else ours
         told = published[
             (published["study"] == study)
             & (published["table"] == str(number))
@@ -150,8 +163,8 @@ def score_table(learner: str) -> str:
             continue
         mean = told[both].astype(float).mean()
         better = _compared(ours[both], told[both])
-        means = [f"{ours[both].mean():.3f}", f"{mean:.3f}"]
-        rows.append([*first, str(len(both)), *means, better, link])
+        both_means = [f"{ours[both].mean():.3f}", f"{mean:.3f}"]
+        rows.append([*first, str(len(both)), *both_means, better, link])
     head = ("method", "test score", "datasets", "ours, mean", "published, mean")
     return markdown((*head, "ours higher / equal / lower", "table"), rows, "llrrrll")
 

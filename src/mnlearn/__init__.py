@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mnlearn.api.models import BayesianNetwork as BayesianNetwork
     from mnlearn.api.models import DependencyNetwork as DependencyNetwork
     from mnlearn.api.models import FeatureTree as FeatureTree
+    from mnlearn.api.models import JunctionTreeModel as JunctionTreeModel
     from mnlearn.api.models import MarkovNetwork as MarkovNetwork
     from mnlearn.api.scores import score as score
     from mnlearn.api.search import GridSearch as GridSearch
@@ -40,6 +41,7 @@ _PLACES = {
     "GridSearch": "api.search",
     "InputError": "runtime.errors",
     "Ising": "api.ising",
+    "JunctionTreeModel": "api.models",
     "MarkovNetwork": "api.models",
     "from_dependency_network": "api.conversion",
     "load": "api.files",

@@ -6,6 +6,9 @@ import pytest
 
 from command import numbers, refuse, succeed
 from command_folder import fill_folder
+from mnlearn.data.own_files import load_local
+from mnlearn.data.splits import SPLITS
+from mnlearn.study.datasets.built import BUILT, UNAVAILABLE
 from mnlearn.study.datasets.embedded import EMBEDDED
 from mnlearn.study.datasets.registry import load_registry
 
@@ -20,11 +23,14 @@ def folder(tmp_path, monkeypatch):
 
 def test_datasets():
     rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}
-    assert list(rows) == [*load_registry(), *EMBEDDED]
+    assert list(rows) == [*load_registry(), *BUILT, *EMBEDDED, *UNAVAILABLE]
     assert rows["nltcs"]["state"] == "absent"
     assert rows["triples"]["state"] == "embedded"
     assert (rows["nltcs"]["n_vars"], rows["nltcs"]["n_train"]) == (16, 16181)
+    assert (rows["adult"]["state"], rows["adult"]["n_test"]) == ("absent", 7327)
+    assert (rows["traffic"]["state"], rows["traffic"]["n_train"]) == ("unavailable", None)
     lines = succeed("datasets --folder here").stdout.splitlines()
+    assert any(line.startswith("traffic, temperature: no public copy was found") for line in lines)
     assert lines[0].split()[:4] == ["name", "label", "vars", "train"]
     assert len(lines) >= 1 + len(rows)
     assert not Path("here").exists()
@@ -43,6 +49,22 @@ def test_datasets_without_recorded_costs(folder):
     rows = numbers("datasets --json")["datasets"]
     assert all(row["estimates"] == {} for row in rows)
     assert "Estimates" not in succeed("datasets").stdout
+
+
+def test_own_datasets_are_listed(folder, monkeypatch):
+    monkeypatch.setattr("mnlearn.cli.reproduce.checkout", lambda: ROOT)
+    own = {"mine": {"train": str(folder / "d.data")}, "lost": {"train": "nowhere.csv"}}
+    monkeypatch.setattr("mnlearn.cli.reproduce.configuration", lambda: {"local": own})
+    for split, data in zip(SPLITS, load_local("d.data"), strict=True):
+        data.save(Path("here/mine", f"{split}.npz"))
+    rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}
+    assert list(rows)[-2:] == ["mine", "lost"]
+    sizes = [rows["mine"][key] for key in ("n_vars", "n_train", "n_valid", "n_test", "state")]
+    assert sizes == [6, 210, 30, 60, "own"]
+    assert (rows["lost"]["n_vars"], rows["lost"]["state"]) == (None, "own, missing")
+    lines = [line.split() for line in succeed("datasets --folder here").stdout.splitlines()]
+    assert ["mine", "mine", "6", "210", "30", "60", "own"] in lines
+    assert ["lost", "lost", "?", "?", "?", "?", "own,", "missing"] in lines
 
 
 def test_fetch_from_an_empty_mirror():

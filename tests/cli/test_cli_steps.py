@@ -1,5 +1,6 @@
 """The steps of the pipeline as a person can call them."""
 
+import gzip
 import json
 import shlex
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 
 from command import numbers, refuse, run, succeed
 from command_folder import fill_folder
-from mnlearn.data.text import load_dataset
+from conftest import random_data
+from mnlearn.data.text import load_dataset, save_text
 from mnlearn.study.datasets.embedded import load_embedded
 
 
@@ -129,6 +131,21 @@ LOCAL = [
 @pytest.mark.parametrize(("value", "names"), LOCAL)
 def test_prepare_refuses(value, names):
     refuse_with("prepare mine --folder here --local", value, names)
+
+
+def test_prepare_takes_the_limit_of_expansion_from_the_configuration():
+    save_text(random_data(0), "d.csv.gz")
+    n_bytes = len(gzip.decompress(Path("d.csv.gz").read_bytes()))
+    for file, bound, advice in (
+        ("d.csv.gz", (n_bytes - 1) / 1e9, "max_expanded of the dataset in config.yaml raises the"),
+        ("d.csv.gz", 0, "above 0 and of at most 1e+09 as max_expanded, got 0"),
+        ("d.csv.gz", True, "got true"),
+    ):
+        own = json.dumps({"train": file, "max_expanded": bound})
+        refuse_with("prepare mine --folder here --local", own, advice)
+    own = json.dumps({"train": "d.csv.gz", "max_expanded": n_bytes / 1e9})
+    succeed("prepare mine --folder here --local", own)
+    assert load_dataset("here/mine/train.npz").n_examples == 210
 
 
 def test_prepare_refuses_names_that_lead_elsewhere():

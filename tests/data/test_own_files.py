@@ -7,6 +7,7 @@ from made_data import examples, write
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.own_files import load_local
 from mnlearn.data.text import save_text
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 
@@ -48,3 +49,14 @@ def test_local_files_that_do_not_fit_are_refused(tmp_path):
         load_local(ab, test=ab)
     with pytest.raises(InputError, match="or neither"):
         load_local(ab, valid=ab)
+
+
+def test_the_limit_of_expansion_holds_for_every_file(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    save_text(merge_rows(np.zeros((500, 20), np.uint8)), path)
+    plain = write(tmp_path / "a.data", "0," * 19 + "0\n")
+    limit = ExpansionLimit(max_bytes=19_999, advice="so it is")
+    for paths in ([path], [plain, path, plain], [plain, plain, path]):
+        with pytest.raises(InputError, match=r"a\.csv\.gz: .* so it is\."):
+            load_local(*paths, limit=limit)
+    assert load_local(path, limit=ExpansionLimit(max_bytes=20_000))[0].n_vars == 20

@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.costs import (
+from mnlearn.study.costs import (
     QUANTITIES,
     UNKNOWN_SIZE,
     Law,
@@ -170,6 +170,7 @@ def test_datasets_are_shown_with_estimates(tmp_path):
     assert {"nltcs", "grid"} <= {row["name"] for row in rows}
     assert all(row["estimates"]["dtsl"]["seconds"] > 0 for row in rows)
     lines = dataset_lines(rows)
-    assert len(lines) == len(rows) + 3
-    assert lines[-1].endswith("from the recorded study dtsl.")
+    assert len(lines) == len(rows) + 5
+    assert lines[-3].endswith("from the recorded study dtsl.")
+    assert lines[-1].startswith("traffic, temperature: no public copy was found")
     assert lines[0].split()[:3] == ["name", "label", "vars"]

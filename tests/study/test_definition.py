@@ -122,3 +122,39 @@ def test_a_study_is_one_of_the_folder():
     for name in ("../schemas/study.schema", HOSTILE, "dtsl.yaml"):
         with pytest.raises(InputError, match="expected one of acmn, "):
             study_path(name, ROOT / "workflow")
+
+
+def with_table(**changes):
+    """Return the study with another table, of which the last column is changed."""
+    table = TINY["tables"][0]
+    columns = [*table["columns"][:-1], {**table["columns"][-1], **changes}]
+    return {**TINY, "tables": [{**table, "columns": columns}]}
+
+
+@pytest.mark.parametrize(
+    ("study", "sentence"),
+    [
+        (
+            with_table(method="dtls"),
+            "table scores, column mn: no method 'dtls'; did you mean 'dtsl'",
+        ),
+        (with_table(method="DTSL"), "column mn: no method 'DTSL'; did you mean 'dtsl'"),
+        (with_table(method="zzz"), "column mn: no method 'zzz'; expected one of atomic, dtsl"),
+        (
+            {**TINY, "figures": [{**TINY["figures"][0], "y": {"method": "atomc"}}]},
+            "study s, figure beside, y: no method 'atomc'; did you mean 'atomic'",
+        ),
+        (
+            {**TINY, "claims": [{**WHOLE["claims"][0], "a": [{"method": "dtl"}]}]},
+            "study s, claim 1, a 1: no method 'dtl'; did you mean 'dtsl'",
+        ),
+    ],
+)
+def test_tables_figures_and_claims_name_methods_of_the_study(write, study, sentence):
+    with pytest.raises(InputError, match=sentence):
+        load_study(write(study))
+
+
+def test_papers_have_methods_of_their_own(write):
+    published = {"study": "other", "table": 1, "method": "theirs"}
+    assert load_study(write(with_table(**published))).methods == ["atomic", "dtsl"]

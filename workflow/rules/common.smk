@@ -10,12 +10,13 @@ from snakemake.utils import validate
 
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.costs import load_laws
+from mnlearn.study.costs import load_laws
 from mnlearn.study.datasets.prepare import (
+    check_dataset,
     label_datasets,
-    list_datasets,
     list_unavailable,
 )
+from mnlearn.study.datasets.subsamples import base_of
 from mnlearn.study.definition import load_studies
 from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.resources import JobResources
@@ -28,22 +29,17 @@ WORKFLOW = Path(workflow.basedir) / "workflow"
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
 
-# The log of a job can be on a full disk: the command then says so in the output of Snakemake.
-shell.prefix("exec 3>&2; export MNLEARN_ERRORS_DESCRIPTOR=3; ")
+JOBS = WORKFLOW / "jobs.sh"
+shell.prefix("source {JOBS:q}; ")
 
 
 def read_studies():
     """Return the studies that are run or queried by name; a fault in one ends the planning."""
     try:
         studies = load_studies(config["studies"], WORKFLOW)
-        known = list_datasets(config["local"])
         wanted = {d for study in studies.values() for d in study.datasets}
         for name in sorted(wanted | set(config["datasets"])):
-            if name not in known:
-                raise InputError(
-                    f"dataset {name}: expected one of {', '.join(known)}; "
-                    "own data are named in config.yaml, under local."
-                )
+            check_dataset(name, config["local"])
     except InputError as error:
         raise WorkflowError(str(error)) from None
     return studies
@@ -117,7 +113,7 @@ def product_of(wildcards, kind):
 wildcard_constraints:
     name=r"[a-z0-9_]+",
     study="|".join(STUDIES),
-    dataset=r"[a-z0-9_]+",
+    dataset=r"[a-z0-9_]+(-n[0-9]+-f[0-9]+)?",
     method=METHODS,
     first=METHODS,
     second=METHODS,

@@ -22,8 +22,8 @@ def network_of(wildcards):
 
 
 def local_entry(wildcards):
-    """Return how a person's own dataset is given; empty for all others."""
-    return config["local"].get(wildcards.dataset, {})
+    """Return how a person's own dataset, or the base of a sub-sample, is given; else nothing."""
+    return config["local"].get(base_of(wildcards.dataset), {})
 
 
 def local_files_of(wildcards):
@@ -103,6 +103,15 @@ def pair_inputs(wildcards):
         record_of("paired", wildcards, wildcards.first, wildcards.second),
         first=f"{folder}/{wildcards.first}.csv",
         second=f"{folder}/{wildcards.second}.csv",
+    )
+
+
+def likelihoods_inputs(wildcards):
+    """Return what log-likelihoods with approximate partition functions are computed from."""
+    return PLAN.unless_settled(
+        record_of("likelihoods", wildcards),
+        models=models(wildcards, wildcards.method),
+        **data(wildcards, "test"),
     )
 
 

@@ -26,8 +26,8 @@ def nothing_more(wildcards):
 
 def labels_of(wildcards):
     """Return the names of a study's datasets for readers, in the order of the study."""
-    labels = label_datasets(config["local"])
-    return [[d, labels.get(d, d)] for d in study_of(wildcards).datasets]
+    labels = study_of(wildcards).labels(label_datasets(config["local"]))
+    return [[dataset, label] for dataset, label in labels.items()]
 
 
 def queries_content(wildcards):

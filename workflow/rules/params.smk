@@ -99,6 +99,12 @@ def sampled_options(wildcards):
     return ["--sampled", sampled["examples"], *beliefs]
 
 
+def likelihoods_of(wildcards):
+    """Return how log-likelihoods are computed beside the exact ones, as JSON."""
+    settings = study_of(wildcards).content["likelihoods"]
+    return as_json({key: settings[key] for key in ("beliefs", "annealing", "queries")})
+
+
 def forms_options(wildcards):
     """Return the options for the forms of files in which a model is written and read again."""
     forms = study_of(wildcards).content["exports"][wildcards.method]
@@ -113,6 +119,7 @@ def gather_options(wildcards, input):
         "--export": input.exports,
         "--time": input.times,
         "--divergence": input.divergences,
+        "--likelihood": input.likelihoods,
         "--trace": input.traces,
         "--timed": study_of(wildcards).content.get("timed", []),
     }

@@ -5,7 +5,8 @@ REQUIRED INPUTS:  results/data/{dataset}/test.npz, models, query groups
 OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, tuning/{dataset}/{method}.csv,
                   curves/{dataset}/{method}.json, exports/{dataset}/{method}.json,
                   paired/{dataset}/{first}-{second}.json,
-                  divergences/{dataset}/{first}-{second}.json, scores.csv
+                  divergences/{dataset}/{first}-{second}.json,
+                  likelihoods/{dataset}/{method}.json, scores.csv
 """
 
 
@@ -168,6 +169,34 @@ rule divergence:
             --second {wildcards.second:q} {input.second:q}/chosen.npz \
             --seed {params.seed:q} --threads {threads:q} --recipe {params.recipe:q} \
             --out {output:q} &>{log:q}
+        """
+
+
+rule likelihoods:
+    """Score networks with approximate partition functions; time the inference in exact models."""
+    input:
+        unpack(likelihoods_inputs),
+    output:
+        "results/{study}/likelihoods/{dataset}/{method}.json",
+    log:
+        "results/logs/{study}/likelihoods/{dataset}/{method}.log",
+    benchmark:
+        "results/benchmarks/{study}/likelihoods/{dataset}/{method}.tsv"
+    priority: priority_of("likelihoods")
+    threads: 1
+    resources:
+        mem_mb=memory_of("likelihoods"),
+        runtime=minutes_of("likelihoods"),
+    params:
+        settings=likelihoods_of,
+        recipe=recipe_of("likelihoods"),
+        seed=config["seed"],
+    shell:
+        r"""
+        mnlearn likelihoods {input.models:q} --study {wildcards.study:q} \
+            --label {wildcards.method:q} --dataset {wildcards.dataset:q} --test {input.test:q} \
+            --settings {params.settings:q} --seed {params.seed:q} --threads {threads:q} \
+            --recipe {params.recipe:q} --out {output:q} &>{log:q}
         """
 
 

@@ -344,6 +344,32 @@ class GSSL(LearnerEstimator):
         n_jobs: int | None = None,
     ) -> None: ...
 
+class JunctionTree(LearnerEstimator):
+    """Junction tree of bounded treewidth."""
+
+    treewidth: int
+    search: str
+    threshold: float
+    subset_size: int
+    local_search: bool
+    pseudocount: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        treewidth: int = 2,
+        search: str = "lpac",
+        threshold: float = 0.0,
+        subset_size: int = 2,
+        local_search: bool = False,
+        pseudocount: float = 1.0,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
 class L1(LearnerEstimator):
     """Pairwise Markov network of neighbourhoods (Ravikumar, Wainwright & Lafferty 2010)."""
 

@@ -12,11 +12,16 @@ from mnlearn.api.kinds import core, shared, words
 from mnlearn.api.scores import score
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.sampling import sample_rows
-from mnlearn.models import bayesian_network, circuit, dependency_network, feature_tree
+from mnlearn.models import (
+    bayesian_network,
+    circuit,
+    dependency_network,
+    feature_tree,
+    junction_tree,
+)
 from mnlearn.models import markov_network as markov
-from mnlearn.models.feature_tree_circuit import circuit_of
-from mnlearn.models.feature_tree_network import network_of
 from mnlearn.models.io.formats import save_model
+from mnlearn.models.tree_models import TreeModel, circuit_of, network_of
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -306,12 +311,28 @@ class FeatureTree(Model, feature_tree.FeatureTree):
         return {"n_vars": self.n_vars, "n_leaves": self.n_leaves}
 
 
+class JunctionTreeModel(Model, junction_tree.JunctionTree):
+    """Cliques of variables joined in a tree; queries are exact. `JunctionTree` learns it."""
+
+    def to_markov_network(self) -> MarkovNetwork:
+        """Return the same distribution as a Markov network."""
+        return shared(network_of(core(self)), MarkovNetwork)
+
+    def to_circuit(self) -> ArithmeticCircuit:
+        """Return the same distribution as a circuit."""
+        return shared(circuit_of(core(self)), ArithmeticCircuit)
+
+    def _sizes(self) -> dict[str, Any]:
+        return {"n_vars": self.n_vars, "n_cliques": self.n_cliques}
+
+
 _PUBLIC: dict[type, type[Model]] = {
     markov.MarkovNetwork: MarkovNetwork,
     dependency_network.DependencyNetwork: DependencyNetwork,
     bayesian_network.BayesianNetwork: BayesianNetwork,
     circuit.ArithmeticCircuit: ArithmeticCircuit,
     feature_tree.FeatureTree: FeatureTree,
+    junction_tree.JunctionTree: JunctionTreeModel,
 }
 
 
@@ -323,7 +344,7 @@ def public(model: Any) -> Model:
 def _graph_of(model: Model) -> graphs.Graph:
     """Return the network whose edges and features a model has."""
     own = core(model)
-    if isinstance(own, feature_tree.FeatureTree):
+    if isinstance(own, TreeModel):
         return network_of(own)
     if not isinstance(own, circuit.ArithmeticCircuit):
         network: graphs.Graph = own

@@ -18,8 +18,7 @@ from mnlearn.inference.settings import METHODS, inference_of
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.feature_tree_circuit import circuit_of
+from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ def _probabilities(
     method = how.inference
     if method != "auto" and method not in METHODS:
         raise InputError(f"inference: expected one of auto, {', '.join(METHODS)}, got {method!r}.")
-    if isinstance(own, ArithmeticCircuit | FeatureTree):
+    if isinstance(own, ArithmeticCircuit | TreeModel):
         method = "exact"
     elif method == "auto":
         most = int(unknown.sum(axis=1).max(initial=0))
@@ -207,7 +206,7 @@ def _exact_circuit(model: Any) -> ArithmeticCircuit:
         raise InputError("most_probable: a dependency network has no joint distribution.")
     if isinstance(own, ArithmeticCircuit):
         return own
-    if isinstance(own, FeatureTree):
+    if isinstance(own, TreeModel):
         return circuit_of(own)
     return _circuit_of(model) or compile_network(own)
 

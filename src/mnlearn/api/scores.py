@@ -23,7 +23,7 @@ from mnlearn.inference.score import Groups, Score
 from mnlearn.inference.settings import ITERATIVE, METHODS
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream, stream_seed
 from mnlearn.scoring import any_model
@@ -127,7 +127,7 @@ def score(
 
 def usual_metric(model: Any) -> str:
     """Return "ll" for a model whose log-likelihood is exact and cheap, else "pll"."""
-    exact = isinstance(model, ArithmeticCircuit | BayesianNetwork | FeatureTree)
+    exact = isinstance(model, ArithmeticCircuit | BayesianNetwork | TreeModel)
     return "ll" if exact else "pll"
 
 

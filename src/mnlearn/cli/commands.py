@@ -28,7 +28,7 @@ COMMANDS = {
     "bench": ("bench",),
     "steps": (
         *("prepare", "partition", "tune", "score-cell", "time-cell", "structure", "queries"),
-        *("query-curve", "check-exports", "pair", "divergence"),
+        *("query-curve", "check-exports", "pair", "divergence", "likelihoods"),
     ),
     "product_steps": ("gather", "write", "page", "appendix"),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mnlearn.cli.files import check_text_form
-from mnlearn.cli.options import FILE, expansion_option, json_option
+from mnlearn.cli.options import FILE, expansion_option, groups_option, json_option
 from mnlearn.cli.printing import print_record
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
@@ -30,12 +30,15 @@ if TYPE_CHECKING:
     type=FILE,
     help="IN is a circuit, OUT what is left of it given one row of 0, 1 and * (unknown).",
 )
+@groups_option
 @expansion_option
 def convert(
+    *,
     source: Path,
     target: Path,
     categories: Path | None,
     given: Path | None,
+    groups: str | None,
     limit: ExpansionLimit,
 ) -> None:
     """Convert a model or a data file; the forms are named by the suffixes.
@@ -44,15 +47,20 @@ def convert(
     models  .npz  .mn  .dn  .bn  .ac   both ways;  .bif: in only;
             .graphml and .csv (edges): out only; a Markov or Bayesian network
             is compiled into an .ac, which gives exact answers
-    data      .npz  .data  .csv, and .gz or .xz of the text forms
+    data      .npz  .data  .csv, and .gz or .xz of the text forms;
+            groups of columns are kept by .npz only
     """
     from mnlearn.inference.circuits.compilation import compile_network
     from mnlearn.models.bayesian_network import BayesianNetwork
     from mnlearn.models.io.formats import FORMS, load_model, save_model
     from mnlearn.models.markov_network import MarkovNetwork
 
+    if groups is not None and target.suffix != ".npz":
+        raise InputError(f"{target}: expected a file that ends in .npz, which keeps --groups.")
     is_model = source.suffix.lower() in FORMS and _kind(source, limit) != "dataset"
     if is_model and categories is None:
+        if groups is not None:
+            raise InputError(f"{source}: --groups: expected data, this is a model.")
         model = load_model(source)
         if target.suffix.lower() == ".ac" and isinstance(model, MarkovNetwork | BayesianNetwork):
             model = compile_network(model)
@@ -60,6 +68,7 @@ def convert(
             model = _given(model, given)
         save_model(model, target)
         return
+    from mnlearn.data.own_files import declare_groups
     from mnlearn.data.text import load_dataset, save_text
 
     if target.suffix != ".npz":
@@ -67,6 +76,8 @@ def convert(
     data = (
         load_dataset(source, limit) if categories is None else _encoded(source, categories, limit)
     )
+    if groups is not None:
+        data = declare_groups(data, groups, str(source))
     if target.suffix == ".npz":
         data.save(target)
     else:

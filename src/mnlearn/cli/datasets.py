@@ -1,4 +1,4 @@
-"""The commands on benchmark datasets: `datasets` and `fetch`."""
+"""The commands on datasets: `datasets` and `fetch`."""
 
 import json
 from pathlib import Path
@@ -12,10 +12,16 @@ from mnlearn.cli.options import DATA_FOLDER, FOLDER, json_option, mirror_option
 @json_option
 @click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where the data are kept.")
 def datasets(as_json: bool, folder: Path) -> None:
-    """Show which datasets exist, which are here, and what each method will need."""
-    from mnlearn.study.datasets.costs import dataset_lines, dataset_rows
+    """Show which datasets exist, which are here, and what each method will need.
 
-    rows = dataset_rows(folder)
+    Your own datasets, those under `local` in config.yaml, come last. Their sizes are known once a
+    study has read them.
+    """
+    from mnlearn.cli.reproduce import checkout, configuration
+    from mnlearn.study.costs import dataset_lines, dataset_rows
+
+    local = configuration()["local"] if (checkout() / "config.yaml").exists() else {}
+    rows = dataset_rows(folder, local)
     if as_json:
         click.echo(json.dumps({"datasets": rows}))
     else:
@@ -28,7 +34,10 @@ def datasets(as_json: bool, folder: Path) -> None:
 @click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where to keep them.")
 @click.option("--jobs", default=4, show_default=True, help="Downloads at a time.")
 def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -> None:
-    """Fetch and verify benchmark datasets; all of them if none is named."""
+    """Fetch and verify datasets; all benchmark datasets if none is named.
+
+    Of alarm, alarm_groups, adult and adult_groups the files are fetched that they are built from.
+    """
     from mnlearn.study.datasets.fetch import fetch_many
     from mnlearn.study.datasets.prepare import record_outcomes
     from mnlearn.study.datasets.registry import load_registry

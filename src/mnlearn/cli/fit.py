@@ -9,6 +9,7 @@ from mnlearn.cli.files import check_data, name_file, read_grid
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
+    groups_option,
     parse_settings,
     seed_option,
     threads_option,
@@ -24,6 +25,7 @@ from mnlearn.runtime.errors import InputError
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter.")
 @click.option("--grid", "grid_path", type=FILE, help="YAML file of parameter: [values].")
 @click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, lw).")
+@groups_option
 @click.option(
     "--out", type=FILE, required=True, help="Model file, in a form that `mnlearn convert` names."
 )
@@ -39,6 +41,7 @@ def fit(
     settings: tuple[str, ...],
     grid_path: Path | None,
     network: Path | None,
+    groups: str | None,
     out: Path,
     trace: Path | None,
     limit: ExpansionLimit,
@@ -49,8 +52,9 @@ def fit(
 
     Without --grid the given or default parameters are used. With --grid and --valid the values
     that score the best log-pseudo-likelihood on the validation data are chosen.
+    lem takes a group of columns as one variable; other methods see binary columns.
     """
-    from mnlearn.data.text import load_dataset
+    from mnlearn.data.own_files import read_grouped
     from mnlearn.learning.tuning import tune, validation_score
     from mnlearn.methods import load_learner
     from mnlearn.models.io.formats import check_writable, load_network, save_model
@@ -63,10 +67,10 @@ def fit(
     searched = any(len(values) > 1 for values in grid.values())
     if searched and valid is None:
         raise InputError("--grid: expected --valid, the data to choose values on.")
-    data = load_dataset(train, limit)
+    data = read_grouped(train, groups, limit)
     criterion = None
     if valid is not None:
-        valid_data = load_dataset(valid, limit)
+        valid_data = read_grouped(valid, groups, limit)
         check_data(valid, data, valid_data)
         criterion = validation_score(learner, valid_data, threads)
     given = load_network(network)

@@ -18,6 +18,9 @@ DATA_FOLDER = Path("results/data")
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
+# The largest limit of expanded data: an exabyte.
+_MOST_GIGABYTES = 1e9
+
 seed_option = click.option("--seed", default=20, show_default=True, help="Seed of all randomness.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 threads_option = click.option(
@@ -28,8 +31,16 @@ threads_option = click.option(
 )
 mirror_option = click.option(
     "--mirror",
-    help="Folder or URL that has the benchmark data; default: $MNLEARN_DATA_MIRROR, else their "
-    "source.",
+    help="Folder or URL that has the data, or several with ':' between them; default: "
+    "$MNLEARN_DATA_MIRROR, else their source.",
+)
+
+
+groups_option = click.option(
+    "--groups",
+    metavar="names|RANGES",
+    help="Columns that are one variable of several values, with exactly one 1 in each row. names: "
+    "columns whose names agree before an `=`. Or ranges of columns, such as 1-3,7-10.",
 )
 
 
@@ -46,7 +57,7 @@ def _make_limit(
 expansion_option = click.option(
     "--max-expanded",
     "limit",
-    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    type=click.FloatRange(min=0, min_open=True, max=_MOST_GIGABYTES),
     callback=_make_limit,
     metavar="GB",
     help="Largest size that compressed data may expand to, in gigabytes. Default: 4.3, and at "
@@ -212,15 +223,27 @@ def parse_local(text: str) -> dict[str, Any]:
     value = parse_object(text, "--local")
     if not value:
         return value
-    _check_names(value, ("train", "valid", "test", "fractions"), "--local")
+    names = ("train", "valid", "test", "fractions", "groups", "categories", "max_expanded")
+    _check_names(value, names, "--local")
     if "train" not in value:
         raise InputError("--local: expected train, a file.")
+    if not isinstance(value.get("groups", ""), str):
+        raise InputError(f"--local: expected a text as groups, got {json.dumps(value['groups'])}.")
+    if not isinstance(value.get("categories", False), bool):
+        found = json.dumps(value["categories"])
+        raise InputError(f"--local: expected true or false as categories, got {found}.")
     for name in ("train", "valid", "test"):
         if name in value and not isinstance(value[name], str):
             raise InputError(f"--local: expected a file as {name}, got {json.dumps(value[name])}.")
     shares = value.get("fractions", [])
     if not isinstance(shares, list) or any(type(share) not in (int, float) for share in shares):
         raise InputError(f"--local: expected numbers as fractions, got {json.dumps(shares)}.")
+    limit = value.get("max_expanded", 1)
+    if type(limit) not in (int, float) or not 0 < limit <= _MOST_GIGABYTES:
+        raise InputError(
+            f"--local: expected a number above 0 and of at most {_MOST_GIGABYTES:g} as "
+            f"max_expanded, got {json.dumps(limit)}."
+        )
     return value
 
 

@@ -17,6 +17,7 @@ from mnlearn.runtime.errors import InputError
 @click.option("--trace", "traces", multiple=True, type=FILE, help="Grid points of a cell.")
 @click.option("--timed", multiple=True, help="Method whose seconds are those of --time alone.")
 @click.option("--divergence", "divergences", multiple=True, type=FILE, help="Record of a KL.")
+@click.option("--likelihood", "likelihoods", multiple=True, type=FILE, help="Record of both LL.")
 @click.option("--out", type=FILE, required=True)
 def gather(
     cells: tuple[Path, ...],
@@ -27,6 +28,7 @@ def gather(
     traces: tuple[Path, ...],
     timed: tuple[str, ...],
     divergences: tuple[Path, ...],
+    likelihoods: tuple[Path, ...],
     out: Path,
 ) -> None:
     """Pipeline: put the numbers of all cells into one tidy CSV."""
@@ -40,6 +42,7 @@ def gather(
         export_paths=exports,
         timing_paths=times,
         divergence_paths=divergences,
+        likelihood_paths=likelihoods,
         trace_paths=traces,
         timed=timed,
     )
@@ -86,5 +89,5 @@ def appendix(name: str, method: str) -> None:
     study = find_study(name)
     if method not in study.methods:
         raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
-    labels = label_datasets(configuration()["local"])
+    labels = label_datasets(configuration()["local"], study.datasets)
     write_appendix(study, method, labels, checkout() / RESULTS / name)

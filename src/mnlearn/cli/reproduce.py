@@ -19,9 +19,11 @@ import psutil
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.runtime.progress import say
+from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.prepare import list_unavailable, record_outcomes
 from mnlearn.study.datasets.registry import load_registry, registry_path
+from mnlearn.study.datasets.subsamples import base_of
 from mnlearn.study.definition import Study, load_studies, load_study, study_path
 from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.schemas import load_checked
@@ -103,6 +105,7 @@ def run_study(
         The study.
     datasets : list of str
         The datasets to run it on, which are fetched in any case; all that need it if none is named.
+        See `Study.expand`.
     cores : str
         Processors to use, a number or "all".
     mirror : str or None
@@ -121,15 +124,13 @@ def run_study(
         cannot be had, which is said after all that can be done without it.
     """
     study = find_study(name)
-    unknown = [d for d in datasets if d not in study.datasets]
-    if unknown:
-        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.datasets)}.")
+    datasets = _expand_datasets(study, datasets)
     failed = {}
     if not recorded:
         wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
         failed = _fetch_missing(wanted, mirror)
     if failed and set(datasets or study.datasets) <= set(failed):
-        raise InputError(" ".join(failed.values()))
+        raise InputError(" ".join(dict.fromkeys(failed.values())))
     unlock()
     command = _snakemake_command(name, datasets, cores, mirror)
     if recorded:
@@ -143,8 +144,17 @@ def run_study(
     if status == 0 and report:
         status = _write_report(command, name)
     if failed:
-        raise InputError(" ".join(failed.values()))
+        raise InputError(" ".join(dict.fromkeys(failed.values())))
     return status
+
+
+def _expand_datasets(study: Study, names: list[str]) -> list[str]:
+    """Return the datasets of a study that names stand for; see `Study.expand`."""
+    datasets = study.expand(names)
+    unknown = [d for d in datasets if d not in study.datasets]
+    if unknown:
+        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.bases)}.")
+    return datasets
 
 
 def _snakemake_command(name: str, datasets: list[str], cores: str, mirror: str | None) -> list[str]:
@@ -166,17 +176,18 @@ def _write_report(command: list[str], name: str) -> int:
 
 
 def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, str]:
-    """Fetch benchmarks that are not here; return those that cannot be had, with the reason."""
+    """Fetch what is not here; return the datasets that cannot be had, with the reason."""
     folder = checkout() / RESULTS / "data"
-    missing = [
-        d for d in datasets if d in load_registry() and not (folder / d / "test.npz").exists()
-    ]
+    known = {*load_registry(), *BUILT} - set(configuration()["local"])
+    wanted = [d for d in datasets if not (folder / d / "test.npz").exists()]
+    missing = [base for base in dict.fromkeys(map(base_of, wanted)) if base in known]
     if missing:
         try:
             record_outcomes(fetch_many(missing, folder, mirror), folder)
         except InputError as error:
             say(f"going on without: {error}")
-    return {d: reason for d, reason in list_unavailable(folder).items() if d in missing}
+    reasons = {d: why for d, why in list_unavailable(folder).items() if d in missing}
+    return {d: reasons[base_of(d)] for d in wanted if base_of(d) in reasons}
 
 
 def _model_folders(name: str, datasets: list[str]) -> list[str]:

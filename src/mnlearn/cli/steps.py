@@ -321,3 +321,41 @@ def divergence(
 
     identity = {"study": study, "dataset": dataset, "recipe": recipe}
     estimate_divergence(identity, first, second, samples, seed=seed, out=out, threads=threads)
+
+
+@click.command()
+@click.argument("models", type=FOLDER)
+@click.option("--study", required=True)
+@click.option("--label", required=True, help="Name of the method in the study.")
+@click.option("--dataset", required=True)
+@click.option("--test", type=FILE, required=True)
+@click.option("--settings", required=True, help="Of inference, as JSON.")
+@click.option("--out", type=FILE, required=True)
+@recipe_option
+@threads_option
+@seed_option
+def likelihoods(
+    models: Path,
+    study: str,
+    label: str,
+    dataset: str,
+    test: Path,
+    settings: str,
+    out: Path,
+    recipe: dict[str, Any],
+    threads: int,
+    seed: int,
+) -> None:
+    """Pipeline: score networks with approximate log Z; time inference in exact models."""
+    from mnlearn.study.cells.likelihoods import compare_likelihoods
+
+    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
+    compare_likelihoods(
+        models,
+        test,
+        parse_object(settings, "--settings"),
+        identity,
+        seed=seed,
+        out=out,
+        threads=threads,
+    )

@@ -34,7 +34,7 @@ def write_tables(name: str, only: list[str] | None = None, order: Path | None = 
         The study has no scores or no such table; or the order does not name cells.
     """
     study, folder, scores = _scored(name)
-    labels = label_datasets(configuration()["local"])
+    labels = label_datasets(configuration()["local"], study.datasets)
     stale = _stale_cells(name) if order is None else _ordered_stale(order)
     tables.write_tables(
         study, scores, load_published(), labels, folder=folder / "tables", stale=stale, only=only
@@ -59,7 +59,7 @@ def write_figures(name: str, only: list[str] | None = None) -> None:
     """Draw the figures of a study."""
     study, folder, scores = _scored(name)
     config = configuration()
-    labels = label_datasets(config["local"])
+    labels = label_datasets(config["local"], study.datasets)
     known = {
         d: build_true_network(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")
     }

@@ -83,8 +83,9 @@ def find_encoding(
 ) -> Encoding:
     """Return how to make the columns of CSV files binary, from all values that occur in them.
 
-    A column of more than two values becomes one variable `column=value` for each; one of two
-    values becomes one variable for the second; one that never changes is kept as one variable.
+    A column of more than two values becomes one variable `column=value` for each, and these are a
+    group of the dataset; one of two values becomes one variable for the second; one that never
+    changes is kept as one variable.
     Numbers are in numeric order, everything else in alphabetic order. A column of 0 and 1 keeps
     its name and values.
 
@@ -196,8 +197,15 @@ def _encode_table(path: Path | str, table: _Table, encoding: Encoding) -> Datase
         indicated = np.array([code.get(value, -1) for value in column["indicated"]])
         blocks.append(table.codes[:, c, None] == indicated)
     names = tuple(name for column in columns for name in column["variables"])
+    ends = np.cumsum([block.shape[1] for block in blocks]).tolist()
+    groups = [
+        range(end - block.shape[1], end)
+        for end, block, column in zip(ends, blocks, columns, strict=True)
+        # An encoding that a person has written may leave values out.
+        if block.shape[1] > 1 and sorted(column["indicated"]) == sorted(column["categories"])
+    ]
     try:
-        return merge_rows(np.hstack(blocks), names=names)
+        return merge_rows(np.hstack(blocks), names=names, groups=groups)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 

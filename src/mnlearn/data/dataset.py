@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mnlearn.data.groups import Groups, check_groups, check_values, labels_of_groups, read_groups
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import check_names
 
-VERSION = 1
+# Files without groups have version 1, so that older programs read them.
+VERSION, UNGROUPED_VERSION = 2, 1
 # Counts of examples are exact as float64 up to here.
 _MOST_EXAMPLES = 2**53
 
@@ -22,8 +24,8 @@ _MOST_EXAMPLES = 2**53
 class Dataset:
     """Examples over binary variables.
 
-    Outside this file only `from_arrays`, `subset`, `resample`, `take` and `rename` make a
-    dataset: they keep what the attributes promise.
+    Outside this file only `from_arrays`, `subset`, `resample`, `take`, `rename` and `with_groups`
+    make a dataset: they keep what the attributes promise.
 
     Attributes
     ----------
@@ -36,6 +38,10 @@ class Dataset:
         example. Where no example was given a weight, `weight` is the number of examples of a row.
     names : tuple of str or None
         Names of the variables, all different.
+    groups : tuple of tuple of int
+        Columns that are together one variable of several values: each row has exactly one 1 among
+        the columns of a group. A column is in one group at most. Learners that do not ask for
+        groups see binary columns.
 
     """
 
@@ -43,6 +49,7 @@ class Dataset:
     weight: NDArray[np.float64]
     row_of: NDArray[np.int32]
     names: tuple[str, ...] | None = None
+    groups: Groups = ()
 
     @classmethod
     def from_arrays(
@@ -50,6 +57,7 @@ class Dataset:
         rows: ArrayLike,
         weight: ArrayLike | None = None,
         names: Sequence[str] | None = None,
+        groups: Sequence[Sequence[int]] = (),
     ) -> "Dataset":
         """Return the dataset of a matrix of examples, in which equal rows may occur.
 
@@ -62,18 +70,20 @@ class Dataset:
             leave it out, or `row_of` would have to skip it.
         names : sequence of str, length n_vars, optional
             Names of the variables; default: those of a DataFrame.
+        groups : sequence of sequence of int, optional
+            Columns of each group, from 0.
 
         Raises
         ------
         InputError
-            The matrix is empty or not binary, a weight is not a positive number, or the names
-            are not different and printable.
+            The matrix is empty or not binary, a weight is not a positive number, the names are not
+            different and printable, or a row has not exactly one 1 in the columns of a group.
 
         """
         if names is None:
             names = _frame_names(rows)
         dense = rows.toarray() if hasattr(rows, "toarray") else rows
-        return merge_rows(dense, weight, names)
+        return merge_rows(dense, weight, names, groups)
 
     def __repr__(self) -> str:
         examples = f"{self.n_examples:,g} examples"
@@ -152,6 +162,7 @@ class Dataset:
             read_only(self.weight[kept]),
             read_only(row_of[row_of >= 0]),
             self.names,
+            self.groups,
         )
 
     def resample(self, rng: np.random.Generator) -> "Dataset":
@@ -184,6 +195,7 @@ class Dataset:
             read_only(drawn[kept].astype(np.float64)),
             read_only(row_of if self.is_weighted else np.repeat(row_of, drawn[kept])),
             self.names,
+            self.groups,
         )
 
     def take(self, examples: NDArray[np.intp]) -> "Dataset":
@@ -195,7 +207,7 @@ class Dataset:
             Positions in `row_of`; one that occurs twice is taken twice.
 
         """
-        return merge_rows(self.rows[self.row_of[examples]], names=self.names)
+        return merge_rows(self.rows[self.row_of[examples]], names=self.names, groups=self.groups)
 
     def rename(self, names: Sequence[str] | None) -> "Dataset":
         """Return the same examples with other names of the variables, or with none.
@@ -208,11 +220,25 @@ class Dataset:
         """
         return replace(self, names=_check_all_names(names, self.n_vars))
 
+    def with_groups(self, groups: Sequence[Sequence[int]], where: str = "data") -> "Dataset":
+        """Return the same examples with other groups, or with none.
+
+        Raises
+        ------
+        InputError
+            A group is none (see `check_groups`), or a row has not exactly one 1 in its columns;
+            the sentence begins with `where`.
+
+        """
+        checked = check_groups(groups, self.n_vars, where)
+        check_values(self.rows, checked, where, self.row_of)
+        return replace(self, groups=checked)
+
     def save(self, path: Path | str) -> None:
         """Write the native form (`.npz`, no pickle)."""
         arrays = {
             "kind": np.array("dataset"),
-            "version": np.array(VERSION),
+            "version": np.array(VERSION if self.groups else UNGROUPED_VERSION),
             "n_vars": np.array(self.n_vars),
             "packed_rows": np.packbits(self.rows, axis=1),
             "weight": self.weight,
@@ -220,11 +246,16 @@ class Dataset:
         }
         if self.names is not None:
             arrays["names"] = np.array(self.names)
+        if self.groups:
+            arrays["group_of"] = labels_of_groups(self.groups, self.n_vars)
         write_arrays(path, arrays)
 
 
 def merge_rows(
-    rows: ArrayLike, weight: ArrayLike | None = None, names: Sequence[str] | None = None
+    rows: ArrayLike,
+    weight: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    groups: Sequence[Sequence[int]] = (),
 ) -> Dataset:
     """Return the dataset of a 0/1 matrix, equal rows merged; see `Dataset.from_arrays`."""
     matrix = _check_matrix(np.asarray(rows))
@@ -232,12 +263,15 @@ def merge_rows(
     if given.shape != (len(matrix),):
         raise InputError(f"data: expected {len(matrix)} weights, got shape {given.shape}.")
     names = _check_all_names(names, matrix.shape[1])
+    checked = check_groups(groups, matrix.shape[1])
+    check_values(matrix, checked)
     _, first, row_of = np.unique(_row_keys(matrix), return_index=True, return_inverse=True)
     return Dataset(
         rows=read_only(matrix[first]),
         weight=read_only(np.bincount(row_of, weights=given, minlength=len(first))),
         row_of=read_only(row_of.astype(np.int32)),
         names=names,
+        groups=checked,
     )
 
 
@@ -351,7 +385,10 @@ def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
     if not np.array_equal(np.unique(row_of), np.arange(len(rows))):
         raise InputError(f"{path}, row_of: is damaged: expected every row 0 to {len(rows) - 1}.")
     names = _read_names(path, arrays, n_vars) if "names" in arrays else None
-    return Dataset(read_only(rows), read_only(weight), read_only(row_of.astype(np.int32)), names)
+    groups = read_groups(arrays, n_vars, path)
+    check_values(rows, groups, str(path), row_of)
+    row_of = read_only(row_of.astype(np.int32))
+    return Dataset(read_only(rows), read_only(weight), row_of, names, groups)
 
 
 def _read_count(path: Path | str, arrays: dict[str, NDArray], key: str) -> int:

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from mnlearn.data.categories import Encoding, encode
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.groups import find_groups
 from mnlearn.data.splits import SPLITS, split_examples
 from mnlearn.data.text import load_dataset
+from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 
@@ -21,6 +23,8 @@ def load_local(
     *,
     seed: int = 0,
     encoding: Encoding | None = None,
+    groups: str | None = None,
+    limit: ExpansionLimit = DEFAULT_LIMIT,
 ) -> tuple[Dataset, Dataset, Dataset]:
     """Return training, validation and test data of a person's own files.
 
@@ -34,11 +38,16 @@ def load_local(
         Seed of the split of one file.
     encoding : Encoding, optional
         How to read categorical CSV files (see `find_encoding`); binary files if not given.
+    groups : str, optional
+        Which columns are groups (see `find_groups`); those of the files if not given.
+    limit : ExpansionLimit
+        How far a compressed file may expand.
 
     Raises
     ------
     InputError
-        A file is unreadable, two of the three are given, or they differ in their variables.
+        A file is unreadable, two of the three are given, they differ in their variables or groups,
+        or a row has not exactly one 1 in the columns of a group.
 
     """
     if (valid is None) != (test is None):
@@ -46,10 +55,11 @@ def load_local(
             f"{train}: expected a validation and a test file with it, or neither to split it."
         )
     if valid is None or test is None:
-        data = _read(train, encoding)
+        data = _read(train, encoding, groups, limit)
         return split_examples(data, fractions, stream(seed, "local", "split"))
     paths = (train, valid, test)
-    data_of = dict(zip(SPLITS, (_read(path, encoding) for path in paths), strict=True))
+    read = [_read(path, encoding, groups, limit) for path in paths]
+    data_of = dict(zip(SPLITS, read, strict=True))
     named = next((s for s in SPLITS if data_of[s].names is not None), "train")
     names = data_of[named].names
     path_of = dict(zip(SPLITS, paths, strict=True))
@@ -59,18 +69,49 @@ def load_local(
     return a, b, c
 
 
-def _read(path: Path | str, encoding: Encoding | None) -> Dataset:
-    return load_dataset(path) if encoding is None else encode(path, encoding)
+def _read(
+    path: Path | str, encoding: Encoding | None, groups: str | None, limit: ExpansionLimit
+) -> Dataset:
+    if encoding is None:
+        return read_grouped(path, groups, limit)
+    data = encode(path, encoding, limit)
+    return data if groups is None else declare_groups(data, groups, str(path))
+
+
+def read_grouped(
+    path: Path | str, groups: str | None, limit: ExpansionLimit = DEFAULT_LIMIT
+) -> Dataset:
+    """Read a dataset, with the groups that a person declares or else those of the file.
+
+    See `load_dataset` and `declare_groups` for what is refused.
+    """
+    data = load_dataset(path, limit)
+    return data if groups is None else declare_groups(data, groups, str(path))
+
+
+def declare_groups(data: Dataset, groups: str, where: str) -> Dataset:
+    """Return data with the groups that a person declares; see `find_groups`.
+
+    Raises
+    ------
+    InputError
+        The groups are not those of the data; the sentence begins with `where`.
+
+    """
+    found = find_groups(groups, data.n_vars, data.names, f"{where}, groups")
+    return data.with_groups(found, where)
 
 
 def _check_same_variables(
     path: Path | str, data: Dataset, other_path: Path | str, other: Dataset
 ) -> None:
-    """Raise InputError unless both have the same number of variables and, if any, names."""
+    """Raise InputError unless both have the same number of variables, groups and, if any, names."""
     if other.n_vars != data.n_vars:
         raise InputError(
             f"{other_path}: expected {data.n_vars} variables as in {path}, got {other.n_vars}."
         )
+    if other.groups != data.groups:
+        raise InputError(f"{other_path}: expected the groups of columns of {path}.")
     if data.names is None or other.names is None:
         return
     for position, (name, other_name) in enumerate(

@@ -11,10 +11,9 @@ from mnlearn.kernels.trees import tree_log_odds
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.feature_tree_network import network_of
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.io.native import Model
+from mnlearn.models.tree_models import TreeModel, network_of
 from mnlearn.runtime.threads import map_ranges
 
 
@@ -37,7 +36,7 @@ def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArr
     """
     if isinstance(model, DependencyNetwork):
         return _dependency_log_odds(model, data, threads)
-    if isinstance(model, FeatureTree):
+    if isinstance(model, TreeModel):
         model = network_of(model)
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         model = model.to_markov_network()

@@ -13,9 +13,8 @@ from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.io.native import Model
+from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
 
@@ -129,7 +128,7 @@ def answer(
         A circuit gives the evidence of a row probability 0.
     """
     out = rows.astype(np.float64)
-    if isinstance(model, FeatureTree):
+    if isinstance(model, TreeModel):
         model = circuit_of(model)
     if isinstance(model, ArithmeticCircuit):
         found_one = circuit_marginals(

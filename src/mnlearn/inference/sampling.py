@@ -11,10 +11,9 @@ from mnlearn.kernels.sampling.ancestral import draw_ancestral
 from mnlearn.kernels.sampling.gibbs import draw_states
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.threads import map_ranges
 
 
@@ -44,7 +43,7 @@ def sample_rows(
     -------
     ndarray of uint8, shape (n_rows, n_vars)
     """
-    if isinstance(model, FeatureTree):
+    if isinstance(model, TreeModel):
         model = circuit_of(model)
     if isinstance(model, ArithmeticCircuit):
         return draw(model, n_rows, seed, threads)

@@ -9,11 +9,10 @@ from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.feature_tree_network import network_of
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_models import TreeModel, network_of
 
 # Stands in for an infinite weight in sums, where infinities of both signs would give NaN. A
 # log-probability below minus half of it is reported as minus infinity.
@@ -39,7 +38,7 @@ class Terms:
 
 def terms_of(model: Model) -> Terms:
     """Return a model as terms: features as they are, CPDs as log-odds given their conditions."""
-    if isinstance(model, FeatureTree):
+    if isinstance(model, TreeModel):
         model = network_of(model)
     if isinstance(model, ArithmeticCircuit | BayesianNetwork):
         model = model.to_markov_network()

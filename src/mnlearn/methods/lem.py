@@ -80,4 +80,5 @@ class LEM(Learner):
     citation = "Gogate, Webb & Domingos 2010, Algorithms 1 and 2, Section 4"
     stages = (Stage(("delta", "side_score", "bias_correction", "min_rows", "pseudocount"), learn),)
     scorer: ClassVar[Scorer] = feature_trees
+    variant = ("delta",)
     criterion = "ll"

@@ -76,7 +76,7 @@ def network_of(tree: FeatureTree) -> MarkovNetwork:
             weights.append(leaf.weight)
             if len(weights) > MAX_FEATURES:
                 raise InputError(f"feature tree: has more than {MAX_FEATURES:,} features.")
-    for forbidden in _impossible(tree.variables):
+    for forbidden in tree.variables.impossible():
         conjunctions.append(forbidden)
         weights.append(-float("inf"))
     return markov_network(tree.n_vars, features_of(conjunctions), weights, tree.names)
@@ -86,8 +86,8 @@ def _expand(variables: GroupedVariables, leaf: LeafFeature) -> Iterator[dict[int
     """Yield conjunctions over columns, as column: value, that together say what the leaf says."""
     own: dict[int, int] = {}
     for literal in leaf.literals:
-        own |= _implied(variables, literal)
-    negated = [[_column_literal(variables, lit) for lit in clause] for clause in leaf.negated]
+        own |= variables.implied(*literal)
+    negated = [[variables.column_literal(*lit) for lit in clause] for clause in leaf.negated]
     # Short ones first: they fix columns, which makes others true or shorter.
     waiting = [(own, sorted(negated, key=len))]
     while waiting:
@@ -103,27 +103,3 @@ def _expand(variables: GroupedVariables, leaf: LeafFeature) -> Iterator[dict[int
             if c not in known:
                 waiting.append(({**known, c: 1 - x}, rest))
                 known = {**known, c: x}
-
-
-def _column_literal(variables: GroupedVariables, literal: Literal) -> Literal:
-    """Return a literal of a variable as one of a column."""
-    v, value = literal
-    columns = variables.columns(v)
-    return (columns[0], value) if len(columns) == 1 else (columns[value], 1)
-
-
-def _implied(variables: GroupedVariables, literal: Literal) -> dict[int, int]:
-    """Return all columns of the variable of a literal, with their values."""
-    columns = variables.columns(literal[0])
-    if len(columns) == 1:
-        return {columns[0]: literal[1]}
-    return {c: int(k == literal[1]) for k, c in enumerate(columns)}
-
-
-def _impossible(variables: GroupedVariables) -> Iterator[list[Literal]]:
-    """Yield the conjunctions over columns that say that a group has no value, or two."""
-    for group in variables.groups:
-        yield [(c, 0) for c in sorted(group)]
-        for k, c in enumerate(group):
-            for other in group[:k]:
-                yield sorted([(c, 1), (other, 1)])

@@ -1,6 +1,6 @@
 """Variables with more than two values as groups of binary columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,6 +72,26 @@ class GroupedVariables:
             wanted = np.arange(len(own)) if len(own) > 1 else np.ones(1, np.int64)
             out[:, own] = values[:, v, None] == wanted
         return out
+
+    def column_literal(self, v: int, value: int) -> tuple[int, int]:
+        """Return a value of variable `v` as a (column, value of the column) pair."""
+        columns = self.columns(v)
+        return (columns[0], value) if len(columns) == 1 else (columns[value], 1)
+
+    def implied(self, v: int, value: int) -> dict[int, int]:
+        """Return the values of all columns of variable `v` where it has a value."""
+        columns = self.columns(v)
+        if len(columns) == 1:
+            return {columns[0]: value}
+        return {c: int(k == value) for k, c in enumerate(columns)}
+
+    def impossible(self) -> Iterator[list[tuple[int, int]]]:
+        """Yield the conjunctions over columns that say that a group has no value, or two."""
+        for group in self.groups:
+            yield [(c, 0) for c in sorted(group)]
+            for k, c in enumerate(group):
+                for other in group[:k]:
+                    yield sorted([(c, 1), (other, 1)])
 
 
 def grouped_variables(n_columns: int, groups: Sequence[Sequence[int]] = ()) -> GroupedVariables:

@@ -21,9 +21,9 @@ from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import finite
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_models import TreeModel
 from mnlearn.scoring import circuits, feature_trees, networks
 from mnlearn.scoring.networks import with_joint
 
@@ -33,7 +33,7 @@ _ROWS = 1000
 
 def _scores_of(model: Model) -> Any:
     """Return the module that scores models of this kind."""
-    if isinstance(model, FeatureTree):
+    if isinstance(model, TreeModel):
         return feature_trees
     return circuits if isinstance(model, ArithmeticCircuit) else networks
 
@@ -136,7 +136,7 @@ def annealed_ll(
         Number of threads.
     """
     check_variables(model, data)
-    if isinstance(model, ArithmeticCircuit | BayesianNetwork | FeatureTree):
+    if isinstance(model, ArithmeticCircuit | BayesianNetwork | TreeModel):
         return ll(model, data, threads)
     network = with_joint(model, "ll")
     log_z, error = estimate_log_partition(network, annealing, seed, threads)
@@ -164,7 +164,7 @@ def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
     Gogate, Webb & Domingos, "Learning efficient Markov networks", NIPS 2010, Section 5.
     """
     check_variables(model, data)
-    if isinstance(model, ArithmeticCircuit | BayesianNetwork | FeatureTree):
+    if isinstance(model, ArithmeticCircuit | BayesianNetwork | TreeModel):
         return ll(model, data)
     network = with_joint(model, "ll")
     approximate = bethe_log_partition if inference.method == "bp" else bound_log_partition

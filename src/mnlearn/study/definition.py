@@ -1,12 +1,21 @@
 """A study: one paper's datasets, methods, grids, metrics, tables, figures and claims."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from mnlearn.methods import learner_names
 from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.subsamples import base_of
+from mnlearn.study.mentions import check_methods
+from mnlearn.study.samples import (
+    expand_names,
+    label_samples,
+    list_samples,
+    parse_sample,
+)
 from mnlearn.study.schemas import load_checked
 
 
@@ -19,8 +28,32 @@ class Study:
 
     @property
     def datasets(self) -> list[str]:
-        """Names of the datasets, in the order of the paper."""
+        """Names of the datasets, in the order of the paper; the samples of a study that has any."""
+        return list(self._datasets)
+
+    @cached_property
+    def _datasets(self) -> tuple[str, ...]:
+        bases, samples = self.content["datasets"], self.content.get("samples")
+        if samples is None:
+            return tuple(bases)
+        return tuple(one.name for base in bases for one in list_samples(base, samples))
+
+    @property
+    def bases(self) -> list[str]:
+        """Names of the datasets; samples are drawn from them if the study has any."""
         return list(self.content["datasets"])
+
+    def expand(self, names: Iterable[str]) -> list[str]:
+        """Return the datasets that names stand for.
+
+        BASE stands for all its samples, BASE-nSIZE for the folds of this size.
+        """
+        return expand_names(names, self.datasets, keep_means=False)
+
+    def labels(self, labels: Mapping[str, str]) -> dict[str, str]:
+        """Return the names for readers: of datasets, of samples, of means over folds."""
+        missing = {name: labels.get(name, name) for name in self.content.get("unavailable", [])}
+        return label_samples(self.datasets, labels) | missing
 
     @property
     def methods(self) -> list[str]:
@@ -29,8 +62,20 @@ class Study:
 
     def methods_on(self, dataset: str) -> list[str]:
         """Return the labels of the methods that are learned on a dataset."""
-        entries = self.content["methods"].items()
-        return [name for name, entry in entries if dataset in entry.get("datasets", [dataset])]
+        names, sample = {dataset, base_of(dataset)}, parse_sample(dataset)
+        return [
+            method
+            for method, entry in self.content["methods"].items()
+            if names & set(entry.get("datasets", names))
+            and (sample is None or sample.size in entry.get("sizes", [sample.size]))
+        ]
+
+    def is_timed(self, dataset: str) -> bool:
+        """Whether chosen models are learned again alone on a dataset, to time them."""
+        sample, timed = parse_sample(dataset), self.content.get("samples", {}).get("timed")
+        if sample is None or sample.fold is None or timed is None:
+            return True
+        return sample.size in timed["sizes"] and sample.fold < timed["folds"]
 
     def learner(self, method: str) -> str:
         """Return the learner behind a method label: its own name unless the study says other."""
@@ -45,13 +90,12 @@ class Study:
         """Return of which models of a method CMLL is computed: all, chosen or none."""
         entry = self.content["methods"][method]
         default = entry.get("cmll", "all")
-        return str(entry.get("cmll_exceptions", {}).get(dataset, default))
+        return str(_exception(entry.get("cmll_exceptions", {}), dataset, default))
 
     def grid(self, method: str, dataset: str) -> dict[str, list[Any]]:
         """Return the values to try for each parameter of a method on a dataset."""
         entry = self.content["methods"][method]
-        exceptions = entry.get("exceptions", {}).get(dataset, {})
-        return {**entry.get("grid", {}), **exceptions}
+        return {**entry.get("grid", {}), **_exception(entry.get("exceptions", {}), dataset, {})}
 
     def tuning_cmll(self, method: str, dataset: str) -> dict[str, Any]:
         """Return how validation CMLL is computed if a cell is tuned by it, else nothing."""
@@ -59,19 +103,24 @@ class Study:
             return {}
         cmll = self.content["cmll"]
         settings = cmll.get("tuning", cmll["inference"])
-        settings = cmll.get("tuning_exceptions", {}).get(dataset, settings)
+        settings = _exception(cmll.get("tuning_exceptions", {}), dataset, settings)
         return {"groups": cmll["groups"], **settings}
 
     def n_partitions(self, dataset: str) -> int:
         """Return over how many partitions of the variables CMLL is reported."""
         partitions = self.content["cmll"]["partitions"]
-        return int(partitions["exceptions"].get(dataset, partitions["default"]))
+        return int(_exception(partitions["exceptions"], dataset, partitions["default"]))
 
     def inference(self, dataset: str) -> dict[str, Any]:
         """Return how conditional marginals are computed on a dataset."""
         settings = dict(self.content["cmll"]["inference"])
-        settings.update(self.content["cmll"].get("exceptions", {}).get(dataset, {}))
+        settings.update(_exception(self.content["cmll"].get("exceptions", {}), dataset, {}))
         return settings
+
+
+def _exception(exceptions: Mapping[str, Any], dataset: str, usual: Any) -> Any:
+    """Return what holds for a dataset, or for the one it is a sample of, instead of the usual."""
+    return exceptions.get(dataset, exceptions.get(base_of(dataset), usual))
 
 
 def load_study(path: Path | str) -> Study:
@@ -80,12 +129,15 @@ def load_study(path: Path | str) -> Study:
     Raises
     ------
     InputError
-        The file is missing, not YAML, or does not fit `workflow/schemas/study.schema.yaml`; or a
-        method has an unknown learner or network.
+        The file is missing, not YAML, or does not fit `workflow/schemas/study.schema.yaml`; a
+        method has an unknown learner or network; or a table, figure or claim names no method.
     """
     path = Path(path)
     content = load_checked(path, path.parent.parent / "schemas" / "study.schema.yaml")
     study = Study(path.stem, content)
+    samples = content.get("samples", {"sizes": [], "folds": []})
+    if isinstance(samples["folds"], list) and len(samples["folds"]) != len(samples["sizes"]):
+        raise InputError(f"{path}, samples.folds: expected one number for each size.")
     for method in study.methods:
         if study.learner(method) not in learner_names():
             known = ", ".join(learner_names())
@@ -99,7 +151,22 @@ def load_study(path: Path | str) -> Study:
                 f"{path}, methods.{method}.network: expected another method of this study, "
                 f"got {network!r}."
             )
-    return study
+    content = _expanded(study)
+    check_methods(study.name, content)
+    return Study(study.name, content)
+
+
+def _expanded(study: Study) -> dict[str, Any]:
+    """Return the content with the samples that short names in products and claims stand for."""
+    content = dict(study.content)
+    for kind in ("tables", "figures", "claims"):
+        content[kind] = [
+            {**entry, "datasets": expand_names(entry["datasets"], study.datasets, keep_means=True)}
+            if "datasets" in entry
+            else entry
+            for entry in content[kind]
+        ]
+    return content
 
 
 def load_studies(names: Iterable[str], workflow: Path) -> dict[str, Study]:

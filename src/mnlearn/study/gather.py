@@ -10,6 +10,7 @@ import pandas as pd
 from mnlearn.methods import load_learner
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.cells.files import CHOSEN, read_record, refuse_damaged
+from mnlearn.study.fold_means import mean_over_folds
 from mnlearn.study.frames import read_frame
 
 Row = tuple[str, str, str, str, str, float, float | None]
@@ -25,10 +26,13 @@ def gather(
     export_paths: Sequence[Path] = (),
     timing_paths: Sequence[Path] = (),
     divergence_paths: Sequence[Path] = (),
+    likelihood_paths: Sequence[Path] = (),
     trace_paths: Sequence[Path] = (),
     timed: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return the numbers of all records of a study, tidy: one row per number; see COLUMNS.
+
+    Means over the folds of samples stand at the end (see `study.samples`).
 
     Parameters
     ----------
@@ -51,6 +55,11 @@ def gather(
     divergence_paths : sequence of Path
         Records of `estimate_divergence`. The quantities of the first model are `kl_to_<other>` with
         its standard error, and once `n_nodes`, the nodes of its circuit.
+    likelihood_paths : sequence of Path
+        Records of `compare_likelihoods`. The quantities of networks are `ll_beliefs` and
+        `converged_beliefs`, `ll_annealed` and `ll_annealed_monte_carlo_error`, and the seconds of
+        both; those of exact models are `milliseconds_single_query`, `n_circuit_edges`, `n_test`
+        and, of feature trees, `treewidth_at_least`.
     trace_paths : sequence of Path
         CSV files of the grid points of cells, <dataset>/<method>.csv. Each variant gets
         `mean_seconds_weights`, the mean over its grid points.
@@ -59,23 +68,37 @@ def gather(
         grid points, so for these methods they are left out.
     """
     traces = {(path.parent.name, path.stem): path for path in trace_paths}
-    rows = _read_rows(paired_paths, _of_pair)
+    rows = _read_rows(paired_paths, _of_pair) + _of_cells(cell_paths, traces, timed)
+    kinds = (
+        (timing_paths, _of_timing),
+        (curve_paths, _of_curve),
+        (export_paths, _of_export),
+        (divergence_paths, _of_divergence),
+        (likelihood_paths, _of_likelihoods),
+    )
+    return _to_frame(rows + [row for paths, of in kinds for row in _read_rows(paths, of)])
+
+
+def _to_frame(rows: Iterable[Row]) -> pd.DataFrame:
+    """Return rows as a frame, with the means over folds below them."""
+    # Each circuit's nodes are in the records of all its divergences.
+    scores = pd.DataFrame(list(dict.fromkeys(rows)), columns=list(COLUMNS))
+    means = mean_over_folds(scores)
+    return pd.concat([scores, means], ignore_index=True) if len(means) else scores
+
+
+def _of_cells(
+    cell_paths: Sequence[Path], traces: Mapping[tuple[str, str], Path], timed: Collection[str]
+) -> list[Row]:
+    """Return the rows of scored cells and of their grid points."""
+    rows: list[Row] = []
     for path in cell_paths:
         with refuse_damaged(path):
             cell = read_record(path)
             rows += _of_cell(cell, cell["method"] not in timed)
             trace = traces.get((cell["dataset"], cell["method"]))
         rows += _mean_seconds(cell, trace)
-    kinds = (
-        (timing_paths, _of_timing),
-        (curve_paths, _of_curve),
-        (export_paths, _of_export),
-        (divergence_paths, _of_divergence),
-    )
-    for paths, of in kinds:
-        rows += _read_rows(paths, of)
-    # Each circuit's nodes are in the records of all its divergences.
-    return pd.DataFrame(list(dict.fromkeys(rows)), columns=list(COLUMNS))
+    return rows
 
 
 def read_scores(path: Path) -> pd.DataFrame:
@@ -149,6 +172,17 @@ def _of_divergence(record: Mapping[str, Any]) -> Iterator[Row]:
     kl = record["kl"]
     yield (*_head(record), f"kl_to_{record['other']}", kl["mean"], kl["stderr"])
     yield (*_head(record), "n_nodes", record["circuits"][record["method"]]["n_nodes"], None)
+
+
+def _of_likelihoods(record: Mapping[str, Any]) -> Iterator[Row]:
+    for variant, entry in record["variants"].items():
+        head = (record["study"], record["dataset"], record["method"], variant)
+        for name, score in entry.get("scores", {}).items():
+            yield (*head, name, score["mean"], score["stderr"])
+            if "monte_carlo_error" in score:
+                yield (*head, f"{name}_monte_carlo_error", score["monte_carlo_error"], None)
+        for name, value in entry["numbers"].items():
+            yield (*head, name, float(value), None)
 
 
 def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[str, float, Any]]:

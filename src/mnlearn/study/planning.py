@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.study.cells.files import TUNING_RECORD
+from mnlearn.study.datasets.subsamples import base_of
 from mnlearn.study.definition import Study
 from mnlearn.study.orders import Orders
 from mnlearn.study.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
@@ -53,7 +54,8 @@ class Plan:
     datasets : list of str
         The datasets that are asked for; all of each study if empty.
     left_out : Mapping
-        The reason by dataset that cannot be had. The records of these are used as they are.
+        The reason by dataset that cannot be had. The records of these and of their sub-samples are
+        used as they are.
     again : bool
         Whether current records that are asked for are made again.
     recorded : bool
@@ -97,7 +99,7 @@ class Plan:
         if self.recorded:
             return []
         asked = self._asked or self.studies[study].datasets
-        return [dataset for dataset in asked if dataset not in self.left_out]
+        return [dataset for dataset in asked if base_of(dataset) not in self.left_out]
 
     def all_datasets(self, study: str) -> list[str]:
         """Return all datasets of a study, then others that are asked for."""
@@ -140,6 +142,7 @@ class Plan:
             "exports": recipes.export,
             "structures": recipes.structure,
             "divergences": recipes.divergence,
+            "likelihoods": recipes.likelihoods,
         }
         return by_kind[record.kind](record.dataset, *record.names)
 
@@ -216,7 +219,10 @@ class Plan:
         )
 
 
-KINDS = ("cells", "times", "paired", "curves", "exports", "structures", "divergences")
+KINDS = (
+    *("cells", "times", "paired", "curves", "exports", "structures", "divergences"),
+    "likelihoods",
+)
 
 
 def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
@@ -225,9 +231,14 @@ def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
     if kind == "cells":
         yield from ((method,) for method in methods)
     elif kind == "times":
-        yield from ((method,) for method in content.get("timed", []) if method in methods)
+        timed = content.get("timed", []) if study.is_timed(dataset) else []
+        yield from ((method,) for method in timed if method in methods)
     elif kind in ("paired", "divergences"):
         yield from (tuple(pair) for pair in content.get(kind, []) if set(pair) <= set(methods))
+    elif kind == "likelihoods":
+        asked = content.get("likelihoods", {"methods": []})
+        timed = asked.get("timed", []) if study.is_timed(dataset) else []
+        yield from ((method,) for method in (*asked["methods"], *timed) if method in methods)
     elif kind == "exports":
         yield from ((method,) for method in content.get("exports", {}) if method in methods)
     elif kind == "structures":

@@ -17,8 +17,11 @@ from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 from mnlearn.study.cells.files import file_digest
+from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.embedded import EMBEDDED
+from mnlearn.study.datasets.prepare import EXPANDED_KEY
 from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.datasets.subsamples import parse_subsample
 from mnlearn.study.definition import Study
 
 Recipe = dict[str, Any]
@@ -34,8 +37,18 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
 
     local : how a person's own datasets are given, by name.
     """
+    sub = parse_subsample(dataset)
+    if sub is not None:
+        return {
+            "base": recipe_digest(data_recipe(sub.base, seed, local)),
+            "size": sub.size,
+            "fold": sub.fold,
+            "seed": seed,
+            "code": code_digest("study.datasets.subsamples.take_subsample"),
+        }
     if dataset in local:
-        entry = dict(local[dataset])
+        # The limit decides whether files are read, not what is read of them.
+        entry = {key: value for key, value in local[dataset].items() if key != EXPANDED_KEY}
         paths = [Path(entry[split]) for split in SPLITS if split in entry]
         files = [file_digest(path) if path.exists() else None for path in paths]
         code = code_digest("data.own_files.load_local")
@@ -46,6 +59,11 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
             "seed": seed,
             "code": code_digest("study.datasets.embedded.load_embedded"),
         }
+    if dataset in BUILT:
+        built = BUILT[dataset]
+        files = [built.source.file(part).blob_id for part in built.source.parts]
+        code = code_digest("study.datasets.built.build")
+        return {"files": files, "splits": list(built.blob_ids), "code": code}
     benchmark = load_registry()[dataset]
     files = [benchmark.file(split).blob_id for split in SPLITS]
     return {"files": files, "code": code_digest("data.text.load_dataset")}
@@ -149,6 +167,16 @@ class Recipes:
             "first": recipe_digest(self.learning(dataset, first)),
             "second": recipe_digest(self.learning(dataset, second)),
             "code": code_digest("study.cells.divergence.estimate_divergence"),
+            "seed": self.seed,
+        }
+
+    def likelihoods(self, dataset: str, method: str) -> Recipe:
+        """Return the recipe of the log-likelihoods with approximate partition functions."""
+        settings = self.study.content["likelihoods"]
+        return {
+            "learning": recipe_digest(self.learning(dataset, method)),
+            "code": code_digest("study.cells.likelihoods.compare_likelihoods"),
+            "settings": {key: settings[key] for key in ("beliefs", "annealing", "queries")},
             "seed": self.seed,
         }
 

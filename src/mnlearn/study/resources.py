@@ -8,7 +8,7 @@ if long chains start first, all processors end together.
 import math
 from collections.abc import Iterator
 
-from mnlearn.study.datasets.costs import Laws, estimate_cost
+from mnlearn.study.costs import Laws, estimate_cost
 from mnlearn.study.planning import Plan, Record
 
 # Seconds for the start of a job: imports, and kernels that are loaded or compiled.
@@ -100,6 +100,8 @@ class JobResources:
         waiting = [Record("cells", study.name, dataset, (method,))]
         if method in study.content.get("queries", {"methods": []})["methods"]:
             waiting.append(Record("curves", study.name, dataset, (method,)))
+        if method in study.content.get("likelihoods", {"methods": []})["methods"]:
+            waiting.append(Record("likelihoods", study.name, dataset, (method,)))
         yield from (other for other in waiting if not self._plan.is_settled(other))
         for label in study.methods_on(dataset):
             built_on = Record("models", study.name, dataset, (label,))

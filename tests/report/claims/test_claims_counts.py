@@ -85,6 +85,20 @@ def test_wins(published):
     assert lower.ours == "2 of 3"
 
 
+def test_between_powers(published):
+    """From b^2 to b^3 for b = 10, both ends included."""
+    datasets = [f"d{k}" for k in range(6)]
+    values = [99.0, 100.0, 500.0, 1000.0, 1001.0, 9.0]
+    scores = scores_on(datasets, a=values, b=[10.0] * 6)
+    entry = {"kind": "between_powers", "published": "most", "a": A, "b": B, "low": 2, "high": 3}
+    found = outcome(published, scores, datasets=datasets, **entry)
+    assert (found.ours, found.verdict) == ("3 of 6", CONTRADICTED)
+    below = outcome(published, scores, datasets=datasets, **{**entry, "low": 0})
+    assert (below.ours, below.verdict) == ("5 of 6", REPRODUCED)
+    some = outcome(published, scores, datasets=[*datasets, "d6"], **entry)
+    assert some.verdict == UNKNOWN
+
+
 def test_chance_falls_with_the_number_of_methods(published):
     """Best on 6 of 13 datasets is little against one other method, and more against two."""
     names = ALL[:13]

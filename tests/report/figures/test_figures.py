@@ -20,7 +20,7 @@ from mnlearn.report.figures.query_curves import _limits
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.cells.structure import couplings, write_structure
 from mnlearn.study.definition import Study
-from mnlearn.study.published import COLUMNS, tidy_scores
+from mnlearn.study.published import COLUMNS, load_published, tidy_scores
 
 DATASETS = {f"d{n}": f"Dataset {n}" for n in range(8)}
 NO_PUBLISHED = pd.DataFrame(columns=[*COLUMNS, "printed", "decimals"])
@@ -80,6 +80,23 @@ PRODUCTS = [
                 "y": {"method": "trees", "quantity": "seconds_learn"},
             }
         ],
+    },
+    {
+        "kind": "learning_curves",
+        "panels": ["alarm", "traffic"],
+        "series": [
+            {"head": "LEM", "method": "lem", "quantity": "ll"},
+            {"head": "grouped", "method": "lem", "quantity": "ll", "instead": {"alarm": "b"}},
+            {"head": "DL", "method": "dl", "quantity": "ll", "dashed": True, "may_leave": True},
+        ],
+        "axes": {"study": "lem", "table": 2},
+        "times": {
+            "study": "lem",
+            "table": "2f",
+            "size": 1000,
+            "methods": [{"head": m.upper(), "method": m, "published": m} for m in ("dl", "lem")],
+        },
+        "limit": 1440,
     },
 ]
 for number, product in enumerate(PRODUCTS):
@@ -404,3 +421,70 @@ def test_a_line_that_may_leave_does_not_set_the_limits():
     low, high = _limits(near, np.concatenate([near, far]))
     assert (low, high) == pytest.approx((-0.61, -0.39))
     assert _limits(near, near) == pytest.approx((-0.505, -0.395))
+
+
+def learning_curves(structures, far=-13.5):
+    """Draw curves of two methods over two sizes and folds; `far` is what DL has at 100 examples."""
+    values = {
+        ("alarm", "lem"): {100: (-12.0, -13.0), 1000: (-10.0, -10.0)},
+        ("b", "lem"): {100: (-11.0, -11.0), 1000: (-9.5, -9.5)},
+        ("alarm", "dl"): {100: (far, far), 1000: (-11.0, -11.5)},
+    }
+    rows = [
+        ("s", f"{base}-n{size}-f{k}", method, "", "ll", value, None)
+        for (base, method), of in values.items()
+        for size, found in of.items()
+        for k, value in enumerate(found)
+    ]
+    rows.append(("s", "alarm-n1000-f0", "lem", "", "seconds_learn", 1.5, None))
+    rows.append(("s", "alarm-n1000-f0", "lem", "", "n_vars", 148.0, None))
+    frame = pd.DataFrame(rows, columns=scores().columns)
+    labels = {"alarm": "Alarm", "traffic": "Traffic"}
+    made = dataclasses.replace(
+        material(structures, frame), published=load_published(), labels=labels
+    )
+    return draw(made, BY_KIND["learning_curves"])
+
+
+def test_learning_curves_have_means_spread_both_units_and_the_published_axis(structures):
+    figure = learning_curves(structures)
+    first, second, third = figure.axes[:3]
+    titles = [ax.get_title(loc="left") for ax in (first, second, third)]
+    assert titles == ["(a) Alarm", "(b) Traffic", "(c) Learning time"]
+    lines = {line.get_label(): line for line in first.get_lines()}
+    np.testing.assert_allclose(lines["LEM"].get_xdata(), [100, 1000])
+    np.testing.assert_allclose(lines["LEM"].get_ydata(), [-12.5, -10.0])
+    np.testing.assert_allclose(lines["grouped"].get_ydata(), [-11.0, -9.5])
+    bars = first.containers[0].lines[2][0].get_segments()
+    np.testing.assert_allclose(bars[0][:, 1], [-13.0, -12.0])
+    # The axis of the paper goes from -30 to -14: the left end in nats, the right end in bits.
+    marked = [line for line in first.get_lines() if line.get_label() == "_axis"]
+    low, high = first.get_ylim()
+    spans = [sorted(line.get_ydata()) for line in marked]
+    # In nats the panel ends above the axis of the paper.
+    assert low > -14.0
+    assert spans == [pytest.approx([low, -14.0 * np.log(2)])]
+    figure.draw_without_rendering()
+    (bits,) = first.child_axes
+    assert bits.get_ylim() == pytest.approx((low / np.log(2), high / np.log(2)))
+    assert [text.get_text() for text in second.texts] == ["the data are\nnot public"]
+    shown = [text.get_text() for text in third.texts]
+    for text in ("Alarm", "148", "60 min", "91 min", "1440 min*", "1.5 s"):
+        assert text in shown
+    heads = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert heads == ["LEM", "grouped", "DL"]
+
+
+def test_learning_curves_far_below_leave_the_panel(structures):
+    low, high = learning_curves(structures, far=-100.0).axes[0].get_ylim()
+    assert -20 < low < -13
+    assert -9.5 < high < -8
+
+
+def test_growth_draws_powers_for_comparison(structures):
+    product = {**BY_KIND["growth"], "powers": [2, 3]}
+    ax = draw(material(structures), product).axes[0]
+    dotted = [line for line in ax.get_lines() if line.get_linestyle() == ":"]
+    for line, power in zip(dotted, (2, 3), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), np.array(line.get_xdata()) ** power)
+    assert [text.get_text() for text in ax.texts] == ["$x^2$", "$x^3$"]

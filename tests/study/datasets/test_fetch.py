@@ -11,14 +11,21 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from made_server import N_VARS, free_port, make_benchmark, split_content, visible
+from made_server import (
+    N_VARS,
+    free_port,
+    make_benchmark,
+    registry_text,
+    split_content,
+    visible,
+)
 from mnlearn.cli.progress import show_progress
 from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets import fetch, places
 from mnlearn.study.datasets.fetch import fetch_many, fetch_split
-from mnlearn.study.datasets.registry import COLUMNS, load_registry
+from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.datasets.verification import find_state
 
 REGISTRY = Path(__file__).parents[3] / "workflow" / "datasets.tsv"
@@ -154,20 +161,8 @@ print(results["toy"].n_fetched)
 
 
 def test_processes_that_want_one_dataset_fetch_it_once(server, toy, tmp_path):
-    row = {
-        "name": "toy",
-        "label": "Toy",
-        "n_vars": toy.n_vars,
-        "density": 0.5,
-        "origin": toy.origin,
-        "domain": "",
-        "citation": "",
-        **{f"n_{split}": toy.n_rows(split) for split in SPLITS},
-        **{f"{split}_blob": toy.file(split).blob_id for split in SPLITS},
-        **{f"{split}_bytes": toy.file(split).n_bytes for split in SPLITS},
-    }
     table = tmp_path / "datasets.tsv"
-    table.write_text("\t".join(COLUMNS) + "\n" + "\t".join(str(row[c]) for c in COLUMNS) + "\n")
+    table.write_text(registry_text([toy]))
     assert load_registry(table)["toy"].train == toy.train
     command = [sys.executable, "-c", PROCESS, str(table), str(tmp_path / "data")]
     running = [

@@ -26,18 +26,19 @@ from mnlearn.runtime.errors import InputError
 
 
 def learn_feature_tree(
-    train: Dataset, settings: LemSettings, groups: Sequence[Sequence[int]] = ()
+    train: Dataset, settings: LemSettings, groups: Sequence[Sequence[int]] | None = None
 ) -> FeatureTree:
     """Return the feature tree that LEM learns.
 
-    groups : columns of each variable with more than two values; exactly one is 1 in each row.
+    groups : columns of each variable that has several, in the order of its values; exactly one is
+        1 in each row. The groups of the data if not given.
 
     Raises
     ------
     InputError
         A row gives a group no value, or several; or the examples carry weights other than 1.
     """
-    variables = grouped_variables(train.n_vars, groups)
+    variables = grouped_variables(train.n_vars, train.groups if groups is None else groups)
     values = variables.values(_examples(train))
     wrong = np.argwhere(values == NO_VALUE)
     if len(wrong):

@@ -5,6 +5,7 @@ numbers of a `table` stand in the order of the variables in the head; the last c
 """
 
 import itertools
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 
 MAX_PARENTS = 20
+MAX_CELLS = 1 << (MAX_PARENTS + 1)
 # Printed probabilities are rounded: this is how far their sum may be from 1.
 _TOLERANCE = 1e-3
 _TOKEN = re.compile(
@@ -42,6 +44,31 @@ class _Variable(NamedTuple):
     states: list[str]
 
 
+class DiscreteVariable(NamedTuple):
+    """A variable of a network with its conditional probabilities.
+
+    states : names of its values, in the order of the file.
+    parents : numbers of the variables that it depends on.
+    table : float64, an axis for each parent, then one for the variable; rows as they are printed.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    parents: tuple[int, ...]
+    table: NDArray[np.float64]
+
+
+def parse_discrete(text: str, where: str) -> list[DiscreteVariable]:
+    """Return the variables of a network, with any numbers of states, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        The text is malformed, or lacks probabilities; the sentence begins with `where`.
+    """
+    return _Reader(where, text, binary=False).variables_read()
+
+
 def read_bif(path: Path | str) -> BayesianNetwork:
     """Read a Bayesian network over binary variables; its CPDs become complete trees.
 
@@ -51,21 +78,42 @@ def read_bif(path: Path | str) -> BayesianNetwork:
         The file is missing or malformed, has a variable of more than two states, lacks a CPD or a
         part of one, or has a directed cycle. The sentence names the line where there is one.
     """
-    return _Reader(path).network()
+    return _Reader(path, read_text(path), binary=True).network()
 
 
 class _Reader:
     """Recursive descent over the tokens of one file."""
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, text: str, binary: bool) -> None:
         self.path = path
-        self.tokens = list(self._tokenised(read_text(path)))
+        self.binary = binary
+        self.tokens = list(self._tokenised(text))
         self.at = 0
         self.variables: dict[str, _Variable] = {}
-        self.trees: dict[int, CpdTree] = {}
+        # Parents and table of each variable by its number.
+        self.tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64]]] = {}
 
     def network(self) -> BayesianNetwork:
-        """Return the network in the file."""
+        """Return the network in the file, whose variables have two states."""
+        self._read()
+        trees: dict[int, CpdTree] = {}
+        with np.errstate(divide="ignore"):
+            for number, (parents, table) in self.tables.items():
+                trees[number] = table_tree(list(parents), np.log(table))
+        try:
+            return bayesian_network(assemble(len(self.variables), trees), tuple(self.variables))
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}") from error
+
+    def variables_read(self) -> list[DiscreteVariable]:
+        """Return the variables in the file."""
+        self._read()
+        return [
+            DiscreteVariable(name, tuple(variable.states), *self.tables[variable.number])
+            for name, variable in self.variables.items()
+        ]
+
+    def _read(self) -> None:
         while self.at < len(self.tokens):
             word = self._next("network, variable or probability")
             if word.text == "network":
@@ -81,14 +129,8 @@ class _Reader:
         if not self.variables:
             raise InputError(f"{self.path}: expected variables, found none.")
         for name, variable in self.variables.items():
-            if variable.number not in self.trees:
+            if variable.number not in self.tables:
                 raise InputError(f"{self.path}: variable {name} has no probabilities.")
-        try:
-            return bayesian_network(
-                assemble(len(self.variables), self.trees), tuple(self.variables)
-            )
-        except InputError as error:
-            raise InputError(f"{self.path}: {error}") from error
 
     def _tokenised(self, text: str) -> Iterator[_Token]:
         at, line = 0, 1
@@ -156,8 +198,10 @@ class _Reader:
             self._expect("{")
             states = [state.text for state in self._until("}", "the names of states")]
             self._expect(";")
-            if count.text != "2" or len(states) != 2:
+            if self.binary and (count.text != "2" or len(states) != 2):
                 self._refuse(f"two states of {name.text}", count)
+            if count.text != str(len(states)) or len(set(states)) < max(len(states), 2):
+                self._refuse(f"as many different states of {name.text} as are named", count)
         if states is None:
             self._refuse(f"the type of {name.text}", token)
         self.variables[name.text] = _Variable(len(self.variables), states)
@@ -171,7 +215,7 @@ class _Reader:
         self._expect("(")
         head = self._word("the name of a variable")
         own = self._variable(head)
-        if own.number in self.trees:
+        if own.number in self.tables:
             self._refuse("one CPD of each variable", head)
         parents: list[_Variable] = []
         token = self._next(")")
@@ -188,23 +232,25 @@ class _Reader:
         # A missing entry is NaN, for which this comparison is false.
         if not (np.abs(total - 1.0) <= _TOLERANCE).all():
             self._refuse("probabilities for all states of the parents that add up to 1", head)
-        with np.errstate(divide="ignore"):
-            self.trees[own.number] = table_tree([p.number for p in parents], np.log(table))
+        self.tables[own.number] = (tuple(p.number for p in parents), table)
 
     def _read_table(self, parents: list[_Variable], own: _Variable) -> NDArray[np.float64]:
         """Return the probabilities up to the closing brace, the variable on the last axis."""
-        table = np.full((2,) * len(parents) + (2,), np.nan)
-        default = np.full(2, np.nan)
+        shape = [len(variable.states) for variable in (*parents, own)]
+        if math.prod(shape) > MAX_CELLS:
+            self._refuse(f"at most {MAX_CELLS} probabilities of one variable", self.tokens[self.at])
+        table = np.full(shape, np.nan)
+        default = np.full(shape[-1], np.nan)
         self._expect("{")
         while (token := self._next("}")).text != "}":
             if token.text == "property":
                 self._skip_past(";")
             elif token.text == "table":
                 # In the file the variable itself changes slowest, in the table fastest.
-                numbers = np.reshape(self._numbers(table.size), table.shape)
+                numbers = np.reshape(self._numbers(table.size), (shape[-1], *shape[:-1]))
                 table[...] = np.moveaxis(numbers, 0, -1)
             elif token.text == "default":
-                default = np.array(self._numbers(2))
+                default = np.array(self._numbers(shape[-1]))
             elif token.text == "(":
                 states = self._until(")", "states of the parents")
                 if len(states) != len(parents):
@@ -214,10 +260,10 @@ class _Reader:
                     if state.text not in parent.states:
                         self._refuse(f"{' or '.join(parent.states)}", state)
                     values.append(parent.states.index(state.text))
-                table[tuple(values)] = self._numbers(2)
+                table[tuple(values)] = self._numbers(shape[-1])
             else:
                 self._refuse("table, default or the states of the parents", token)
-        for index in itertools.product((0, 1), repeat=len(parents)):
+        for index in itertools.product(*(range(n) for n in shape[:-1])):
             if np.isnan(table[index]).any():
                 table[index] = default
         return table

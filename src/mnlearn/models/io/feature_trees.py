@@ -8,26 +8,30 @@ from numpy.typing import NDArray
 
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree
 from mnlearn.models.feature_tree_circuit import circuit_of
-from mnlearn.models.grouped_variables import grouped_variables
+from mnlearn.models.io.checks import (
+    GROUP_DTYPE,
+    check_dtypes,
+    check_starts,
+    damaged,
+    group_arrays,
+    variables_of_arrays,
+)
 from mnlearn.runtime.errors import InputError
 
 # The dtypes of the file, which do not depend on the machine.
 _DTYPE = {
-    **{f"{name}_start": "<i8" for name in ("literal", "branch", "fixed", "child", "group")},
+    **{f"{name}_start": "<i8" for name in ("literal", "branch", "fixed", "child")},
     **{f"{name}_var": "<i4" for name in ("literal", "fixed")},
     **{f"{name}_value": "|u1" for name in ("literal", "fixed")},
     "child": "<i4",
     "log_prob": "<f8",
-    "group_column": "<i4",
+    **GROUP_DTYPE,
 }
 
 
 def arrays_of_tree(tree: FeatureTree) -> dict[str, NDArray]:
     """Return the arrays of a tree by name; its groups are the variables with several columns."""
-    groups = tree.variables.groups
-    arrays = {name: getattr(tree, name) for name in ARRAYS}
-    arrays["group_start"] = np.cumsum([0, *map(len, groups)])
-    arrays["group_column"] = np.array([c for group in groups for c in group], np.int32)
+    arrays = {name: getattr(tree, name) for name in ARRAYS} | group_arrays(tree.variables)
     return {name: np.ascontiguousarray(array, _DTYPE[name]) for name, array in arrays.items()}
 
 
@@ -41,17 +45,8 @@ def tree_of_arrays(
     InputError
         An array is missing, or the arrays do not fit together.
     """
-    for name, dtype in _DTYPE.items():
-        array = arrays.get(name)
-        if array is None or array.dtype != dtype or array.ndim != 1:
-            raise _damaged(path, name)
-    column = arrays["group_column"]
-    _check_starts(path, "group_start", arrays["group_start"], len(column))
-    spans = zip(arrays["group_start"][:-1], arrays["group_start"][1:], strict=True)
-    try:
-        variables = grouped_variables(n_vars, [column[a:b].tolist() for a, b in spans])
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+    check_dtypes(path, arrays, _DTYPE)
+    variables = variables_of_arrays(path, arrays, n_vars)
     tree = feature_tree(variables, arrays, names)
     _check_tree(path, tree)
     try:
@@ -66,39 +61,26 @@ def _check_tree(path: Path | str, tree: FeatureTree) -> None:
     """Raise InputError if a position is out of range, or a child stands before its parent."""
     n_a, n_f = len(tree.log_prob), tree.n_f_nodes
     if n_f < 1 or tree.branch_start[0] != 1:
-        raise _damaged(path, "branch_start")
-    _check_starts(path, "branch_start", tree.branch_start - 1, n_a - 1)
-    _check_starts(path, "literal_start", tree.literal_start, len(tree.literal_var), n_f)
-    _check_starts(path, "fixed_start", tree.fixed_start, len(tree.fixed_var), n_a)
-    _check_starts(path, "child_start", tree.child_start, len(tree.child), n_a)
+        raise damaged(path, "branch_start")
+    check_starts(path, "branch_start", tree.branch_start - 1, n_a - 1)
+    check_starts(path, "literal_start", tree.literal_start, len(tree.literal_var), n_f)
+    check_starts(path, "fixed_start", tree.fixed_start, len(tree.fixed_var), n_a)
+    check_starts(path, "child_start", tree.child_start, len(tree.child), n_a)
     n_branches = np.diff(tree.branch_start)
     if ((n_branches != 2) & ~tree.is_table).any() or (n_branches < 1).any():
-        raise _damaged(path, "branch_start")
+        raise damaged(path, "branch_start")
     for name, var, value in (
         ("literal", tree.literal_var, tree.literal_value),
         ("fixed", tree.fixed_var, tree.fixed_value),
     ):
         if ((var < 0) | (var >= len(tree.variables))).any():
-            raise _damaged(path, f"{name}_var")
+            raise damaged(path, f"{name}_var")
         if len(value) != len(var) or (value >= tree.variables.arity[var]).any():
-            raise _damaged(path, f"{name}_value")
+            raise damaged(path, f"{name}_value")
     # The F-node of the A-node that each edge starts at; the root belongs to none.
     owner = np.concatenate([[-1], np.repeat(np.arange(n_f), n_branches)])
     above = np.repeat(owner, np.diff(tree.child_start))
     if ((tree.child <= above) | (tree.child >= n_f)).any():
-        raise _damaged(path, "child")
+        raise damaged(path, "child")
     if np.isnan(tree.log_prob).any() or tree.log_prob[0] != 0.0:
-        raise _damaged(path, "log_prob")
-
-
-def _check_starts(
-    path: Path | str, name: str, start: NDArray, total: int, n_parts: int | None = None
-) -> None:
-    """Raise InputError if the starts do not cut 0:total into consecutive spans."""
-    fits = len(start) and start[0] == 0 and start[-1] == total and (np.diff(start) >= 0).all()
-    if not fits or (n_parts is not None and len(start) != n_parts + 1):
-        raise _damaged(path, name)
-
-
-def _damaged(path: Path | str, name: str) -> InputError:
-    return InputError(f"{path}: is damaged: its array {name!r} is missing or not a valid one.")
+        raise damaged(path, "log_prob")

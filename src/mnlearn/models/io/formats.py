@@ -7,9 +7,6 @@ from typing import Any
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.feature_tree_circuit import circuit_of
-from mnlearn.models.feature_tree_network import network_of
 from mnlearn.models.io.bif import read_bif
 from mnlearn.models.io.graphs import write_edges, write_graphml
 from mnlearn.models.io.libra import (
@@ -24,6 +21,7 @@ from mnlearn.models.io.libra import (
 )
 from mnlearn.models.io.native import Model, as_dependency_network, read_npz, words_for, write_npz
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_models import TreeModel, circuit_of, network_of
 from mnlearn.runtime.errors import InputError
 
 __all__ = [
@@ -117,7 +115,7 @@ def save_model(model: Model, path: Path | str) -> None:
     if suffix == ".npz":
         write_npz(model, path)
     elif suffix in _GRAPHS:
-        if isinstance(model, FeatureTree):
+        if isinstance(model, TreeModel):
             model = network_of(model)
         _GRAPHS[suffix](
             model.to_markov_network() if isinstance(model, ArithmeticCircuit) else model, path
@@ -131,9 +129,9 @@ def save_model(model: Model, path: Path | str) -> None:
 
 def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
     """Return the same distribution as another kind of model."""
-    if isinstance(model, FeatureTree) and kind is MarkovNetwork:
+    if isinstance(model, TreeModel) and kind is MarkovNetwork:
         return network_of(model)
-    if isinstance(model, FeatureTree) and kind is ArithmeticCircuit:
+    if isinstance(model, TreeModel) and kind is ArithmeticCircuit:
         return circuit_of(model)
     if kind is MarkovNetwork and isinstance(model, ArithmeticCircuit | BayesianNetwork):
         return model.to_markov_network()

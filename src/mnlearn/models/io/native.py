@@ -11,13 +11,21 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.io.feature_trees import arrays_of_tree, tree_of_arrays
+from mnlearn.models.io import feature_trees, junction_trees
+from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import check_names
 
-Model = MarkovNetwork | DependencyNetwork | BayesianNetwork | ArithmeticCircuit | FeatureTree
+Model = (
+    MarkovNetwork
+    | DependencyNetwork
+    | BayesianNetwork
+    | ArithmeticCircuit
+    | FeatureTree
+    | JunctionTree
+)
 
 VERSION = 1
 # A file of a few bytes can declare more variables than fit in memory.
@@ -48,6 +56,7 @@ _KINDS = {
     BayesianNetwork: "bayesian_network",
     ArithmeticCircuit: "arithmetic_circuit",
     FeatureTree: "feature_tree",
+    JunctionTree: "junction_tree",
 }
 _WORDS: dict[type[Model], str] = {
     MarkovNetwork: "a Markov network",
@@ -55,6 +64,7 @@ _WORDS: dict[type[Model], str] = {
     BayesianNetwork: "a Bayesian network",
     ArithmeticCircuit: "an arithmetic circuit",
     FeatureTree: "a feature tree",
+    JunctionTree: "a junction tree",
 }
 
 
@@ -87,7 +97,9 @@ def write_npz(model: Model, path: Path | str) -> None:
         if model.target is not None:
             own["target"] = model.target
     elif isinstance(model, FeatureTree):
-        own = arrays_of_tree(model)
+        own = feature_trees.arrays_of_tree(model)
+    elif isinstance(model, JunctionTree):
+        own = junction_trees.arrays_of_tree(model)
     elif isinstance(model, BayesianNetwork):
         own = _tree_arrays(model.trees)
     else:
@@ -143,7 +155,9 @@ def read_npz(path: Path | str) -> Model:
         raise InputError(f"{path}: expected at most {MAX_VARS} variables, it declares {n_vars}.")
     names = _load_names(path, arrays, n_vars)
     if kind == "feature_tree":
-        return tree_of_arrays(path, arrays, n_vars, names)
+        return feature_trees.tree_of_arrays(path, arrays, n_vars, names)
+    if kind == "junction_tree":
+        return junction_trees.tree_of_arrays(path, arrays, n_vars, names)
     if kind == "arithmetic_circuit":
         return _load_circuit(path, arrays, n_vars, names)
     if kind == "bayesian_network":

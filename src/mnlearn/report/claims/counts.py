@@ -166,6 +166,15 @@ def judge_inside(entry: Entry, evidence: Evidence) -> Outcome:
     return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
 
 
+def judge_between_powers(entry: Entry, evidence: Evidence) -> Outcome:
+    """Count the datasets on which `a` is from `b` to the power `low` to `b` to the power `high`."""
+    low, high = (float(need(entry, evidence, key)) for key in ("low", "high"))
+    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
+    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
+    count = sum(b**low <= a <= b**high for a, b in rows)
+    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
+
+
 def judge_cells(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the cells in which one variant is better than another.
 
@@ -206,6 +215,8 @@ def count_brief(entry: Entry) -> str:
         extras.append(f"bound {entry['bound']} nats per variable")
     if entry["kind"] == "margin":
         extras.append(f"bound {100 * entry['bound']:g} %")
+    if entry["kind"] == "between_powers":
+        extras.append(f"powers {entry['low']:g} to {entry['high']:g}")
     if entry["kind"] == "beyond":
         extras.append(f"factor {entry['bound']:g}")
     return "; ".join([text, *extras])
@@ -230,6 +241,13 @@ KINDS = {
     ),
     "inside": Kind(
         judge_inside, _TITLE, COUNT_RULE, count_brief, ("a", "low", "high", "direction")
+    ),
+    "between_powers": Kind(
+        judge_between_powers,
+        _TITLE,
+        COUNT_RULE,
+        count_brief,
+        ("a", "b", "low", "high", "direction"),
     ),
     "cells": Kind(
         judge_cells,

@@ -19,6 +19,7 @@ from mnlearn.report.figures.conversion_loss import draw_conversion_loss
 from mnlearn.report.figures.critical_difference import draw_critical_difference
 from mnlearn.report.figures.differences import draw_differences
 from mnlearn.report.figures.growth import draw_growth
+from mnlearn.report.figures.learning_curves import draw_learning_curves
 from mnlearn.report.figures.pareto import draw_pareto
 from mnlearn.report.figures.query_curves import draw_query_curves
 from mnlearn.report.figures.reproduction import draw_reproduction
@@ -28,6 +29,7 @@ from mnlearn.report.figures.variants import draw_variants
 from mnlearn.report.products import Options, check_kind, chosen_products, shown_labels
 from mnlearn.runtime.files import write_bytes
 from mnlearn.study.definition import Study
+from mnlearn.study.mentions import check_sources
 from mnlearn.study.published import tidy_scores
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ KINDS: dict[str, Kind] = {
     "differences": draw_differences,
     "conversion_loss": draw_conversion_loss,
     "growth": draw_growth,
+    "learning_curves": draw_learning_curves,
     "critical_difference": draw_critical_difference,
     "pareto": draw_pareto,
     "query_curves": draw_query_curves,
@@ -62,9 +65,18 @@ def draw(material: Material, product: Options) -> Figure:
     Raises
     ------
     InputError
-        The entry is of an unknown kind, or its options are not what the kind expects.
+        The entry is of an unknown kind, its options are not what the kind expects, or it names a
+        quantity that there is not.
     """
     check_kind(material.study, "figures", product, KINDS)
+    check_sources(
+        material.study.name,
+        material.study.content,
+        "figures",
+        product,
+        scores=material.scores,
+        published=material.published,
+    )
     labels = shown_labels(product, material.labels, material.where(product))
     if "datasets" in product:
         scores = material.scores[material.scores["dataset"].isin(list(labels))]
@@ -104,7 +116,7 @@ def write_figures(
     InputError
         See `report.products.chosen_products` and `draw`; or the record of a structure is malformed.
     """
-    ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
+    ordered = study.labels(labels)
     own = tidy_scores(scores[scores["study"] == study.name])
     material = Material(study, own, published, ordered, structure_folder, truths or {})
     for product in chosen_products(study, "figures", only):

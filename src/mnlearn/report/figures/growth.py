@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.report.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
+from mnlearn.report.figures.canvas import (
+    CYCLE,
+    GREY,
+    MARKERS,
+    NOTHING,
+    Material,
+    empty,
+    new_figure,
+)
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -25,7 +35,8 @@ def draw_growth(material: Material, options: Options) -> Figure:
     material : Material
         Scores of the study.
     options : mapping
-        series (each with a head and the sources x and y), x_label, y_label, width.
+        series (each with a head and the sources x and y), x_label, y_label, width; powers of x that
+        are drawn as grey lines for comparison.
     """
     where = material.where(options)
     figure, ax = new_figure(options, "column", 2.6)
@@ -51,8 +62,23 @@ def draw_growth(material: Material, options: Options) -> Figure:
         return empty(options, NOTHING)
     ax.set_xscale("log")
     ax.set_yscale("log")
+    _draw_powers(ax, options.get("powers", []))
     ax.set_xlabel(str(option(options, "x_label", where)))
     ax.set_ylabel(str(option(options, "y_label", where)))
     ax.grid(True)
     ax.legend(loc="upper left")
     return figure
+
+
+def _draw_powers(ax: Axes, powers: Sequence[float]) -> None:
+    """Draw powers of x over the width of the axes, each with its name at its right end."""
+    if not powers:
+        return
+    ends = np.array(ax.get_xlim())
+    for power in powers:
+        ax.plot(ends, ends**power, color=GREY, lw=0.7, ls=":", zorder=1)
+        ax.annotate(
+            f"$x^{power:g}$", (ends[1], ends[1] ** power), (2, 0), textcoords="offset points",
+            va="center", color=GREY, annotation_clip=False,
+        )  # fmt: skip
+    ax.set_xlim(*ends)

@@ -25,10 +25,14 @@ from mnlearn.report.tables.stacked import tabulate_stacked
 from mnlearn.report.tables.table import Kind, Material, Table, mark_stale
 from mnlearn.report.tables.times import tabulate_times
 from mnlearn.report.tables.traces import trace_numbers
+from mnlearn.report.tables.training_times import tabulate_training_times
+from mnlearn.report.tables.units import tabulate_units
 from mnlearn.report.tables.variants import tabulate_variants, tabulate_variants_by_dataset
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
+from mnlearn.study.mentions import check_sources
 from mnlearn.study.published import tidy_scores
+from mnlearn.study.samples import list_means
 
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
 KINDS: dict[str, Kind] = {
@@ -46,6 +50,8 @@ KINDS: dict[str, Kind] = {
     "averages": tabulate_averages,
     "choices": tabulate_choices,
     "edge_limits": tabulate_edge_limits,
+    "training_times": tabulate_training_times,
+    "units": tabulate_units,
 }
 
 
@@ -76,22 +82,25 @@ def make_table(
     Raises
     ------
     InputError
-        The entry is of an unknown kind, or its options are not what the kind expects.
+        The entry is of an unknown kind, its options are not what the kind expects, or it names a
+        quantity that there is not.
     """
     check_kind(study, "tables", product, KINDS)
-    ordered = {dataset: labels.get(dataset, dataset) for dataset in study.datasets}
+    ordered: Labels = study.labels(labels)
     where = f"table {product['name']} of study {study.name}"
-    ordered = dict(shown_labels(product, ordered, where))
+    ordered = shown_labels(product, ordered, where)
     scores = scores[scores["study"] == study.name]
     if tuning is not None and "traces" in product:
         found = trace_numbers(product["traces"], study.name, list(ordered), tuning, where=where)
         scores = pd.concat([scores, found]) if len(found) else scores
+    check_sources(study.name, study.content, "tables", product, scores=scores, published=published)
     scores = tidy_scores(scores)
     if "datasets" in product:
         scores = scores[scores["dataset"].isin(list(ordered))]
     material = Material(study.name, scores, published, ordered)
     table = KINDS[product["kind"]](material, product)
-    return mark_stale(dataclasses.replace(table, caption=str(product["caption"])), stale)
+    marked = stale | {(mean, method) for d, method in stale for mean in list_means([d])}
+    return mark_stale(dataclasses.replace(table, caption=str(product["caption"])), marked)
 
 
 def write_tables(

@@ -170,9 +170,11 @@ def _score_variants(
 
 def _write_per_example(path: Path, per_row: Mapping[str, Sequence[float]], test: Dataset) -> None:
     """Write the scores of distinct rows as the scores of test examples, in their order."""
-    per_example = [np.array(values)[test.row_of].tolist() for values in per_row.values()]
+    # A checkpoint returns them in another order.
+    names = [name for name in ("pll", "cmll", "ll") if name in per_row]
+    per_example = [np.array(per_row[name])[test.row_of].tolist() for name in names]
     rows = zip(*per_example, strict=True)
-    write_csv(path, (dict(zip(per_row, row, strict=True)) for row in rows))
+    write_csv(path, (dict(zip(names, row, strict=True)) for row in rows))
 
 
 def _copy_scores(chosen: Mapping[str, Any], cmll_of: str) -> dict[str, Any]:

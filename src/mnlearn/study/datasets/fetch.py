@@ -9,13 +9,12 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from mnlearn.data.splits import SPLITS
-from mnlearn.runtime.atomic import cannot_write
+from mnlearn.runtime.atomic import atomic_path, cannot_write
 from mnlearn.runtime.errors import FullDiskError, InputError
-from mnlearn.runtime.files import write_bytes
 from mnlearn.runtime.progress import begin_work, say
+from mnlearn.study.datasets.built import sources
 from mnlearn.study.datasets.places import choose_mirror, get_content
-from mnlearn.study.datasets.registry import Benchmark, find_benchmark, load_registry
+from mnlearn.study.datasets.registry import Remote, find_benchmark, load_registry
 from mnlearn.study.datasets.transport import Progress, UnreachableError
 from mnlearn.study.datasets.verification import find_file_state
 
@@ -52,7 +51,7 @@ class FetchResult:
 
 
 def fetch_split(
-    benchmark: Benchmark,
+    benchmark: Remote,
     split: str,
     destination: Path | str,
     mirror: str | None = None,
@@ -71,8 +70,8 @@ def fetch_split(
     destination : path-like
         Path of the file.
     mirror : str, optional
-        Folder or http(s) or file URL that replaces the origin; the environment variable
-        MNLEARN_DATA_MIRROR if not given.
+        Folder or http(s) or file URL that replaces the origin, or several with the system's path
+        separator between them; the environment variable MNLEARN_DATA_MIRROR if not given.
     progress : callable, optional
         Called with numbers of bytes that sum to the length of the file. It is called with 0
         while another process has the file. What it raises ends the fetching.
@@ -99,7 +98,9 @@ def fetch_split(
                 report(n_bytes)
                 return False
             content = get_content(benchmark, split, choose_mirror(mirror), report)
-            write_bytes(destination, content)
+            # Without the compression that the name may ask for: the content is the file.
+            with atomic_path(destination) as temporary:
+                temporary.write_bytes(content)
         finally:
             lock.release()
     except OSError as error:
@@ -135,7 +136,7 @@ def fetch_many(
     mirror: str | None = None,
     jobs: int = 4,
     *,
-    registry: Mapping[str, Benchmark] | None = None,
+    registry: Mapping[str, Remote] | None = None,
 ) -> dict[str, FetchResult]:
     """Put the files of the named datasets in `folder`, several datasets at a time.
 
@@ -154,7 +155,8 @@ def fetch_many(
     jobs : int
         Number of datasets that are fetched at a time.
     registry : mapping, optional
-        The datasets that exist; those of `load_registry()` if not given.
+        The datasets that exist; those of `load_registry()` and the sources of datasets that are
+        built if not given.
 
     Returns
     -------
@@ -167,17 +169,20 @@ def fetch_many(
         A name is not in the registry; nothing is fetched then.
 
     """
-    known = load_registry() if registry is None else registry
+    everything: Mapping[str, Remote] = {**load_registry(), **sources()}
+    known = everything if registry is None else registry
     benchmarks = [find_benchmark(known, name) for name in dict.fromkeys(names)]
     results = _fetch_all(benchmarks, Path(folder), mirror, jobs)
     return {benchmark.name: results[benchmark.name] for benchmark in benchmarks}
 
 
 def _fetch_all(
-    benchmarks: Sequence[Benchmark], folder: Path, mirror: str | None, jobs: int
+    benchmarks: Sequence[Remote], folder: Path, mirror: str | None, jobs: int
 ) -> dict[str, FetchResult]:
     """Fetch several datasets at a time, and show how far they are."""
-    total = sum(benchmark.file(split).n_bytes for benchmark in benchmarks for split in SPLITS)
+    total = sum(
+        benchmark.file(split).n_bytes for benchmark in benchmarks for split in benchmark.parts
+    )
     results: dict[str, FetchResult] = {}
     servers = _Servers()
     stopping = threading.Event()
@@ -221,18 +226,18 @@ class _Servers:
 
 
 def _fetch_dataset(
-    benchmark: Benchmark,
+    benchmark: Remote,
     folder: Path,
     mirror: str | None,
     servers: _Servers,
     *,
     report: Progress,
 ) -> FetchResult:
-    """Fetch the three files of one dataset; stop at the first that cannot be had."""
+    """Fetch the files of one dataset; stop at the first that cannot be had."""
     place = choose_mirror(mirror) or benchmark.origin
     server = "/".join(place.split("/")[:3])
     n_fetched = 0
-    for split in SPLITS:
+    for split in benchmark.parts:
         path = folder / benchmark.relative_path(split)
         try:
             if server in servers.down and find_file_state(benchmark, split, path) != "verified":

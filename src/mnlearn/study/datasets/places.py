@@ -1,17 +1,19 @@
 """Where the file of a split is got from: its origin, or a mirror that replaces it.
 
 A mirror has the layout of a data folder, `<name>/<name>.<split>.data`; its files may be
-compressed (`.data.xz`).
+compressed (`.data.xz`). Files that datasets are built from may also be in the mirror itself. There
+can be several mirrors; a file is taken from the first that has it.
 """
 
 import os
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from mnlearn.runtime.decompression import ExpansionLimit, expand, read_limited
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.registry import Benchmark
+from mnlearn.study.datasets.registry import Remote
 from mnlearn.study.datasets.transport import MissingError, Progress, UnreachableError, download
 from mnlearn.study.datasets.verification import check_length, verify
 
@@ -27,15 +29,15 @@ def choose_mirror(mirror: str | None) -> str | None:
     return mirror or os.environ.get(MIRROR_VARIABLE) or None
 
 
-def get_content(benchmark: Benchmark, split: str, mirror: str | None, report: Progress) -> bytes:
+def get_content(remote: Remote, part: str, mirror: str | None, report: Progress) -> bytes:
     """Return the verified content of a split from the mirror, if there is one, or the origin.
 
     Parameters
     ----------
-    benchmark, split
+    remote, part
         The dataset, and which of its files.
     mirror : str or None
-        Folder or http(s) or file URL.
+        Folder or http(s) or file URL, or several with the system's path separator between them.
     report : callable
         Called with numbers of bytes that sum to the length of the file.
 
@@ -45,7 +47,7 @@ def get_content(benchmark: Benchmark, split: str, mirror: str | None, report: Pr
         The file cannot be had or is not the benchmark's; the sentence names the place.
 
     """
-    n_bytes = benchmark.file(split).n_bytes
+    n_bytes = remote.file(part).n_bytes
     n_reported = 0
 
     def report_capped(n: int) -> None:
@@ -55,76 +57,103 @@ def get_content(benchmark: Benchmark, split: str, mirror: str | None, report: Pr
         report(n)
 
     if mirror is None:
-        place = benchmark.url(split)
-        content = _get_from_origin(benchmark, split, report_capped)
+        place = remote.url(part)
+        content = _get_from_origin(remote, part, report_capped)
     else:
-        place, content = _get_from_mirror(benchmark, split, mirror, report_capped)
+        place, content = _get_from_mirror(remote, part, mirror, report_capped)
     try:
-        verify(content, benchmark, split)
+        verify(content, remote, part)
     except InputError as error:
-        raise _describe_other_file(place, benchmark, split, error) from error
+        raise _describe_other_file(place, remote, part, error) from error
     # Compressed transfers count fewer bytes than the file has.
     report_capped(n_bytes)
     return content
 
 
-def _describe_other_file(
-    place: str, benchmark: Benchmark, split: str, error: InputError
-) -> InputError:
-    return InputError(f"{place}: is not the {split} data of {benchmark.name}: {error}")
+def _describe_other_file(place: str, remote: Remote, part: str, error: InputError) -> InputError:
+    return InputError(f"{place}: is not the {part} data of {remote.name}: {error}")
 
 
-def _get_from_origin(benchmark: Benchmark, split: str, report: Progress) -> bytes:
-    url = benchmark.url(split)
+def _get_from_origin(remote: Remote, part: str, report: Progress) -> bytes:
+    url = remote.url(part)
     try:
-        return download(url, benchmark.file(split).n_bytes, report)
+        return download(url, remote.file(part).n_bytes, report)
     except MissingError as error:
         raise InputError(f"{url}: the server answers {error}; {_ADVICE}.") from error
     except UnreachableError as error:
         raise UnreachableError(f"{error}; {_ADVICE}.") from error
 
 
-def _get_from_mirror(
-    benchmark: Benchmark, split: str, mirror: str, report: Progress
-) -> tuple[str, bytes]:
-    """Return the place of the compressed or plain file in the mirror, and its content."""
-    relative = benchmark.relative_path(split).as_posix()
+def _get_from_mirror(remote: Remote, part: str, mirror: str, report: Progress) -> tuple[str, bytes]:
+    """Return the place of the compressed or plain file in the first mirror that has it."""
+    for place in split_mirrors(mirror):
+        found = _look_into(remote, part, place, report)
+        if found is not None:
+            return found
+    compressed, plain, *_ = remote.mirror_paths(part)
+    raise InputError(f"mirror {mirror}: has neither {plain} nor {compressed}.")
+
+
+def split_mirrors(mirror: str) -> list[str]:
+    """Return the folders and URLs of a list of mirrors, which the system's path separator joins.
+
+    The colon of `http:`, or before the port of a server, separates nothing.
+    """
+    places: list[str] = []
+    for word in mirror.split(os.pathsep):
+        last = places[-1] if places else ""
+        is_url = word.startswith("//") and re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]+", last)
+        is_port = re.fullmatch(r"https?://[^/]+", last) and re.match(r"[0-9]+(/|$)", word)
+        if is_url or is_port:
+            places[-1] = f"{last}{os.pathsep}{word}"
+        else:
+            places.append(word)
+    return [place for place in places if place] or [mirror]
+
+
+def _look_into(
+    remote: Remote, part: str, mirror: str, report: Progress
+) -> tuple[str, bytes] | None:
+    """Return the place of a file in one mirror, and its content; None if the mirror has it not."""
     folder = _find_folder(mirror)
     if folder is not None and not folder.is_dir():
         raise InputError(f"mirror {mirror}: no such folder.")
-    for name in (f"{relative}.xz", relative):
+    for name in remote.mirror_paths(part):
         if folder is not None:
             path = folder / name
             if path.is_file():
-                return str(path), _read_file(path, benchmark, split)
+                return str(path), _read_file(path, remote, part)
             continue
         url = f"{mirror.rstrip('/')}/{name}"
         try:
-            content = download(url, benchmark.file(split).n_bytes, report)
+            content = download(url, remote.file(part).n_bytes, report)
         except MissingError:
             continue
         except UnreachableError as error:
             raise UnreachableError(f"{error}; check the name of the mirror.") from error
         if name.endswith(".xz"):
-            content = expand(content, url, _limit_to_length(benchmark, split))
+            content = expand(content, url, _limit_to_length(remote, part))
         return url, content
-    raise InputError(f"mirror {mirror}: has neither {relative} nor {relative}.xz.")
+    return None
 
 
-def _read_file(path: Path, benchmark: Benchmark, split: str) -> bytes:
+def _read_file(path: Path, remote: Remote, part: str) -> bytes:
     """Return the content of a file of a mirror; of another length it is not read."""
-    if path.suffix != ".xz":
-        try:
-            check_length(path.stat().st_size, benchmark, split)
-        except InputError as error:
-            raise _describe_other_file(str(path), benchmark, split, error) from error
-    return read_limited(path, _limit_to_length(benchmark, split))
+    if path.suffix == ".xz":
+        return read_limited(path, _limit_to_length(remote, part))
+    try:
+        check_length(path.stat().st_size, remote, part)
+        return path.read_bytes()
+    except InputError as error:
+        raise _describe_other_file(str(path), remote, part, error) from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
 
 
-def _limit_to_length(benchmark: Benchmark, split: str) -> ExpansionLimit:
+def _limit_to_length(remote: Remote, part: str) -> ExpansionLimit:
     """Return the limit of a compressed file whose expanded length is known."""
-    n_bytes = benchmark.file(split).n_bytes
-    advice = f"the {split} data of {benchmark.name} are no longer"
+    n_bytes = remote.file(part).n_bytes
+    advice = f"the {part} data of {remote.name} are no longer"
     return ExpansionLimit(max_bytes=n_bytes, free_bytes=n_bytes, advice=advice)
 
 

@@ -1,32 +1,67 @@
-"""A dataset by its name, brought into a data folder: a benchmark, embedded, or own files."""
+"""A dataset by its name, brought into a data folder: a benchmark, embedded, built, or own files."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from mnlearn.data.categories import find_encoding
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.own_files import DEFAULT_FRACTIONS, load_local
 from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
+from mnlearn.study.datasets.built import BUILT, UNAVAILABLE, build
 from mnlearn.study.datasets.embedded import EMBEDDED, load_embedded
 from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.datasets.subsamples import base_of, parse_subsample, take_subsample
 
 _UNAVAILABLE = "unavailable.txt"
+# How far the compressed files of a person's own dataset may expand, in gigabytes.
+EXPANDED_KEY = "max_expanded"
 
 
 def list_datasets(local: Mapping[str, Any]) -> list[str]:
-    """Return the names of all datasets: a person's own, embedded, benchmarks."""
-    return [*local, *EMBEDDED, *load_registry()]
+    """Return the names of all datasets: a person's own, embedded, benchmarks, built."""
+    return [*local, *EMBEDDED, *load_registry(), *BUILT]
 
 
-def label_datasets(local: Mapping[str, Any]) -> dict[str, str]:
-    """Return the label of each dataset as tables print it."""
-    labels = {name: benchmark.label for name, benchmark in load_registry().items()}
-    labels.update({name: entry.label for name, entry in EMBEDDED.items()})
-    return {**labels, **{name: name for name in local}}
+def check_dataset(name: str, local: Mapping[str, Any]) -> None:
+    """Refuse the name of a dataset that does not exist; a sub-sample exists if its base does.
+
+    Raises
+    ------
+    InputError
+        There is no such dataset, or it is not public.
+
+    """
+    known, base = list_datasets(local), base_of(name)
+    if base in known:
+        return
+    if base in UNAVAILABLE:
+        raise InputError(f"dataset {base}: {UNAVAILABLE[base].reason}.")
+    raise InputError(
+        f"dataset {name}: expected one of {', '.join(known)}; "
+        "own data are named in config.yaml, under local."
+    )
+
+
+def label_datasets(local: Mapping[str, Any], names: Iterable[str] = ()) -> dict[str, str]:
+    """Return the label of each dataset as tables print it.
+
+    local : a person's own datasets. names : sub-samples that are to have a label too.
+    """
+    known = (load_registry(), EMBEDDED, BUILT, UNAVAILABLE)
+    labels = {name: entry.label for entries in known for name, entry in entries.items()}
+    labels.update({name: name for name in local if name not in UNAVAILABLE})
+    for name in names:
+        found = parse_subsample(name)
+        if found is not None:
+            base = labels.get(found.base, found.base)
+            labels[name] = f"{base}, {found.size:,} examples, fold {found.fold}"
+    return labels
 
 
 def list_unavailable(folder: Path) -> dict[str, str]:
@@ -45,18 +80,19 @@ def prepare_dataset(
     *,
     mirror: str | None = None,
 ) -> dict[str, Dataset]:
-    """Bring the dataset `name` to `folder/name`: fetch, draw or split; return the splits.
+    """Bring the dataset `name` to `folder/name`: fetch, draw, build or split; return the splits.
 
     Parameters
     ----------
     name : str
-        A name of `list_datasets`.
+        A name of `list_datasets`, or of a sub-sample of one of these (`BASE-nSIZE-fFOLD`).
     folder : Path
         The data folder.
     seed : int
         Seed of what is drawn or split at random.
     local : mapping, optional
-        How a person's own dataset is given (see `config.schema.yaml`); empty for others.
+        How a person's own dataset is given (see `config.schema.yaml`), of a sub-sample its base;
+        empty for others.
     mirror : str, optional
         Folder or URL that has the benchmark data, as in `fetch_many`.
 
@@ -66,24 +102,60 @@ def prepare_dataset(
         The dataset cannot be had; the reason is also left in a file for `list_unavailable`.
 
     """
-    if local:
-        fractions = local.get("fractions", DEFAULT_FRACTIONS)
-        parts = load_local(
-            local["train"], local.get("valid"), local.get("test"), fractions, seed=seed
-        )
-        splits = dict(zip(SPLITS, parts, strict=True))
-    elif name in EMBEDDED:
-        splits = dict(zip(SPLITS, load_embedded(name, seed), strict=True))
-    else:
-        splits = fetch_dataset(name, folder, mirror)
+    base = base_of(name)
+    splits = _load_base(base, folder, seed, local, mirror)
+    if base != name:
+        splits = take_subsample(name, splits, seed)
     for split, data in splits.items():
         data.save(folder / name / f"{split}.npz")
     return splits
 
 
+def _load_base(
+    name: str, folder: Path, seed: int, local: Mapping[str, Any] | None, mirror: str | None
+) -> dict[str, Dataset]:
+    """Return the splits of a dataset that is no sub-sample."""
+    if local:
+        return dict(zip(SPLITS, _load_own(local, seed), strict=True))
+    if name in EMBEDDED:
+        return dict(zip(SPLITS, load_embedded(name, seed), strict=True))
+    if name in UNAVAILABLE:
+        raise InputError(f"{name}: {UNAVAILABLE[name].reason}.")
+    return fetch_dataset(name, folder, mirror)
+
+
+def _load_own(local: Mapping[str, Any], seed: int) -> tuple[Dataset, Dataset, Dataset]:
+    """Return the splits of a person's own dataset."""
+    paths = [local[split] for split in SPLITS if split in local]
+    limit = _local_limit(local.get(EXPANDED_KEY))
+    encoding = find_encoding(paths, limit=limit) if local.get("categories") else None
+    return load_local(
+        local["train"],
+        local.get("valid"),
+        local.get("test"),
+        local.get("fractions", DEFAULT_FRACTIONS),
+        seed=seed,
+        encoding=encoding,
+        groups=local.get("groups"),
+        limit=limit,
+    )
+
+
+def _local_limit(gigabytes: float | None) -> ExpansionLimit:
+    """Return the limit of a person's own files, as the configuration gives it."""
+    advice = f"{EXPANDED_KEY} of the dataset in config.yaml raises the limit"
+    if gigabytes is None:
+        return ExpansionLimit(advice=advice)
+    return ExpansionLimit(int(gigabytes * 1e9), float("inf"), advice=advice)
+
+
 def fetch_dataset(name: str, folder: Path, mirror: str | None = None) -> dict[str, Dataset]:
-    """Fetch one benchmark dataset and read it."""
+    """Fetch one benchmark dataset and read it, or what one is built from and build it."""
     record_outcomes(fetch_many([name], folder, mirror), folder)
+    if name in BUILT:
+        source = BUILT[name].source
+        paths = [folder / source.relative_path(part) for part in source.parts]
+        return build(name, [path.read_bytes() for path in paths])
     benchmark = load_registry()[name]
     return {split: load_dataset(folder / benchmark.relative_path(split)) for split in SPLITS}
 

@@ -2,9 +2,12 @@
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
 
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
@@ -22,6 +25,49 @@ COLUMNS = (
     "domain",
     "citation",
 )
+
+
+class RemoteFile(Protocol):
+    """What a file must be to be the published one."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Length of the file."""
+
+    @property
+    def blob_id(self) -> str:
+        """Git's object id of the content, 40 hexadecimal digits."""
+
+
+class Remote(Protocol):
+    """Files that are fetched and verified: those of a `Benchmark`, or of another source."""
+
+    @property
+    def name(self) -> str:
+        """Name of the dataset."""
+
+    @property
+    def origin(self) -> str:
+        """An address at the server of the files."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the files; of a benchmark these are the splits."""
+
+    def file(self, part: str) -> RemoteFile:
+        """Return what a file must be."""
+
+    def url(self, part: str) -> str:
+        """Return the address of a file at its origin."""
+
+    def relative_path(self, part: str) -> Path:
+        """Return the place of a file in a data folder."""
+
+    def mirror_paths(self, part: str) -> Sequence[str]:
+        """Return the places where a mirror may have a file."""
+
+    def check_shape(self, content: bytes, part: str) -> None:
+        """Refuse a content that is not what the data are said to be."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +126,11 @@ class Benchmark:
     domain: str
     citation: str
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the splits."""
+        return SPLITS
+
     def file(self, split: str) -> SplitFile:
         """Return the description of the file of `split`."""
         if split not in SPLITS:
@@ -98,6 +149,34 @@ class Benchmark:
     def relative_path(self, split: str) -> Path:
         """Return the place of `split` in a data folder or a mirror."""
         return Path(self.name, f"{self.name}.{split}.data")
+
+    def mirror_paths(self, split: str) -> Sequence[str]:
+        """Return the places where a mirror may have `split`, compressed or plain."""
+        relative = self.relative_path(split).as_posix()
+        return f"{relative}.xz", relative
+
+    def check_shape(self, content: bytes, split: str) -> None:
+        """Refuse a content that has not the shape of `split`, or values other than 0 and 1.
+
+        Raises
+        ------
+        InputError
+            Number of rows or columns differ, or a value is not 0 or 1.
+
+        """
+        n_rows, n_vars = self.n_rows(split), self.n_vars
+        cells = np.frombuffer(content, np.uint8)
+        if len(cells) != n_rows * n_vars * 2:
+            raise InputError(f"expected {n_rows} rows of {n_vars} values, the length differs.")
+        cells = cells.reshape(n_rows, n_vars, 2)
+        ends = cells[:, :, 1]
+        if not ((ends[:, :-1] == ord(",")).all() and (ends[:, -1] == ord("\n")).all()):
+            raise InputError(f"expected {n_rows} rows of {n_vars} values separated by commas.")
+        if not np.isin(cells[:, :, 0], (ord("0"), ord("1"))).all():
+            raise InputError("expected values 0 and 1 only.")
+
+
+Found = TypeVar("Found", bound=Remote)
 
 
 def registry_path() -> Path:
@@ -187,8 +266,8 @@ def _parse_count(row: dict[str, str], column: str, where: str) -> int:
     return int(text)
 
 
-def find_benchmark(registry: Mapping[str, Benchmark], name: str) -> Benchmark:
-    """Return the benchmark called `name`.
+def find_benchmark(registry: Mapping[str, Found], name: str) -> Found:
+    """Return the dataset called `name`.
 
     Raises
     ------
@@ -199,7 +278,7 @@ def find_benchmark(registry: Mapping[str, Benchmark], name: str) -> Benchmark:
     if name in registry:
         return registry[name]
     by_lower = {known.lower(): known for known in registry}
-    by_lower |= {benchmark.label.lower(): benchmark.name for benchmark in registry.values()}
+    by_lower |= {b.label.lower(): b.name for b in registry.values() if isinstance(b, Benchmark)}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1)
     hint = f"; did you mean '{by_lower[near[0]]}'?" if near else ";"
     raise InputError(f"no dataset '{name}'{hint} known: {', '.join(registry)}.")

@@ -7,15 +7,18 @@ variables and of the density.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mnlearn.data.dataset import load_npz
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
+from mnlearn.study.datasets.built import BUILT, UNAVAILABLE, Built
 from mnlearn.study.datasets.embedded import EMBEDDED, Embedded
 from mnlearn.study.datasets.registry import Benchmark, load_registry, registry_path
+from mnlearn.study.datasets.subsamples import parse_subsample
 from mnlearn.study.datasets.verification import find_state
 from mnlearn.study.definition import Study, load_study
 
@@ -111,10 +114,15 @@ def load_laws(path: Path | None = None) -> dict[tuple[str, str, str], Law]:
 
 def dataset_size(name: str) -> Size:
     """Return the size of a dataset; one that mnlearn does not know is taken for middling."""
-    registry = load_registry()
-    if name in registry:
-        benchmark = registry[name]
-        return Size(benchmark.n_rows("train"), benchmark.n_vars, benchmark.density)
+    sub = parse_subsample(name)
+    if sub is not None:
+        return replace(dataset_size(sub.base), n_examples=sub.size)
+    described: dict[str, Benchmark | Built] = {**load_registry(), **BUILT}
+    if name in described:
+        entry = described[name]
+        return Size(entry.n_rows("train"), entry.n_vars, entry.density)
+    if name in UNAVAILABLE:
+        return replace(UNKNOWN_SIZE, n_vars=UNAVAILABLE[name].n_vars)
     if name in EMBEDDED:
         return Size(EMBEDDED[name].n_rows("train"), EMBEDDED[name].n_vars)
     return UNKNOWN_SIZE
@@ -166,8 +174,20 @@ def n_products(grid: Mapping[str, Sequence[Any]]) -> int:
     return math.prod(len(values) for values in grid.values())
 
 
-def dataset_rows(folder: Path) -> list[dict[str, Any]]:
-    """Return one record per known dataset: sizes, state of its files, estimates per method."""
+def dataset_rows(
+    folder: Path, local: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[dict[str, Any]]:
+    """Return one record per known dataset: sizes, state of its files, estimates per method.
+
+    Parameters
+    ----------
+    folder : Path
+        The data folder.
+    local : mapping, optional
+        A person's own datasets, as the configuration gives them. Their sizes are None until a study
+        has prepared them, and they have no estimates.
+
+    """
     workflow = registry_path().parent
     shown = (costs_path(), workflow / "studies" / f"{SHOWN_STUDY}.yaml")
     laws: Laws = {}
@@ -175,9 +195,10 @@ def dataset_rows(folder: Path) -> list[dict[str, Any]]:
     if all(path.exists() for path in shown):
         laws, study = load_laws(), load_study(shown[1])
     registry = load_registry()
-    entries: dict[str, Benchmark | Embedded] = {**registry, **EMBEDDED}
-    states = {name: find_state(entry, folder) for name, entry in registry.items()}
-    return [
+    entries: dict[str, Benchmark | Built | Embedded] = {**registry, **BUILT, **EMBEDDED}
+    states: dict[str, str] = {name: find_state(entry, folder) for name, entry in registry.items()}
+    states |= {name: find_state(entry.source, folder) for name, entry in BUILT.items()}
+    rows = [
         {
             "name": name,
             "label": entry.label,
@@ -188,6 +209,32 @@ def dataset_rows(folder: Path) -> list[dict[str, Any]]:
         }
         for name, entry in entries.items()
     ]
+    rows += [
+        {
+            "name": name,
+            "label": missing.label,
+            "n_vars": missing.n_vars,
+            **{f"n_{split}": None for split in SPLITS},
+            "state": "unavailable",
+            "estimates": {} if study is None else _estimates(laws, study, name),
+        }
+        for name, missing in UNAVAILABLE.items()
+    ]
+    return rows + [_own_row(name, entry, folder) for name, entry in (local or {}).items()]
+
+
+def _own_row(name: str, entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the record of a person's own dataset."""
+    files = [registry_path().parent.parent / entry[split] for split in SPLITS if split in entry]
+    prepared = {split: folder / name / f"{split}.npz" for split in SPLITS}
+    sizes: dict[str, int | None] = dict.fromkeys(("n_vars", *(f"n_{split}" for split in SPLITS)))
+    if all(path.exists() for path in prepared.values()):
+        for split, path in prepared.items():
+            data = load_npz(path)
+            # The weights of examples may sum to any number.
+            sizes |= {"n_vars": data.n_vars, f"n_{split}": round(data.n_examples)}
+    state = "own" if all(path.exists() for path in files) else "own, missing"
+    return {"name": name, "label": name, **sizes, "state": state, "estimates": {}}
 
 
 def _estimates(laws: Laws, study: Study, dataset: str) -> dict[str, dict[str, float]]:
@@ -212,9 +259,12 @@ def dataset_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     head = ["name", "label", "vars", "train", "valid", "test", "state"]
     body = []
     for row in rows:
-        sizes = [f"{row[key]:,}" for key in ("n_vars", *(f"n_{split}" for split in SPLITS))]
+        counts = [row[key] for key in ("n_vars", *(f"n_{split}" for split in SPLITS))]
+        sizes = ["?" if count is None else f"{count:,}" for count in counts]
         costs = [
             f"{row['estimates'][m]['seconds']:,.0f} s, {row['estimates'][m]['mib']:,.0f} MiB"
+            if m in row["estimates"]
+            else ""
             for m in methods
         ]
         body.append([row["name"], row["label"], *sizes, row["state"], *costs])
@@ -230,4 +280,8 @@ def dataset_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if methods:
         note = "Estimates: one thread, whole grid and scores, from the recorded study"
         shown += ["", f"{note} {SHOWN_STUDY}."]
+    missing = [row["name"] for row in rows if row["state"] == "unavailable"]
+    if missing:
+        note = "no public copy was found; name your own files under local in config.yaml"
+        shown += ["", f"{', '.join(missing)}: {note}."]
     return shown

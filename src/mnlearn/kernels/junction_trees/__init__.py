@@ -1,0 +1,1 @@
+"""Kernels of learning junction trees: counts and entropies of small sets, consistent trees."""

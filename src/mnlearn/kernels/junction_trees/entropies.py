@@ -1,0 +1,167 @@
+"""Plug-in entropies in nats of all subsets of m variables; their order is that of `subsets`.
+
+Variables of two values are counted from packed columns, where counts of all values follow from how
+often subsets of the variables are all 1. Others, and examples with weights, are counted by rows.
+"""
+
+import numpy as np
+
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.junction_trees.subsets import NO_SUBSET, next_subset, rank_of
+from mnlearn.kernels.lem.columns import count_bits, count_both
+
+
+@kernel
+def count_subsets(columns, m, out):
+    """Fill in how often the variables of each subset are all 1.
+
+    columns : uint64, (n, n_words). out : int32, (n_subsets,).
+    """
+    n, n_words = columns.shape
+    if m == 1:
+        for v in range(n):
+            out[v] = count_bits(columns[v])
+        return
+    # The upper members of a subset: those but the first, less 1.
+    upper = np.arange(m - 1)
+    masks = np.empty((m - 1, n_words), np.uint64)
+    changed = m - 2
+    r = 0
+    while changed != NO_SUBSET:
+        for j in range(changed, -1, -1):
+            column = columns[upper[j] + 1]
+            for w in range(n_words):
+                masks[j, w] = column[w] & masks[j + 1, w] if j < m - 2 else column[w]
+        for v in range(upper[0] + 1):
+            out[r] = count_both(masks[0], columns[v])
+            r += 1
+        changed = next_subset(upper, n - 1)
+
+
+@kernel
+def gather_cells(members, counts, start, binom, cells):
+    """Fill in how often each part of the members is all 1; the part has bit j for member j.
+
+    counts : int32, those of `count_subsets` for 0, 1, ... variables, which begin at `start`. The
+        part of all members is left out if there are no counts of as many variables.
+    """
+    m = len(members)
+    for part in range(1 << m):
+        size = 0
+        rank = 0
+        for j in range(m):
+            if part >> j & 1:
+                size += 1
+                rank += binom[size, members[j]]
+        if size + 1 < len(start):
+            cells[part] = counts[start[size] + rank]
+
+
+@kernel
+def entropy_of_parts(cells, m, n_examples, c_log_c):
+    """Return the entropy of m variables from how often each part of them is all 1.
+
+    cells : int64, (2^m,), overwritten by the numbers of examples that have just this part at 1.
+    """
+    for j in range(m):
+        for part in range(1 << m):
+            if not part >> j & 1:
+                cells[part] -= cells[part | 1 << j]
+    total = 0.0
+    for part in range(1 << m):
+        total += c_log_c[cells[part]]
+    return np.log(n_examples) - total / n_examples
+
+
+@kernel
+def subset_entropies(m, n, counts, start, binom, c_log_c, out):
+    """Fill in the entropies of all subsets of m variables of two values.
+
+    out : float64, (n_subsets,).
+    """
+    members = np.arange(m)
+    cells = np.empty(1 << m, np.int64)
+    for r in range(len(out)):
+        gather_cells(members, counts, start, binom, cells)
+        out[r] = entropy_of_parts(cells, m, counts[0], c_log_c)
+        next_subset(members, n)
+
+
+@kernel
+def value_entropies(values, weight, arity, m, out):
+    """Fill in the entropies of all subsets of m variables of any numbers of values.
+
+    values : uint8, (n, n_rows). weight : float64, (n_rows,). arity : int64, (n,).
+    out : float64, (n_subsets,).
+    """
+    n, n_rows = values.shape
+    members = np.arange(m)
+    # The joint value of the members from j on, and the number of such values.
+    code = np.zeros((m + 1, n_rows), np.int64)
+    size = np.ones(m + 1, np.int64)
+    changed = m - 1
+    r = 0
+    while changed != NO_SUBSET:
+        for j in range(changed, -1, -1):
+            v = members[j]
+            size[j] = size[j + 1] * arity[v]
+            for i in range(n_rows):
+                code[j, i] = code[j + 1, i] * arity[v] + values[v, i]
+        out[r] = entropy_of_codes(code[0], size[0], weight)
+        r += 1
+        changed = next_subset(members, n)
+
+
+@kernel
+def entropy_of_codes(code, size, weight):
+    """Return the entropy of a variable with values 0 to size - 1."""
+    cells = np.zeros(size)
+    n_examples = 0.0
+    for i in range(len(code)):
+        cells[code[i]] += weight[i]
+        n_examples += weight[i]
+    total = 0.0
+    for k in range(size):
+        if cells[k] > 0.0:
+            total += cells[k] * np.log(cells[k])
+    return np.log(n_examples) - total / n_examples
+
+
+@kernel
+def entropies_with(values, weight, arity, members, others, out):
+    """Fill in the entropy of some variables together with each of the others.
+
+    members, others : int64. out : float64, (n_others,).
+    """
+    size = 1
+    code = np.zeros(len(weight), np.int64)
+    for v in members:
+        size *= arity[v]
+        for i in range(len(code)):
+            code[i] = code[i] * arity[v] + values[v, i]
+    joint = np.empty(len(weight), np.int64)
+    for k in range(len(others)):
+        v = others[k]
+        for i in range(len(code)):
+            joint[i] = code[i] * arity[v] + values[v, i]
+        out[k] = entropy_of_codes(joint, size * arity[v], weight)
+
+
+@kernel
+def count_joint(values, weight, members, arity, out):
+    """Add up the weight of each joint value of some variables, the last one changing fastest.
+
+    out : float64, one for each joint value; zeros.
+    """
+    for i in range(len(weight)):
+        cell = 0
+        for v in members:
+            cell = cell * arity[v] + values[v, i]
+        out[cell] += weight[i]
+
+
+@kernel
+def ranks_of(subsets, binom, out):
+    """Fill in the rank of each row of variables, which ascend. out : int64, (n_subsets,)."""
+    for r in range(len(subsets)):
+        out[r] = rank_of(subsets[r], subsets.shape[1], binom)

@@ -1,0 +1,1 @@
+"""Junction trees of bounded treewidth (Chechetka & Guestrin 2007)."""

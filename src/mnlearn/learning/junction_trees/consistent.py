@@ -1,0 +1,182 @@
+"""Junction trees that are consistent with what separators separate (Chechetka & Guestrin 2007)."""
+
+from dataclasses import dataclass
+from math import ceil, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.junction_trees import consistent as kernels
+from mnlearn.kernels.junction_trees.linkage import (
+    count_components,
+    fill_components,
+    link_variables,
+)
+from mnlearn.kernels.junction_trees.subsets import fill_subsets
+from mnlearn.learning.junction_trees.entropies import SubsetEntropies, subset_entropies
+from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples
+from mnlearn.runtime.threads import map_ranges
+
+# If no tree is consistent at a threshold, those from the least one on are tried that are each the
+# step times the one before.
+_LEAST, _STEP = 1e-4, 1.02
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A consistent tree, and the threshold at which it is one."""
+
+    cliques: Cliques
+    threshold: float
+
+
+class Separators:
+    """All sets of `treewidth` variables, and which variables stay together given each of them.
+
+    Parameters
+    ----------
+    examples : Examples
+        The training data, of at least treewidth + 2 variables.
+    treewidth : int
+        Number of variables of a separator.
+    subset_size : int
+        Variables that are looked at together for shared information, 2 or 3.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Raises
+    ------
+    InputError
+        There are too many sets of variables.
+    """
+
+    def __init__(
+        self, examples: Examples, treewidth: int, subset_size: int, threads: int = 1
+    ) -> None:
+        n = len(examples)
+        largest = min(treewidth + subset_size, n)
+        self._entropies = e = subset_entropies(examples, largest)
+        self._members = np.empty((len(e.of_size(treewidth)), treewidth), np.int16)
+        fill_subsets(n, self._members)
+        n_separators = len(self._members)
+        self._ends = np.empty((n_separators, n - treewidth - 1, 2), np.int16)
+        self._shared = np.empty((n_separators, n - treewidth - 1))
+
+        def link(first: int, last: int) -> None:
+            link_variables(
+                self._members, first, last, n, min(subset_size, n - treewidth), e.value, e.start,
+                e.binom, self._ends, self._shared,
+            )  # fmt: skip
+
+        map_ranges(link, n_separators, threads)
+
+    def find(self, threshold: float) -> Found:
+        """Return the best consistent tree that was found.
+
+        Variables that share more than the threshold, given a separator, are on one side of it. If
+        no tree is consistent with that, bisection finds a higher threshold at which one is, and
+        none is at a threshold 2 % lower. At the highest threshold every tree is consistent.
+        """
+        cliques = self._try(threshold)
+        if cliques is not None:
+            return Found(cliques, threshold)
+        highest = float(self._shared.max())
+        first = max(threshold, _LEAST)
+        # Trees are found at `above` and not at `below`.
+        below, above = -1, max(0, ceil(log(highest / first) / log(_STEP)))
+        found = None
+        while above - below > 1 or found is None:
+            middle = (below + above) // 2 if above - below > 1 else above
+            cliques = self._try(first * _STEP**middle)
+            if cliques is None:
+                below = middle
+            else:
+                above, found = middle, Found(cliques, first * _STEP**middle)
+        return found
+
+    def _try(self, threshold: float) -> Cliques | None:
+        """Return the best tree found that is consistent at a threshold, None if there is none."""
+        return _Search(self._entropies, self._members, self._components(threshold)).find()
+
+    def _components(self, threshold: float) -> kernels.Components:
+        """Return the components of all separators at a threshold."""
+        n, n_separators = self._entropies.n_variables, len(self._members)
+        count = np.empty(n_separators, np.int64)
+        count_components(self._shared, threshold, count)
+        first = np.concatenate([[0], np.cumsum(count)])
+        components = kernels.Components(
+            self._members,
+            first,
+            np.empty(first[-1], np.int32),
+            np.zeros((first[-1], -(-n // 64)), np.uint64),
+            np.zeros(first[-1], np.int32),
+        )
+        fill_components(
+            self._members, n, self._ends, self._shared, threshold, first, components.separator,
+            components.mask, components.size,
+        )  # fmt: skip
+        return components
+
+
+class _Search:
+    """Dynamic programming over components, smaller ones first."""
+
+    def __init__(
+        self,
+        entropies: SubsetEntropies,
+        members: NDArray[np.int16],
+        components: kernels.Components,
+    ) -> None:
+        n = len(components.size)
+        self._entropies, self._members, self._components = entropies, members, components
+        self._choice = kernels.Choice(
+            np.full(n, -np.inf), np.empty(n, np.int16), np.zeros(n, np.int8)
+        )
+        order = np.argsort(components.size, kind="stable")
+        kernels.find_trees(
+            order, components, entropies.value, entropies.start, entropies.binom, self._choice
+        )
+
+    def find(self) -> Cliques | None:
+        """Return the cliques of the best tree, None if no separator has trees on all its sides."""
+        treewidth = self._members.shape[1]
+        first = self._components.first
+        value = np.add.reduceat(self._choice.value, first[:-1])
+        value -= self._entropies.of_size(treewidth)
+        best = int(np.argmax(value))
+        if np.isneginf(value[best]):
+            return None
+        members: list[Clique] = []
+        parent: list[int] = []
+        # The first clique has the whole separator; the other components hang from it.
+        waiting = [(c, min(k, 1) - 1) for k, c in enumerate(range(first[best], first[best + 1]))]
+        waiting.reverse()
+        while waiting:
+            c, above = waiting.pop()
+            clique, below = self._expand(c)
+            members.append(clique)
+            parent.append(above)
+            waiting += [(d, len(members) - 1) for d in reversed(below)]
+        return Cliques(tuple(members), tuple(parent))
+
+    def _expand(self, c: int) -> tuple[Clique, list[int]]:
+        """Return the first clique of the tree of a component, and the components below it."""
+        components, choice = self._components, self._choice
+        separator = self._members[components.separator[c]]
+        v = int(choice.new[c])
+        clique = np.empty(len(separator) + 1, np.int64)
+        kernels.join(separator, v, clique)
+        chosen = np.empty(self._entropies.n_variables, np.int64)
+        rest = np.empty(components.mask.shape[1], np.uint64)
+        _, n = kernels.cover(
+            c,
+            v,
+            int(choice.turn[c]),
+            clique,
+            components,
+            choice,
+            self._entropies.binom,
+            rest,
+            chosen,
+        )
+        return tuple(clique.tolist()), chosen[:n].tolist()

@@ -1,0 +1,116 @@
+"""The examples that a junction tree is learned from, and the parameters of its cliques."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.junction_trees.entropies import count_joint, entropies_with
+from mnlearn.models.grouped_variables import NO_VALUE, GroupedVariables, grouped_variables
+from mnlearn.models.junction_tree import JunctionTree, shared
+from mnlearn.runtime.errors import InputError
+
+Clique = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Cliques:
+    """The structure of a junction tree.
+
+    members : the variables of each clique, ascending. parent : a clique before each, or NO_PARENT.
+    """
+
+    members: tuple[Clique, ...]
+    parent: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Distinct rows of values with their weights.
+
+    data : what the values come from. variables : which columns are one variable.
+    values : uint8, shape (n_variables, n_rows). weight : float64, shape (n_rows,).
+    """
+
+    data: Dataset
+    variables: GroupedVariables
+    values: NDArray[np.uint8]
+    weight: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether each variable is one column."""
+        return not self.variables.groups
+
+    def entropies_with(self, members: Clique, others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the entropy of some variables together with each of the others, in nats."""
+        out = np.empty(len(others))
+        own = np.array(members, np.int64)
+        entropies_with(self.values, self.weight, self.variables.arity, own, others, out)
+        return out
+
+    def entropy(self, members: Clique) -> float:
+        """Return the entropy of some variables in nats; 0 for none."""
+        if not members:
+            return 0.0
+        return float(self.entropies_with(members[:-1], np.array(members[-1:], np.int64))[0])
+
+    def fit(self, cliques: Cliques, pseudocount: float) -> JunctionTree:
+        """Return the junction tree with the conditional distributions of the examples.
+
+        pseudocount : added to each cell of the table of each clique. Where a separator has no
+            examples and no pseudocount, all values are equally likely.
+        """
+        tables = []
+        for c, own in enumerate(cliques.members):
+            above = cliques.parent[c]
+            common = shared(own, cliques.members[above]) if above >= 0 else ()
+            shape = tuple(self.variables.arity[list(own)].tolist())
+            cells = np.zeros(int(np.prod(shape)))
+            arity = self.variables.arity
+            count_joint(self.values, self.weight, np.array(own, np.int64), arity, cells)
+            new = tuple(k for k, v in enumerate(own) if v not in common)
+            joint = cells.reshape(shape) + pseudocount
+            total = joint.sum(axis=new, keepdims=True)
+            joint = np.where(total > 0, joint, 1.0)
+            with np.errstate(divide="ignore"):
+                tables.append(np.log(joint / joint.sum(axis=new, keepdims=True)).ravel())
+        return JunctionTree(
+            self.variables,
+            np.cumsum([0, *map(len, cliques.members)]),
+            np.concatenate([np.array(own, np.int32) for own in cliques.members]),
+            np.array(cliques.parent, np.int32),
+            np.concatenate(tables),
+            self.data.names,
+        )
+
+
+def examples_of(train: Dataset, groups: Sequence[Sequence[int]] = ()) -> Examples:
+    """Return the examples of a dataset, some columns grouped.
+
+    Parameters
+    ----------
+    train : Dataset
+        The training data.
+    groups : sequence of sequence of int
+        Columns of each variable with more than two values; exactly one is 1 in each row.
+
+    Raises
+    ------
+    InputError
+        A row gives a group no value, or several.
+    """
+    variables = grouped_variables(train.n_vars, groups)
+    values = variables.values(train.rows)
+    wrong = np.argwhere(values == NO_VALUE)
+    if len(wrong):
+        i, v = wrong[0]
+        columns = ", ".join(str(c + 1) for c in variables.columns(int(v)))
+        given = int(np.flatnonzero(train.row_of == i)[0]) + 1
+        raise InputError(f"data, row {given}: expected exactly one 1 in the columns {columns}.")
+    return Examples(train, variables, np.ascontiguousarray(values.T), train.weight)

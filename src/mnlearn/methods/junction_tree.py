@@ -1,0 +1,66 @@
+"""Thin junction trees: tractable networks of bounded treewidth."""
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.junction_trees.search import SEARCHES, SearchSettings, TreeSearch
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task
+from mnlearn.learning.parameters import parameter
+from mnlearn.scoring import feature_trees
+
+
+@dataclass(eq=False, kw_only=True)
+class JunctionTree(Learner):
+    """Junction tree of bounded treewidth."""
+
+    treewidth: int = parameter(
+        SearchSettings.treewidth, "cliques have at most one variable more", low=1, high=3
+    )
+    search: str = parameter(SearchSettings.search, "how the tree is found", choices=SEARCHES)
+    threshold: float = parameter(
+        SearchSettings.threshold,
+        "variables that share more nats, given a separator, are on one side of it; raised until "
+        "there is a tree",
+        low=0,
+        high=1e9,
+    )
+    subset_size: int = parameter(
+        SearchSettings.subset_size,
+        "variables looked at together for shared information",
+        low=2,
+        high=3,
+    )
+    local_search: bool = parameter(
+        SearchSettings.local_search, "then move single variables to better cliques"
+    )
+    pseudocount: float = parameter(
+        1.0, "added to each cell of the table of each clique", low=0, high=1e9
+    )
+
+    @staticmethod
+    def prepare(task: Task) -> TreeSearch:
+        """Return the search, which keeps what grid points have in common."""
+        return TreeSearch(task.train, threads=task.threads)
+
+    def learn(self, search: TreeSearch) -> Fitted:
+        """Return the junction tree of one choice."""
+        began = time.monotonic()
+        names = SearchSettings.__dataclass_fields__
+        found = search.find(SearchSettings(**{name: getattr(self, name) for name in names}))
+        learned = time.monotonic()
+        tree = search.examples.fit(found.cliques, self.pseudocount)
+        seconds = {"structure": learned - began, "weights": time.monotonic() - learned}
+        return Fitted(tree, seconds, {**tree.describe(), "threshold_used": found.threshold})
+
+    title = "Junction tree"
+    citation = "Chechetka & Guestrin 2007"
+    stages = (
+        Stage(
+            ("treewidth", "search", "subset_size", "threshold", "local_search", "pseudocount"),
+            learn,
+        ),
+    )
+    scorer: ClassVar[Scorer] = feature_trees
+    criterion = "ll"

@@ -1,0 +1,187 @@
+"""Junction trees: cliques of variables, joined in a tree by the variables that they share."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.models.fields import check_names, check_spans, set_array
+from mnlearn.models.grouped_variables import NO_VALUE, GroupedVariables
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
+
+NO_PARENT = -1
+# Tables of more cells than this in all are refused: no sample could fill them.
+MAX_CELLS = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionTree:
+    """P(state) is the product over cliques of P(new variables of the clique | its separator).
+
+    The separator of a clique has the variables that it shares with its parent; its other variables
+    are new: no clique before it has them. So the joint distribution is the product of the
+    distributions of all cliques, divided by those of all separators, and its partition function
+    is 1. Construction checks that the cliques are such a tree.
+
+    Attributes
+    ----------
+    variables : GroupedVariables
+        The variables and their binary columns.
+    clique_start : ndarray of int64, shape (n_cliques + 1,)
+        The variables of clique c are clique_var[clique_start[c]:clique_start[c + 1]].
+    clique_var : ndarray of int32, shape (n_members,)
+        They ascend in each clique.
+    parent : ndarray of int32, shape (n_cliques,)
+        A clique before each clique; NO_PARENT where the separator is empty.
+    log_prob : ndarray of float64, shape (n_cells,)
+        log P(new variables | separator) in nats: a table for each clique, one after the other, with
+        an axis for each variable of the clique, the last one changing fastest.
+    names : tuple of str, optional
+        Names of the columns.
+
+    References
+    ----------
+    Chechetka & Guestrin (2007), Efficient principled learning of thin junction trees, Section 2.
+    """
+
+    variables: GroupedVariables
+    clique_start: NDArray[np.int64]
+    clique_var: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    log_prob: NDArray[np.float64]
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        start = set_array(self, "clique_start", np.int64, (None,))
+        clique_var = set_array(self, "clique_var", np.int32, (None,))
+        check_spans(self, start, len(clique_var))
+        if (np.diff(start) < 1).any():
+            raise InputError("junction tree: expected at least one variable in each clique.")
+        if ((clique_var < 0) | (clique_var >= len(self.variables))).any():
+            raise InputError(
+                f"junction tree: expected variables 0 to {len(self.variables) - 1} in the cliques."
+            )
+        set_array(self, "parent", np.int32, (self.n_cliques,))
+        _check_tree(self)
+        log_prob = set_array(self, "log_prob", np.float64, (int(self.table_start[-1]),))
+        if np.isnan(log_prob).any():
+            raise InputError("junction tree: expected no NaN among the log-probabilities.")
+        check_names(self, self.names, self.n_vars)
+
+    @property
+    def n_vars(self) -> int:
+        """Number of binary columns."""
+        return self.variables.n_columns
+
+    @property
+    def n_cliques(self) -> int:
+        """Number of cliques."""
+        return len(self.clique_start) - 1
+
+    @cached_property
+    def table_start(self) -> NDArray[np.int64]:
+        """Positions of the tables in `log_prob`, int64 of shape (n_cliques + 1,)."""
+        # Products of floats: those of integers could overflow.
+        cells = [float(np.prod(self.shape(c), dtype=np.float64)) for c in range(self.n_cliques)]
+        if sum(cells) > MAX_CELLS:
+            raise InputError(f"junction tree: its tables have more than {MAX_CELLS:,} cells.")
+        return read_only(np.cumsum([0, *map(int, cells)], dtype=np.int64))
+
+    def clique(self, c: int) -> tuple[int, ...]:
+        """Return the variables of clique `c`, ascending."""
+        return tuple(self.clique_var[self.clique_start[c] : self.clique_start[c + 1]].tolist())
+
+    def separator(self, c: int) -> tuple[int, ...]:
+        """Return the variables that clique `c` shares with its parent, ascending."""
+        above = int(self.parent[c])
+        return () if above == NO_PARENT else shared(self.clique(c), self.clique(above))
+
+    def shape(self, c: int) -> tuple[int, ...]:
+        """Return the numbers of values of the variables of clique `c`."""
+        return tuple(self.variables.arity[list(self.clique(c))].tolist())
+
+    def table(self, c: int) -> NDArray[np.float64]:
+        """Return log P(new variables | separator) of clique `c`, an axis for each variable."""
+        first, last = self.table_start[c], self.table_start[c + 1]
+        return self.log_prob[first:last].reshape(self.shape(c))
+
+    def log_likelihood(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return log P(row) of each row.
+
+        Parameters
+        ----------
+        rows : ndarray of uint8, shape (n_rows, n_vars)
+            A row that gives a group of columns none of its values, or several, has probability 0.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows,)
+            In nats.
+        """
+        values = self.variables.values(rows)
+        impossible = (values == NO_VALUE).any(axis=1)
+        values[impossible] = 0
+        out = np.zeros(len(rows))
+        for c in range(self.n_cliques):
+            out += self.table(c)[tuple(values[:, v] for v in self.clique(c))]
+        out[impossible] = -np.inf
+        return out
+
+    def clique_probabilities(self) -> list[NDArray[np.float64]]:
+        """Return the joint distribution of each clique, an axis for each of its variables."""
+        found: list[NDArray[np.float64]] = []
+        for c in range(self.n_cliques):
+            joint, own, common = np.exp(self.table(c)), self.clique(c), self.separator(c)
+            if common:
+                above = self.clique(int(self.parent[c]))
+                others = tuple(k for k, v in enumerate(above) if v not in common)
+                margin = found[int(self.parent[c])].sum(axis=others)
+                joint = joint * np.expand_dims(
+                    margin, tuple(k for k, v in enumerate(own) if v not in common)
+                )
+            found.append(joint)
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the model is: variables, cliques, treewidth, cells of all tables."""
+        return {
+            "n_vars": self.n_vars,
+            "n_groups": len(self.variables.groups),
+            "n_cliques": self.n_cliques,
+            "treewidth": int(np.diff(self.clique_start).max()) - 1,
+            "n_parameters": len(self.log_prob),
+        }
+
+
+def shared(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
+    """Return the variables of one clique that are also in another one, in their order."""
+    inside = set(other)
+    return tuple(v for v in one if v in inside)
+
+
+def _check_tree(tree: JunctionTree) -> None:
+    """Raise InputError unless every variable is new in one clique and handed down from there."""
+    seen: set[int] = set()
+    for c in range(tree.n_cliques):
+        own = tree.clique(c)
+        if any(a >= b for a, b in itertools.pairwise(own)):
+            raise InputError(f"junction tree, clique {c}: expected its variables to ascend.")
+        if not NO_PARENT <= tree.parent[c] < c:
+            raise InputError(f"junction tree, clique {c}: expected a parent before it.")
+        old = tuple(v for v in own if v in seen)
+        if old != tree.separator(c):
+            raise InputError(
+                f"junction tree, clique {c}: expected its parent to have all its variables that "
+                "earlier cliques have."
+            )
+        if len(old) == len(own):
+            raise InputError(f"junction tree, clique {c}: expected a variable of its own.")
+        seen.update(own)
+    if len(seen) < len(tree.variables):
+        missing = min(set(range(len(tree.variables))) - seen)
+        raise InputError(f"junction tree: variable {missing} is in no clique.")

@@ -1,0 +1,55 @@
+"""The worked example of the LEM paper: the feature tree of its Figure 1 and a junction tree."""
+
+import itertools
+import math
+
+from mnlearn.inference.circuits.elimination import min_fill_order
+from mnlearn.learning.lem.draft import Draft
+from mnlearn.models.feature_tree import ROOT, FeatureTree
+from mnlearn.models.feature_tree_network import leaf_features
+from mnlearn.models.grouped_variables import grouped_variables
+
+_N_VARS = 6
+# The pairs of variables whose conjunctions divide each side of x1 and x2; variables from 0.
+_FIRST = (0, 1)
+_BELOW = (((2, 3), (4, 5)), ((2, 4), (3, 5)))
+
+
+def figure_1() -> list[float]:
+    """Return the A-nodes of the feature tree, and the potential values of its junction tree."""
+    tree = _tree()
+    scopes = [
+        sorted({v for v, _ in itertools.chain(leaf.literals, *leaf.negated)})
+        for leaf in leaf_features(tree)
+    ]
+    return [float(tree.n_a_nodes), float(sum(2 ** len(c) for c in _cliques(scopes)))]
+
+
+def _tree() -> FeatureTree:
+    draft = Draft()
+    half = [math.log(0.5)] * 2
+    top = draft.add_feature(ROOT, _both(_FIRST), half, [(), _both(_FIRST)])
+    for side, pairs in enumerate(_BELOW):
+        for pair in pairs:
+            draft.add_feature(top + side, _both(pair), half, [(), _both(pair)])
+    return draft.tree(grouped_variables(_N_VARS, ()), None)
+
+
+def _both(pair: tuple[int, int]) -> list[tuple[int, int]]:
+    return [(v, 1) for v in pair]
+
+
+def _cliques(scopes: list[list[int]]) -> list[set[int]]:
+    """Return the maximal cliques of the graph that joins the variables of each scope, filled in."""
+    near: list[set[int]] = [set() for _ in range(_N_VARS)]
+    for scope in scopes:
+        for v in scope:
+            near[v] |= set(scope) - {v}
+    cliques: list[set[int]] = []
+    for v in min_fill_order(_N_VARS, scopes)[0]:
+        own = near[v] | {v}
+        if not any(own <= clique for clique in cliques):
+            cliques.append(own)
+        for u in near[v]:
+            near[u] = (near[u] | near[v]) - {u, v}
+    return cliques

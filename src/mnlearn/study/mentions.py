@@ -1,0 +1,188 @@
+"""What tables, figures and claims of a study name: there must be such methods and quantities.
+
+A name that is misspelt would otherwise show as an empty cell, like a number that is not computed
+yet.
+"""
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from mnlearn.runtime.errors import InputError
+
+Options = Mapping[str, Any]
+
+_SCORES = ("pll", "cmll", "ll", "cll")
+# Quantities that `study.gather` can make for any method; others depend on the study.
+_COMMON = (
+    *_SCORES,
+    *(f"{score}_{more}" for score in _SCORES for more in ("monte_carlo_error", "partition_mean")),
+    *("validation", "n_features", "n_features_generated", "mean_length", "n_vars", "n_nodes"),
+    *("seconds_tuning", "seconds_tuning_and_files", "seconds_inference", "mean_seconds_weights"),
+    *("seconds_structure", "seconds_features", "seconds_weights"),
+    *("seconds_learn", "seconds_learn_and_files", "peak_memory_mib"),
+)
+# Each has one number per share of the queried variables.
+_OF_QUERIES = (
+    *("cll", "cmll", "cll_sampled", "cmll_sampled", "cmll_beliefs", "converged_beliefs"),
+    *("seconds", "seconds_single", "seconds_beliefs"),
+)
+# How alike two words are of which one is taken for the other misspelt.
+_ALIKE = 0.65
+
+
+def check_methods(name: str, content: Mapping[str, Any]) -> None:
+    """Refuse a study in which a table, figure or claim names a method that it does not have.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    content : mapping
+        Its content, which fits the schema.
+
+    Raises
+    ------
+    InputError
+        The sentence names the table, the column and the most similar method.
+
+    """
+    sampled = content.get("queries", {}).get("sampled", {"methods": []})
+    known = [*content["methods"], *sampled["methods"]]
+    for kind in ("tables", "figures", "claims"):
+        for entry in content[kind]:
+            for place, options in _walk(entry):
+                # Papers have names of their own for methods.
+                if "study" in options:
+                    continue
+                against = options.get("against", [])
+                for method in [
+                    options.get("method"),
+                    *(against if isinstance(against, list) else []),
+                ]:
+                    if isinstance(method, str) and method not in known:
+                        where = _where(name, kind, entry, place)
+                        raise InputError(
+                            f"{where}: no method {method!r}{_hint(method, known) or _list(known)}"
+                        )
+
+
+def check_sources(
+    study: str,
+    content: Mapping[str, Any],
+    kind: str,
+    entry: Options,
+    *,
+    scores: pd.DataFrame,
+    published: pd.DataFrame,
+) -> None:
+    """Refuse a table or figure with a quantity that is misspelt, or that no paper has.
+
+    Details of learners are known only from scores. So a quantity is refused if its method has
+    scores, no method has the quantity, no step of a study could make it, and there is a similar
+    quantity.
+
+    Parameters
+    ----------
+    study : str
+        The study.
+    content : mapping
+        Its content.
+    kind : {"tables", "figures"}
+        The list that the entry is in.
+    entry : mapping
+        The table or figure.
+    scores, published : pandas.DataFrame
+        The study's own scores, and the published numbers.
+
+    Raises
+    ------
+    InputError
+        The sentence names the table, the column and the most similar quantity.
+
+    """
+    found, scored = set(scores["quantity"]), set(scores["method"])
+    traced = [str(trace.get("name")) for trace in entry.get("traces", [])]
+    possible = [*found, *traced, *_possible_quantities(content)]
+    for place, options in _walk(entry):
+        # These quantities are columns of files that are read later.
+        if place[:1] and place[0].startswith("trace"):
+            continue
+        where = _where(study, kind, entry, place)
+        if "study" in options:
+            _check_published(options, published, where)
+            continue
+        method, quantity = options.get("method"), options.get("quantity")
+        if not isinstance(quantity, str) or method not in scored or quantity in possible:
+            continue
+        if hint := _hint(quantity, possible):
+            raise InputError(f"{where}: no quantity {quantity!r}{hint}")
+
+
+def _check_published(options: Options, published: pd.DataFrame, where: str) -> None:
+    """Refuse a published source of which nothing is published."""
+    left = published
+    for key in ("study", "table", "method", "quantity"):
+        if key in options:
+            given, known = str(options[key]), list(dict.fromkeys(left[key]))
+            if given not in known:
+                raise InputError(
+                    f"{where}: no published {key} {given!r}{_hint(given, known) or _list(known)}"
+                )
+            left = left[left[key] == given]
+
+
+def _possible_quantities(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the quantities that records of a study can have, without the details of learners."""
+    methods = content.get("methods", {})
+    yield from _COMMON
+    for other in methods:
+        yield f"kl_to_{other}"
+        yield from (f"{score}_less_{other}" for score in _SCORES)
+    for forms in content.get("exports", {}).values():
+        yield from (f"export_{form}" for form in forms)
+    if "queries" in content:
+        yield from _OF_QUERIES
+        for percentage in content["queries"]["percentages"]:
+            yield from (f"{name}_q{percentage}" for name in _OF_QUERIES)
+    for entry in methods.values():
+        for grid in (entry.get("grid", {}), *entry.get("exceptions", {}).values()):
+            for parameter, values in grid.items():
+                yield f"chosen_{parameter}"
+                yield from (f"chosen_{parameter}_{value}" for value in values)
+
+
+def _walk(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Options]]:
+    """Yield every mapping inside the options of an entry, with words that lead to it."""
+    if isinstance(value, Mapping):
+        yield place, value
+        for key, inner in value.items():
+            yield from _walk(inner, (*place, str(key)))
+    elif isinstance(value, list) and place:
+        *before, last = place
+        word = last if last == "series" else last.removesuffix("s")
+        for number, inner in enumerate(value, start=1):
+            named = number
+            if isinstance(inner, Mapping):
+                named = inner.get("name", inner.get("head", number))
+            yield from _walk(inner, (*before, f"{word} {named}"))
+
+
+def _where(study: str, kind: str, entry: Options, place: tuple[str, ...]) -> str:
+    """Return the name of a place in a study, for messages."""
+    name = entry.get("name", entry.get("id"))
+    return ", ".join((f"study {study}", f"{kind.removesuffix('s')} {name}", *place))
+
+
+def _hint(name: str, known: Collection[str]) -> str:
+    """Return the end of a sentence with the most similar name; nothing if none is similar."""
+    by_lower = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=_ALIKE)
+    return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
+
+
+def _list(known: Collection[str]) -> str:
+    """Return the end of a sentence with all names."""
+    return f"; expected one of {', '.join(known)}."

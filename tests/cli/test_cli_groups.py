@@ -1,0 +1,90 @@
+"""Variables with several values from files to models, by the commands."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import mean, numbers, refuse, succeed
+from made_data import examples
+from mnlearn.data.text import load_dataset
+from mnlearn.models.io.formats import load_model
+
+COLOURS, SIZES = ("red", "green", "blue"), ("S", "M", "L", "XL")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with a categorical file: each colour depends on the size."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    size = rng.integers(0, 4, 400)
+    colour = np.where(rng.random(400) < 0.8, size % 3, rng.integers(0, 3, 400))
+    lines = [
+        f"{COLOURS[c]},{SIZES[s]},{'yes' if s > 1 else 'no'}\n"
+        for c, s in zip(colour, size, strict=True)
+    ]
+    Path("c.csv").write_text("colour,size,big\n" + "".join(lines))
+    succeed("convert c.csv c.npz --categories codes.json")
+    succeed("convert c.npz hot.csv")
+
+
+def test_a_tree_of_categories():
+    succeed("fit lem --train c.npz --out tree.npz")
+    model = load_model(Path("tree.npz"))
+    assert model.variables.groups == ((0, 1, 2), (3, 4, 5, 6))
+    assert numbers("info tree.npz --json")["n_groups"] == 2
+    # One-hot columns with declared groups are the same data.
+    succeed("fit lem --train hot.csv --groups names --out same.npz")
+    succeed("fit lem --train hot.csv --groups 4-7,1-3 --valid hot.csv --out too.npz")
+    assert Path("same.npz").read_bytes() == Path("tree.npz").read_bytes()
+    assert Path("too.npz").read_bytes() == Path("tree.npz").read_bytes()
+    succeed("fit lem --train hot.csv --out plain.npz")
+    assert load_model(Path("plain.npz")).variables.groups == ()
+    succeed("convert tree.npz tree.ac")
+    succeed("convert tree.npz tree.mn")
+    ll = mean("tree.npz c.npz --metric ll")
+    assert ll == pytest.approx(mean("tree.ac hot.csv --metric ll"))
+    assert ll == pytest.approx(mean("tree.mn hot.csv --metric ll"))
+    # Ruling out states that no row has cannot lower the likelihood of these data here.
+    assert ll > mean("plain.npz hot.csv --metric ll")
+    assert mean("tree.npz c.npz --metric pll") <= 0.0
+    succeed("sample tree.npz --rows 300 --out drawn.csv")
+    drawn = examples(load_dataset("drawn.csv"))
+    for group in model.variables.groups:
+        assert (drawn[:, group].sum(axis=1) == 1).all()
+    Path("ask.csv").write_text("*,*,*,0,1,0,0,*\n1,0,0,*,*,*,*,1\n")
+    text = succeed("query tree.npz --evidence ask.csv").stdout
+    first = [float(word) for word in text.splitlines()[-2].split(",")]
+    assert sum(first[:3]) == pytest.approx(1.0)
+    assert first[1] == max(first[:3])
+
+
+def test_other_learners_see_binary_columns():
+    succeed("fit dtsl --train c.npz --out grouped.npz")
+    succeed("fit dtsl --train hot.csv --out plain.npz")
+    assert Path("grouped.npz").read_bytes() == Path("plain.npz").read_bytes()
+
+
+def test_groups_that_cannot_be_declared():
+    refuse("fit lem --train hot.csv --groups 1-2 --out m.npz", "hot.csv, row ")
+    refuse("fit lem --train hot.csv --groups some --out m.npz", "hot.csv, groups: expected `names`")
+    refuse("convert hot.csv b.csv --groups names", "b.csv: expected a file that ends in .npz")
+    succeed("fit lem --train hot.csv --out plain.npz")
+    refuse("convert plain.npz b.npz --groups names", "--groups: expected data, this is a model")
+    succeed("convert hot.csv b.npz --groups names")
+    assert Path("b.npz").read_bytes() == Path("c.npz").read_bytes()
+
+
+def test_own_data_with_categories_or_groups():
+    succeed('prepare mine --folder here --local \'{"train": "c.csv", "categories": true}\'')
+    succeed('prepare other --folder here --local \'{"train": "hot.csv", "groups": "names"}\'')
+    for split in ("train", "valid", "test"):
+        one, other = (Path("here", name, f"{split}.npz") for name in ("mine", "other"))
+        assert one.read_bytes() == other.read_bytes()
+        assert load_dataset(one).groups == ((0, 1, 2), (3, 4, 5, 6))
+    for entry, message in (
+        ('{"train": "a.csv", "groups": 3}', "--local: expected a text as groups, got 3"),
+        ('{"train": "a.csv", "categories": 1}', "--local: expected true or false as categories"),
+    ):
+        refuse(f"prepare mine --folder here --local '{entry}'", message)

@@ -1,0 +1,98 @@
+"""Tables over samples of datasets, of invented scores: means over folds, units, learning times."""
+
+import pandas as pd
+import pytest
+
+from made_tables import parsed, scores_of, texts
+from mnlearn.report import tables
+from mnlearn.study.definition import Study
+from mnlearn.study.fold_means import mean_over_folds
+from mnlearn.study.published import load_published
+
+LABELS = {"alarm": "Alarm", "msnbc": "MSNBC", "traffic": "Traffic"}
+TIMES = {
+    "study": "lem",
+    "table": "2f",
+    "size": 100,
+    "methods": [{"head": m.upper(), "method": m, "published": m} for m in ("dl", "lem")],
+}
+
+
+@pytest.fixture(scope="module")
+def published():
+    return load_published()
+
+
+def make(kind, rows, published, stale=frozenset(), **options):
+    scores = scores_of(rows)
+    means = mean_over_folds(scores)
+    product = {"name": "t", "kind": kind, "caption": "C.", **options}
+    content = {
+        "datasets": ["alarm", "msnbc"],
+        "samples": {"sizes": [100, 1000], "folds": 2},
+        "unavailable": ["traffic", "temperature"],
+        "tables": [product],
+    }
+    frame = pd.concat([scores, means]) if len(means) else scores
+    return tables.make_table(
+        Study("s", content), product, frame, published, labels=LABELS, stale=stale
+    )
+
+
+def folds(base, size, method, quantity, *values):
+    return [(f"{base}-n{size}-f{k}", method, "", quantity, value) for k, value in enumerate(values)]
+
+
+def test_a_row_of_means_has_its_spread_and_is_stale_if_a_fold_is(published):
+    rows = [
+        *folds("msnbc", 100, "lem", "ll", -6.0, -7.0),
+        *folds("msnbc", 1000, "lem", "ll", -5, -5),
+    ]
+    options = {
+        "columns": [
+            {"name": "lem", "method": "lem", "quantity": "ll", "stderr": True, "decimals": 2}
+        ],
+        "datasets": ["msnbc-n100", "msnbc-n1000"],
+    }
+    table = make("compare", rows, published, {("msnbc-n100-f1", "lem")}, **options)
+    assert texts(table) == [["MSNBC, 100", "-6.50 ± 0.50"], ["MSNBC, 1,000", "-5.00 ± 0.00"]]
+    assert [row.cells[1].stale for row in table.body] == [True, False]
+
+
+def test_units_count_the_points_inside_the_published_axis(published):
+    # Alarm: -30 to -14, MSNBC: -4.4 to -3; -12 nats are -17.3 bits and -3 nats -4.33 bits.
+    rows = [
+        *folds("alarm", 100, "lem", "ll", -12.0, -12.0),
+        *folds("alarm", 1000, "lem", "ll", -9.0, -10.0),
+        *folds("msnbc", 100, "lem", "ll", -3.0, -3.0),
+        *folds("msnbc", 1000, "lem", "ll", -6.0, -6.0),
+    ]
+    axes, series = {"study": "lem", "table": 2}, [{"method": "lem", "quantity": "ll"}]
+    table = make("units", rows, published, axes=axes, series=series)
+    assert texts(table)[0] == [
+        *("Alarm", "-30", "-14", "2", "-12.0 to -9.5", "0", "-17.3 to -13.7", "1"),
+    ]
+    by_name = {row["dataset"]: row for row in parsed(table)}
+    assert (by_name["msnbc"]["inside_nats"], by_name["msnbc"]["inside_bits"]) == ("1", "1")
+    assert texts(table)[1][:4] == ["Traffic", "-65", "-25", "not available"]
+
+
+def test_times_stand_beside_published_minutes(published):
+    rows = [
+        *folds("alarm", 100, "lem", "n_vars", 148.0, 148.0),
+        ("alarm-n100-f0", "lem", "", "seconds_learn", 6.0),
+        ("alarm-n100-f0", "dl", "", "seconds_learn", 36.0),
+        # Another size, which the table does not show.
+        ("alarm-n1000-f0", "dl", "", "seconds_learn", 99.0),
+    ]
+    table = make("training_times", rows, published, times=TIMES, limit=1440)
+    by_name = {row[0]: row[1:] for row in texts(table)}
+    assert by_name["Alarm"] == ["148", "148", "60", "91", "36.0", "6.00", "100", "910"]
+    assert by_name["Traffic"] == [
+        *("128", "not available", "1440 (limit)", "691", "", "", "", ""),
+    ]
+    row = next(row for row in parsed(table) if row["dataset"] == "alarm")
+    assert (row["dl_minutes_published"], row["lem_seconds"]) == ("60.0", "6.0")
+    assert row["lem_published_over_ours"] == "910.0"
+    assert any(note.startswith("MSNBC and") or "Traffic" in note for note in table.notes)
+    assert any("1,440 minutes" in note for note in table.notes)

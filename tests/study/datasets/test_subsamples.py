@@ -1,0 +1,118 @@
+"""Sub-samples of datasets: their names, what they take, how they are prepared."""
+
+import numpy as np
+import pytest
+
+from made_data import examples, write
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.text import load_dataset
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.costs import Size, dataset_size
+from mnlearn.study.datasets.prepare import check_dataset, label_datasets, prepare_dataset
+from mnlearn.study.datasets.subsamples import (
+    SubSample,
+    base_of,
+    parse_subsample,
+    take_subsample,
+)
+from mnlearn.study.recipes import data_recipe
+
+
+def numbered(n):
+    """Training data whose rows are the binary forms of their positions."""
+    rows = np.arange(n)[:, None] >> np.arange(12) & 1
+    return {"train": Dataset.from_arrays(rows), "valid": Dataset.from_arrays(rows[:5])}
+
+
+def positions(data):
+    return examples(data) @ (1 << np.arange(12))
+
+
+def test_names():
+    assert parse_subsample("msnbc-n1000-f2") == SubSample("msnbc", 1000, 2)
+    assert base_of("alarm_groups-n100-f0") == "alarm_groups"
+    for name in ("msnbc", "msnbc-n0-f0", "msnbc-n10-f01", "msnbc-n10", "msnbc-n10-f1\n", "-n1-f0"):
+        assert parse_subsample(name) is None
+        assert base_of(name) == name
+    with pytest.raises(InputError, match="expected a name such as msnbc-n1000-f2"):
+        take_subsample("msnbc", {}, 20)
+
+
+def test_smaller_sizes_are_part_of_larger_ones():
+    splits = numbered(3000)
+    taken = {
+        (size, fold): take_subsample(f"mine-n{size}-f{fold}", splits, 20)
+        for size in (10, 100)
+        for fold in (0, 1)
+    }
+    for fold in (0, 1):
+        small, large = (positions(taken[size, fold]["train"]) for size in (10, 100))
+        assert len(set(large.tolist())) == 100
+        np.testing.assert_array_equal(small, large[:10])
+        assert taken[10, fold]["valid"] is splits["valid"]
+    assert set(positions(taken[100, 0]["train"])) != set(positions(taken[100, 1]["train"]))
+    again = take_subsample("mine-n100-f1", splits, 20)
+    other = take_subsample("mine-n100-f1", splits, 21)
+    assert positions(again["train"]).tolist() == positions(taken[100, 1]["train"]).tolist()
+    assert positions(again["train"]).tolist() != positions(other["train"]).tolist()
+
+
+def test_fold_0_of_some_datasets_does_not_depend_on_the_seed():
+    splits = numbered(500)
+    expected = np.random.Generator(np.random.PCG64(20101)).permutation(500)[:50]
+    assert positions(take_subsample("msnbc-n50-f0", splits, 3)["train"]).tolist() == list(expected)
+    for name in ("alarm", "adult_groups"):
+        found = positions(take_subsample(f"{name}-n50-f0", splits, 3)["train"])
+        assert found.tolist() == list(range(50))
+
+
+def test_two_forms_of_one_dataset_have_the_same_folds():
+    splits = numbered(500)
+    one, other, third = (
+        positions(take_subsample(f"{name}-n50-f3", splits, 20)["train"]).tolist()
+        for name in ("alarm", "alarm_groups", "adult")
+    )
+    assert one == other
+    assert one != third
+
+
+def test_samples_that_cannot_be_taken_are_refused():
+    splits = numbered(30)
+    with pytest.raises(InputError, match="expected at most the 30 training examples there are"):
+        take_subsample("mine-n31-f0", splits, 20)
+    weighted = {"train": Dataset.from_arrays(np.eye(3), [1, 2, 3])}
+    with pytest.raises(InputError, match="weighted examples cannot be drawn"):
+        take_subsample("mine-n1-f0", weighted, 20)
+
+
+def test_a_sample_is_prepared_like_a_dataset(tmp_path):
+    name = "grid-n100-f1"
+    splits = prepare_dataset(name, tmp_path, 20)
+    written = {split: load_dataset(tmp_path / name / f"{split}.npz") for split in splits}
+    assert [data.n_examples for data in written.values()] == [100, 500, 1000]
+    whole = prepare_dataset("grid", tmp_path, 20)
+    assert np.array_equal(written["test"].rows, whole["test"].rows)
+    own = write(tmp_path / "own.csv", "a=x,a=y,b\n" + "1,0,0\n0,1,1\n" * 20)
+    local = {"train": str(own), "groups": "names"}
+    train = prepare_dataset("mine-n10-f0", tmp_path, 20, local)["train"]
+    assert (train.n_examples, train.groups) == (10, ((0, 1),))
+
+
+def test_what_a_study_knows_of_a_sample():
+    check_dataset("grid-n100-f1", {})
+    check_dataset("mine-n100-f1", {"mine": {"train": "a.csv"}})
+    with pytest.raises(InputError, match="dataset mine-n100-f1: expected one of"):
+        check_dataset("mine-n100-f1", {})
+    with pytest.raises(
+        InputError, match="dataset traffic: no public copy was found; name your own"
+    ):
+        check_dataset("traffic-n100-f1", {})
+    assert dataset_size("nltcs-n100-f0") == Size(100, 16, 0.332)
+    labels = label_datasets({"mine": {}}, ["nltcs-n1000-f2", "mine-n10-f0"])
+    assert labels["nltcs-n1000-f2"] == "NLTCS, 1,000 examples, fold 2"
+    assert labels["mine-n10-f0"] == "mine, 10 examples, fold 0"
+    recipes = [
+        data_recipe(f"grid-n{n}-f{f}", s, {}) for n, f, s in ((9, 0, 1), (9, 1, 1), (8, 0, 1))
+    ]
+    assert len({str(recipe) for recipe in [*recipes, data_recipe("grid-n9-f0", 2, {})]}) == 4
+    assert data_recipe("nltcs-n9-f0", 1, {})["base"] != data_recipe("kdd-n9-f0", 1, {})["base"]

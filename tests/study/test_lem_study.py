@@ -1,0 +1,117 @@
+"""The study `lem` as it is, with a few small samples in place of its data."""
+
+import numpy as np
+import pytest
+
+from mnlearn.inference.query_groups import partitions
+from mnlearn.report import claims, tables
+from mnlearn.report.claims.verdicts import UNKNOWN
+from mnlearn.report.figures import draw
+from mnlearn.report.figures.canvas import NOTHING, Material
+from mnlearn.runtime.files import write_json
+from mnlearn.study.cells.learn import learn_cell
+from mnlearn.study.cells.likelihoods import compare_likelihoods
+from mnlearn.study.cells.score import score_cell
+from mnlearn.study.cells.timing import time_cell
+from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn.study.definition import load_study
+from mnlearn.study.gather import gather
+from mnlearn.study.published import load_published, tidy_scores
+from workflow_tree import ROOT
+
+STUDY = load_study(ROOT / "workflow/studies/lem.yaml")
+# Every dataset at the largest size; the table of thresholds is of 1,000 examples.
+SAMPLES = [
+    *(f"{base}-n10000-f0" for base in STUDY.bases),
+    *(f"{base}-n1000-f0" for base in ("msnbc", "adult")),
+    "msnbc-n1000-f1",
+]
+LABELS = {d: d.capitalize() for d in (*STUDY.bases, *STUDY.content["unavailable"])}
+N_EXAMPLES = 80
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory):
+    """The scores of all methods on the samples, made by the steps of the workflow."""
+    folder = tmp_path_factory.mktemp("lem")
+    splits = dict(zip(("train", "valid", "test"), load_embedded("triples", 7), strict=True))
+    for name, data in splits.items():
+        data.take(np.arange(N_EXAMPLES)).save(folder / f"{name}.npz")
+    write_json(folder / "groups.json", partitions(7, "d", splits["test"].n_vars, 4, n=1))
+    paths = {"cell": [], "likelihood": [], "timing": []}
+    for dataset in SAMPLES:
+        for method in STUDY.methods_on(dataset):
+            make_records(folder, dataset, method, paths)
+    return gather(
+        paths["cell"],
+        likelihood_paths=paths["likelihood"],
+        timing_paths=paths["timing"],
+        timed=STUDY.content["timed"],
+    )
+
+
+def make_records(folder, dataset, method, paths):
+    """Learn, score and time one cell; add its records to the lists of paths."""
+    identity = {"study": "lem", "dataset": dataset, "method": method, "recipe": {}}
+    place, cell = folder / dataset / method, folder / "cells" / dataset / f"{method}.json"
+    learn_cell(
+        STUDY.learner(method), {**identity, "seed": 7}, folder / "train.npz", folder / "valid.npz",
+        values=STUDY.grid(method, dataset), cmll_settings={}, checkpoint_folder=None,
+        model_folder=place / "models",
+    )  # fmt: skip
+    score_cell(
+        place / "models", folder / "test.npz", folder / "groups.json", STUDY.inference(dataset),
+        checkpoint_folder=None, per_example_path=place / "rows.csv",
+        trace_path=place / "trace.csv", cell_path=cell, cmll_of=STUDY.cmll_of(method, dataset),
+    )  # fmt: skip
+    paths["cell"].append(cell)
+    compared = STUDY.content["likelihoods"]
+    timed = compared["timed"] if STUDY.is_timed(dataset) else []
+    if method in (*compared["methods"], *timed):
+        out = place / "likelihoods.json"
+        settings = {**compared, "annealing": {"n_chains": 10, "n_steps": 10}}
+        test = folder / "test.npz"
+        compare_likelihoods(place / "models", test, settings, identity, seed=7, out=out)
+        paths["likelihood"].append(out)
+    if method in STUDY.content["timed"] and STUDY.is_timed(dataset):
+        time_cell(cell, folder / "train.npz", {}, place / "time.json")
+        paths["timing"].append(place / "time.json")
+
+
+@pytest.fixture(scope="module")
+def published():
+    return load_published()
+
+
+@pytest.mark.parametrize("product", STUDY.content["tables"], ids=lambda product: product["name"])
+def test_every_column_of_every_table_has_numbers(product, scores, published):
+    table = tables.make_table(STUDY, product, scores, published, labels=LABELS)
+    assert table.body
+    shown = [any(row.cells[k].text for row in table.body) for k in range(len(table.columns))]
+    assert all(shown), [c for c, found in zip(table.columns, shown, strict=True) if not found]
+
+
+@pytest.mark.parametrize("product", STUDY.content["figures"], ids=lambda product: product["name"])
+def test_every_figure_is_drawn(product, scores, published, tmp_path):
+    material = Material(STUDY, tidy_scores(scores), published, STUDY.labels(LABELS), tmp_path, {})
+    texts = [text.get_text() for text in draw(material, product).axes[0].texts]
+    assert NOTHING not in texts
+
+
+def test_figure_2_has_every_series_and_says_what_is_not_available(scores, published, tmp_path):
+    material = Material(STUDY, tidy_scores(scores), published, STUDY.labels(LABELS), tmp_path, {})
+    product = next(p for p in STUDY.content["figures"] if p["kind"] == "learning_curves")
+    figure = draw(material, product)
+    heads = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert heads == [series["head"] for series in product["series"]]
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles[:3] == ["(a) Alarm", "(b) Traffic", "(c) Temperature"]
+    assert titles[3:6] == ["(d) Msnbc", "(e) Adult", "(f) Learning time"]
+
+
+def test_claims_on_what_is_scored_have_a_verdict(scores, published):
+    found = claims.evaluate(STUDY, scores, published)
+    judged = {claim.id for claim in found if claim.outcome.verdict != UNKNOWN}
+    assert judged >= {29, 30, 31, 32, 33, 34, 35, 38, 40, 41, 42, 44, 148, 151, 152, 153}
+    unavailable = [claim for claim in found if claim.kind == "unavailable"]
+    assert all(claim.outcome.reason.startswith("needs ") for claim in unavailable)

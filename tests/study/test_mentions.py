@@ -1,0 +1,97 @@
+"""Quantities that tables and figures name: those that are misspelt are refused."""
+
+import pytest
+
+from made_tables import scores_of
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.definition import load_study
+from mnlearn.study.gather import read_scores
+from mnlearn.study.mentions import check_sources
+from mnlearn.study.published import load_published
+from workflow_tree import ROOT, TINY
+
+STUDIES = sorted((ROOT / "workflow/studies").glob("*.yaml"))
+CONTENT = {
+    **TINY,
+    "queries": {"examples": 1, "percentages": [10], "methods": ["dtsl"]},
+}
+SCORES = scores_of([("triples", "dtsl", "", "pll", -1.0), ("triples", "dtsl", "", "n_splits", 3.0)])
+
+
+def check(kind, **options):
+    entry = {"name": "t", "kind": "compare", **options}
+    check_sources("s", CONTENT, kind, entry, scores=SCORES, published=load_published())
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_the_studies_of_papers_name_what_there_is(path):
+    study, published = load_study(path), load_published()
+    recorded = ROOT / f"results/{path.stem}/scores.csv"
+    scores = read_scores(recorded) if recorded.exists() else scores_of([])
+    for kind in ("tables", "figures"):
+        for entry in study.content[kind]:
+            check_sources(path.stem, study.content, kind, entry, scores=scores, published=published)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("pl", "pll"),
+        ("PLL", "pll"),
+        ("cml", "cmll"),
+        ("n_split", "n_splits"),
+        ("seconds_lern", "seconds_learn"),
+        ("chosen_kapa", "chosen_kappa"),
+        ("export_m", "export_mn"),
+        ("kl_to_atom", "kl_to_atomic"),
+        ("cmll_sampled_q1", "cmll_sampled_q10"),
+    ],
+)
+def test_a_misspelt_quantity_is_refused_with_its_place(given, meant):
+    columns = [{"name": "first", "method": "dtsl", "quantity": given}]
+    with pytest.raises(InputError) as caught:
+        check("tables", columns=columns)
+    assert str(caught.value) == (
+        f"study s, table t, column first: no quantity {given!r}; did you mean {meant!r}?"
+    )
+    with pytest.raises(InputError, match=rf"^study s, figure t, y: no quantity '{given}'; did"):
+        check("figures", y={"method": "dtsl", "quantity": given})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        # A step that has not run yet would make it.
+        {"method": "dtsl", "quantity": "cmll_beliefs_q10"},
+        {"method": "dtsl", "quantity": "pll_less_atomic"},
+        # The method has no scores yet, so that the details of its learner are not known.
+        {"method": "atomic", "quantity": "n_split"},
+        # The label of an axis.
+        {"quantity": "CML"},
+        # A column of a file of grid points, and the name that the table gives its largest value.
+        {
+            "traces": [{"method": "dtsl", "quantity": "n_split", "name": "most_splits"}],
+            "columns": [{"method": "dtsl", "quantity": "most_splits"}],
+        },
+    ],
+)
+def test_what_may_come_is_not_refused(options):
+    check("tables", **options)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"study": "gsl"}, "no published study 'gsl'; did you mean 'gssl'?"),
+        ({"table": 22}, "no published table '22'; did you mean '2'?"),
+        ({"method": "dtls"}, "no published method 'dtls'; did you mean 'dtsl'?"),
+        ({"quantity": "cml"}, "no published quantity 'cml'; did you mean 'cmll'?"),
+        ({"quantity": "zzz"}, "no published quantity 'zzz'; expected one of "),
+    ],
+)
+def test_a_published_source_has_numbers(changes, problem):
+    source = {"study": "gssl", "table": 2, "method": "dtsl", "quantity": "cmll"}
+    check("tables", columns=[source])
+    with pytest.raises(InputError, match="study s, table t, column 1: ") as caught:
+        check("tables", columns=[{**source, **changes}])
+    assert problem in str(caught.value)

@@ -1,0 +1,19 @@
+# The shell of every job reads this first. Descriptor 3 is the output of Snakemake; that of the job
+# is its log. With `--quiet` Snakemake says neither which job has failed nor where its log is.
+exec 3>&2
+# The log can be on a full disk: the command then says so in the output of Snakemake.
+export MNLEARN_ERRORS_DESCRIPTOR=3
+
+mnlearn() {
+    local status=0 log last=
+    command mnlearn "$@" || status=$?
+    # 130: an interrupt, which is no fault of the job.
+    if [ "$status" -ne 0 ] && [ "$status" -ne 130 ]; then
+        log=$(readlink /proc/self/fd/2) || log="its log"
+        if [ -f "$log" ]; then
+            last=$(grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c -1000)
+        fi
+        echo "failed with status $status, see ${log#"$PWD/"}: ${last#mnlearn: }" >&3
+    fi
+    return "$status"
+}
