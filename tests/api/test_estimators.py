@@ -168,5 +168,7 @@ def test_a_wrong_cell_is_named():
         fit(sparse.csr_array([[0, 1], [2, 0]]))
     with pytest.raises(mn.InputError, match="sample_weight, row 1: expected a number from 0"):
         fit(ROWS[:2], sample_weight=[1, -1])
+    with pytest.raises(mn.InputError, match="X: expected a matrix, got a mapping"):
+        fit(FRAME.to_dict("list"))
     assert mn.Atomic().fit(FRAME.astype(bool)).score(FRAME) == fit(FRAME).score(FRAME)
     assert mn.Atomic().fit(FRAME.astype("boolean")).score(FRAME) == fit(FRAME).score(FRAME)

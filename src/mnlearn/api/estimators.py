@@ -128,6 +128,11 @@ class Estimator(DensityMixin, BaseEstimator):
         self._check_fitted()
         return self.model_.query(evidence, n_jobs=self.n_jobs, **settings)
 
+    def most_probable(self, evidence: Any = None) -> Any:
+        """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`."""
+        self._check_fitted()
+        return self.model_.most_probable(evidence)
+
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset:
         """Return data as the estimator sees them, after `fit`: checked, and 0 or 1."""
         self._check_fitted()
@@ -187,6 +192,9 @@ class LearnerEstimator(Estimator):
     """An estimator of one of the learners in `mnlearn.methods`."""
 
     learner: ClassVar[type[Learner]]
+    # The name on the command line.
+    learner_name: ClassVar[str]
+    title: ClassVar[str]
 
     def chosen_values(self) -> dict[str, Any]:
         """Return the hyperparameters by the names that the command line knows, with the seed."""
@@ -245,7 +253,12 @@ def make_estimator(name: str) -> type[LearnerEstimator]:
         learner.__name__,
         [(field, kind, dataclasses.field(default=default)) for field, kind, default in own],
         bases=(LearnerEstimator,),
-        namespace={"learner": learner, "criterion": learner.criterion, "title": learner.title},
+        namespace={
+            "learner": learner,
+            "learner_name": name,
+            "criterion": learner.criterion,
+            "title": learner.title,
+        },
         eq=False,
         repr=False,
         kw_only=True,

@@ -1,7 +1,8 @@
 """What people give in Python: arrays, tables, sparse matrices, weights, seeds, threads."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,11 @@ def to_binary(
 
 
 def check_columns(X: Any, argument: str = "X") -> None:
-    """Refuse a DataFrame with a column of texts; the message names the column and the row."""
+    """Refuse what is no matrix, and a DataFrame with a column of texts, which is named."""
+    if isinstance(X, str | PathLike):
+        raise InputError(f"{argument}: expected data, got a path; mnlearn.read_data reads a file.")
+    if isinstance(X, Mapping) and not sparse.issparse(X):
+        raise InputError(f"{argument}: expected a matrix, got a mapping; use pandas.DataFrame(X).")
     if not is_frame(X):
         return
     for v, name in enumerate(X.columns):

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from mnlearn.api.estimators import LearnerEstimator
 from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
 from mnlearn.api.models import public
-from mnlearn.api.names import class_names
 from mnlearn.api.queries import settings_of
 from mnlearn.inference.query_groups import random_partition
 from mnlearn.learning.checkpoints import Checkpoints
@@ -123,10 +122,10 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         last = self._criterion(best, valid, seed, threads)
         kept = Checkpoints(
             None if self.checkpoints is None else Path(self.checkpoints),
-            learner=learner.__name__,
-            code=_code_of(learner.__name__),
+            learner=best.learner_name,
+            code=code_digest(learner_root(best.learner_name), "learning.tuning.tune"),
             data=[_data_digest(train), _data_digest(valid)],
-            network=None if network is None else repr(_arrays_digest(network)),
+            network=None if network is None else _network_digest(network),
             grid=grid,
             criterion=[self.criterion, self.folds, self.inference, seed],
         )
@@ -256,18 +255,14 @@ def _results(trace: list[dict[str, Any]], named: Mapping[str, str]) -> dict[str,
     return {**results, "mean_test_score": scores, "rank_test_score": rank, "stage": stage}
 
 
-def _code_of(class_name: str) -> str:
-    return code_digest(learner_root(class_names()[class_name]), "learning.tuning.tune")
-
-
 def _data_digest(data: Dataset) -> str:
-    digest = hashlib.sha256(repr((data.rows.shape, data.names)).encode())
+    digest = hashlib.sha256(repr((data.rows.shape, data.names, data.groups)).encode())
     for array in (data.rows, data.weight):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 
-def _arrays_digest(network: Any) -> str:
+def _network_digest(network: Any) -> str:
     """Return a digest of a dependency network."""
     trees, features = network.trees, network.features
     digest = hashlib.sha256()
