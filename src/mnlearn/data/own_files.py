@@ -51,7 +51,11 @@ def load_local(
         )
     if valid is None or test is None:
         data = _read(train, encoding, limit)
-        return split_examples(data, fractions, stream(seed, "local", "split"))
+        try:
+            return split_examples(data, fractions, stream(seed, "local", "split"))
+        except InputError as error:
+            fault = str(error).removeprefix("data: ")
+            raise (InputError(f"{train}: {fault}") if fault != str(error) else error) from error
     paths = (train, valid, test)
     data_of = dict(zip(SPLITS, (_read(path, encoding, limit) for path in paths), strict=True))
     named = next((s for s in SPLITS if data_of[s].names is not None), "train")
