@@ -5,6 +5,7 @@ yet.
 """
 
 import difflib
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -104,6 +105,8 @@ def check_sources(
 
     """
     found, scored = set(scores["quantity"]), set(scores["method"])
+    # Figures of query curves name the quantities of all shares at once.
+    found |= {re.sub(r"_q\d+$", "", quantity) for quantity in found}
     traced = [str(trace.get("name")) for trace in entry.get("traces", [])]
     possible = [*found, *traced, *_possible_quantities(content)]
     for place, options in _walk(entry):
