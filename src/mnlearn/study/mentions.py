@@ -5,7 +5,6 @@ yet.
 """
 
 import difflib
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -105,8 +104,6 @@ def check_sources(
 
     """
     found, scored = set(scores["quantity"]), set(scores["method"])
-    # Figures of query curves name the quantities of all shares at once.
-    found |= {re.sub(r"_q\d+$", "", quantity) for quantity in found}
     traced = [str(trace.get("name")) for trace in entry.get("traces", [])]
     possible = [*found, *traced, *_possible_quantities(content)]
     for place, options in _walk(entry):
@@ -146,10 +143,10 @@ def _possible_quantities(content: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{score}_less_{other}" for score in _SCORES)
     for forms in content.get("exports", {}).values():
         yield from (f"export_{form}" for form in forms)
-    if "queries" in content:
-        yield from _OF_QUERIES
-        for percentage in content["queries"]["percentages"]:
-            yield from (f"{name}_q{percentage}" for name in _OF_QUERIES)
+    # Figures name the quantities of all shares at once.
+    yield from _OF_QUERIES
+    for percentage in content.get("queries", {}).get("percentages", []):
+        yield from (f"{name}_q{percentage}" for name in _OF_QUERIES)
     for entry in methods.values():
         for grid in (entry.get("grid", {}), *entry.get("exceptions", {}).values()):
             for parameter, values in grid.items():
