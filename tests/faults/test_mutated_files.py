@@ -13,6 +13,8 @@ from faults.forms import make_forms
 from faults.mutations import mutated
 from faults.worker import Worker
 
+pytestmark = pytest.mark.xdist_group("mutated files")
+
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):

@@ -62,5 +62,7 @@ TARGETS = (
         ("models/io/*.py", "models/io/libra/*.py"),
         ("models", "cli/test_bad_inputs.py"),
     ),
-    Target("files", ("data/*.py", "learning/checkpoints.py"), ("data", "learning/test_checkpoints.py")),
+    Target(
+        "files", ("data/*.py", "learning/checkpoints.py"), ("data", "learning/test_checkpoints.py")
+    ),
 )

@@ -62,7 +62,7 @@ def load_local(
     names = data_of[named].names
     path_of = dict(zip(SPLITS, paths, strict=True))
     for split in SPLITS:
-        _check_same_variables(path_of[named], data_of[named], path_of[split], data_of[split])
+        check_same_variables(path_of[named], data_of[named], path_of[split], data_of[split])
     a, b, c = (data_of[split].rename(names) for split in SPLITS)
     return a, b, c
 
@@ -71,10 +71,13 @@ def _read(path: Path | str, encoding: Encoding | None, limit: ExpansionLimit) ->
     return load_dataset(path, limit) if encoding is None else encode(path, encoding, limit)
 
 
-def _check_same_variables(
+def check_same_variables(
     path: Path | str, data: Dataset, other_path: Path | str, other: Dataset
 ) -> None:
-    """Raise InputError unless both have the same number of variables and, if any, names."""
+    """Raise InputError unless both have the same number of variables and, if any, names.
+
+    path, data, other_path, other : a dataset and its file, and those that are compared with them.
+    """
     if other.n_vars != data.n_vars:
         raise InputError(
             f"{other_path}: expected {data.n_vars} variables as in {path}, got {other.n_vars}."
