@@ -106,3 +106,55 @@ def gibbs_stationary(model, x, query, n_sweeps=20000):
         if np.abs(p - before).max() < 1e-14:
             break
     return sum(pi * s for pi, s in zip(p, states, strict=True))
+
+
+class BeliefPropagation:
+    """Sum-product messages from the table of each feature's values; all are log-odds of 1."""
+
+    def __init__(self, network):
+        self.beliefs = np.zeros(network.n_vars)
+        self.factors = []
+        for f, w in enumerate(network.weight):
+            variables, asked = np.array(network.features.literals(f)).T
+            states = all_states(len(variables))
+            table = np.where((states == asked).all(axis=1), np.exp(w), 1.0)
+            self.factors.append((variables, states, table, np.zeros(len(variables))))
+        self._arrange()
+
+    def _arrange(self):
+        """Put the factors in runs: each into the first run that has none of its variables."""
+        runs = []
+        for factor in self.factors:
+            for run in runs:
+                if not set(factor[0]) & {v for other in run for v in other[0]}:
+                    run.append(factor)
+                    break
+            else:
+                runs.append([factor])
+        self.factors = [factor for run in runs for factor in run]
+
+    def iterate(self, damping, parallel):
+        before = self.beliefs.copy()
+        for variables, states, table, messages in self.factors:
+            cavity = (before if parallel else self.beliefs)[variables] - messages
+            own = 1 / (1 + np.exp(np.where(states, -cavity, cavity)))
+            others = (table * own.prod(axis=1))[:, None] / own
+            new = np.log((others * states).sum(axis=0)) - np.log(
+                (others * (1 - states)).sum(axis=0)
+            )
+            change = (1 - damping) * (new - messages)
+            messages += change
+            self.beliefs[variables] += change
+        return np.abs(self.beliefs - before).max()
+
+    def log_partition(self):
+        """Return the Bethe estimate: mean log-potential plus entropies (Yedidia et al. 2005)."""
+        p = 1 / (1 + np.exp(-self.beliefs))
+        entropy = -(p * np.log(p) + (1 - p) * np.log(1 - p))
+        total = entropy.sum()
+        for variables, states, table, messages in self.factors:
+            cavity = self.beliefs[variables] - messages
+            joint = table * np.exp(states @ cavity)
+            joint /= joint.sum()
+            total += joint @ (np.log(table) - np.log(joint)) - entropy[variables].sum()
+        return total

@@ -43,6 +43,11 @@ def folder(tmp_path_factory):
     rows[:, 1] = rows[:, 0] ^ (rng.random(120) < 0.2)
     for name in ("mine", "test", "valid", "items"):
         np.savetxt(folder / f"{name}.csv", rows, "%d", ",")
+    values = rng.integers(0, 4, (120, 2))
+    (folder / "table.csv").write_text("a,b\n" + "".join(f"{a},v{b}\n" for a, b in values))
+    hot = np.hstack([np.eye(4, dtype=int)[values[:, v]] for v in (0, 1)])
+    names = ",".join(f"{name}={k}" for name in ("age", "size") for k in range(4))
+    np.savetxt(folder / "onehot.csv", hot, "%d", ",", header=names, comments="")
     (folder / "questions.csv").write_text("1,*,0,1,0\n")
     (folder / "row.csv").write_text("1,*,*,*,*\n")
     (folder / "grid.yaml").write_text("feature_mode: [prune, nonzero]\n")

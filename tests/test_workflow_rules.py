@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from mnlearn.data.dataset import load_npz
 from mnlearn.runtime.code_digest import reached
 from workflow_tree import ROOT, TINY, Tree
 
@@ -107,6 +108,23 @@ def test_hostile_names_end_the_planning(tree, kind):
         table = {**TINY["tables"][0], "name": name}
         shown = refused(tree, "studies=[tiny]", study={**TINY, "tables": [table]})
     assert name in shown
+
+
+def test_a_study_may_have_sub_samples(tmp_path):
+    tree = Tree(tmp_path)
+    tree.write_study({**TINY, "datasets": ["grid-n60-f1", "mine-n5-f0"]})
+    (tree.folder / "mine.csv").write_text("a=x,a=y,b\n" + "1,0,0\n0,1,1\n" * 20)
+    (tree.folder / "config.yaml").write_text(
+        (tree.folder / "config.yaml")
+        .read_text()
+        .replace("local: {}", "local: {mine: {train: mine.csv, groups: names}}")
+    )
+    wanted = [f"results/data/{name}/train.npz" for name in ("grid-n60-f1", "mine-n5-f0")]
+    result = tree.run(*wanted)
+    assert result.returncode == 0, result.stderr
+    grid, mine = (load_npz(tree.folder / path) for path in wanted)
+    assert (grid.n_examples, mine.n_examples, mine.groups) == (60, 5, ((0, 1),))
+    assert tree.planned()["tune"] == 4
 
 
 def test_hostile_files_and_columns_go_through_the_whole_workflow(tmp_path):

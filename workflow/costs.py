@@ -14,7 +14,7 @@ import numpy as np
 
 from mnlearn.runtime.files import read_json, write_text
 from mnlearn.study.cells.files import CHOSEN
-from mnlearn.study.datasets.costs import COLUMNS, QUANTITIES, Law, dataset_size, n_products
+from mnlearn.study.costs import COLUMNS, QUANTITIES, Law, dataset_size, n_products
 from mnlearn.study.definition import Study, load_study
 
 ROOT = Path(__file__).parent.parent

@@ -57,6 +57,7 @@ SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
     "dn_tree": [("dn2mn", "dn_tree", "pll", None, "networks")],
     "dtsl": [("gssl", "dtsl", "cmll", 2, "cmll"), ("dtsl", "dtsl", "cmll", None, "cmll")],
     "gssl": [("gssl", "gssl", "cmll", 2, "cmll")],
+    "junction_tree": [("lem", "junction_tree", "ll", None, "ll")],
     "l1": [("gssl", "l1", "cmll", 2, "cmll"), ("dtsl", "l1", "cmll", None, "table6")],
     "lem": [("lem", "lem_paper", "ll", None, "ll"), ("lem", "lem", "ll", None, "ll")],
     "ltm": [("acmn", "ltm", "ll", 1, "ll")],
@@ -161,7 +162,7 @@ def score_table(learner: str) -> str:
         ].set_index("dataset")["value"]
         both = sorted(set(ours.index) & set(told.index))
         link = f"[`{table}`](../../results/{study}/tables/{table}.md)"
-        first = [f"`{method}` of `{study}`", quantity.upper()]
+        first = [f"`{method}` of `{study}`", quantity.upper().replace("_ANNEALED", " (AIS)")]
         if number is None:
             rows.append([*first, str(len(ours)), f"{ours.mean():.3f}", "–", "–", link])
             continue

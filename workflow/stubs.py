@@ -7,7 +7,7 @@ import dataclasses
 from pathlib import Path
 
 from mnlearn.api.estimators import make_estimator
-from mnlearn.api.learners import class_names
+from mnlearn.api.names import class_names
 
 STUB = Path(__file__).parent.parent / "src" / "mnlearn" / "api" / "learners.pyi"
 HEAD = '''"""The estimators of all learners; `make readme` writes this file."""
@@ -15,18 +15,12 @@ HEAD = '''"""The estimators of all learners; `make readme` writes this file."""
 from typing import Any
 
 from mnlearn.api.estimators import LearnerEstimator
-
-__all__ = [
-{names}]
-
-def class_names() -> dict[str, str]: ...
 '''
 
 
 def stub_text() -> str:
     """Return the text of the stub: a class with typed arguments for each learner."""
-    names = "".join(f'    "{name}",\n' for name in sorted(class_names()))
-    parts = [HEAD.format(names=names)]
+    parts = [HEAD]
     for class_name, name in sorted(class_names().items()):
         made = make_estimator(name)
         summary = (made.__doc__ or "").splitlines()[0]
@@ -34,10 +28,15 @@ def stub_text() -> str:
         own = [(f.name, _kind(f), f.default) for f in dataclasses.fields(made)]
         lines += [f"    {field}: {kind}" for field, kind, _ in own]
         lines += ["    def __init__(", "        self,", "        *,"]
-        lines += [f"        {field}: {kind} = {default!r}," for field, kind, default in own]
+        lines += [f"        {field}: {kind} = {_written(default)}," for field, kind, default in own]
         lines += ["    ) -> None: ..."]
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
+
+
+def _written(value: object) -> str:
+    """Return a default as the formatter would write it."""
+    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _kind(field: dataclasses.Field) -> str:

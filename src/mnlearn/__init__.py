@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mnlearn.api.models import BayesianNetwork as BayesianNetwork
     from mnlearn.api.models import DependencyNetwork as DependencyNetwork
     from mnlearn.api.models import FeatureTree as FeatureTree
+    from mnlearn.api.models import JunctionTreeModel as JunctionTreeModel
     from mnlearn.api.models import MarkovNetwork as MarkovNetwork
     from mnlearn.api.scores import score as score
     from mnlearn.api.search import GridSearch as GridSearch
@@ -40,6 +41,7 @@ _PLACES = {
     "GridSearch": "api.search",
     "InputError": "runtime.errors",
     "Ising": "api.ising",
+    "JunctionTreeModel": "api.models",
     "MarkovNetwork": "api.models",
     "from_dependency_network": "api.conversion",
     "load": "api.files",
@@ -49,22 +51,24 @@ _PLACES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+if not TYPE_CHECKING:  # or type checkers would take any name for one of these
 
-    if name == "__version__":
-        # Reading the metadata of a package takes 30 ms, a sixth of `mnlearn --help`.
-        return import_module("importlib.metadata").version("mnlearn")
-    if name == "__all__":
-        return _public_names()
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    place = _PLACES.get(name)
-    if place is None and name not in import_module("mnlearn.api.learners").class_names():
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"mnlearn.{place or 'api.learners'}"), name)
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
+
+        if name == "__version__":
+            # Reading the metadata of a package takes 30 ms, a sixth of `mnlearn --help`.
+            return import_module("importlib.metadata").version("mnlearn")
+        if name == "__all__":
+            return _public_names()
+        place = _PLACES.get(name)
+        if name.startswith("_") or (place is None and name not in _public_names()):
+            # Python suggests a name like it from the module and the name.
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=import_module(__name__))
+        found = getattr(import_module(f"mnlearn.{place or 'api.learners'}"), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
@@ -72,6 +76,6 @@ def __dir__() -> list[str]:
 
 
 def _public_names() -> list[str]:
-    from mnlearn.api.learners import class_names
+    from mnlearn.api.names import class_names
 
     return sorted({*_PLACES, *class_names(), "__version__"})

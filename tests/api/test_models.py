@@ -11,7 +11,7 @@ import pytest
 import mnlearn as mn
 from made_networks import grid_network, random_network
 from mnlearn.api.kinds import KINDS as CORE
-from mnlearn.api.models import Model, public
+from mnlearn.api.models import _PUBLIC, Model, public
 from oracles import all_states, joint
 
 NAMES = ("sleep", "mood", "work", "sport", "music")
@@ -25,6 +25,7 @@ KINDS = {
     "DependencyNetwork": mn.DNTree,
     "ArithmeticCircuit": mn.ChowLiu,
     "FeatureTree": mn.LEM,
+    "JunctionTreeModel": mn.JunctionTree,
 }
 
 
@@ -38,7 +39,7 @@ def test_every_kind_of_model_has_its_class():
     """Methods for people have other names than what the package itself reads."""
     asked = {name for name in vars(Model) if not name.startswith("_")}
     for kind in CORE:
-        assert issubclass(getattr(mn, kind.__name__), kind)
+        assert issubclass(getattr(mn, _PUBLIC[kind].__name__), kind)
         assert not asked & {*vars(kind), *(f.name for f in fields(kind))}
 
 
@@ -88,6 +89,21 @@ def test_probabilities_are_those_of_the_joint_distribution():
     assert sampled.attrs["inference"] == "gibbs"
 
 
+@pytest.mark.parametrize("kind", ["MarkovNetwork", "ArithmeticCircuit", "FeatureTree"])
+def test_most_probable_values(kind):
+    model = learned(kind)
+    states = all_states(5)
+    score = model.score_samples(states, "ll")
+    best = states[np.argmax(np.where(states[:, 3] == 1, score, -np.inf))]
+    found = model.most_probable({"sport": 1})
+    assert found.to_dict() == {n: best[v] for v, n in enumerate(NAMES) if n != "sport"}
+    whole = model.most_probable(pd.DataFrame({"sport": [1, np.nan]}))
+    assert whole.loc[0].tolist() == best.tolist()
+    assert whole.loc[1].tolist() == states[score.argmax()].tolist()
+    with pytest.raises(mn.InputError, match="no joint distribution"):
+        learned("DependencyNetwork").most_probable()
+
+
 def test_a_network_of_modest_width_is_answered_exactly():
     network = public(grid_network(5))
     found = network.query({0: 1})
@@ -116,7 +132,8 @@ def test_tables_of_evidence():
         ({"sleep": "yes"}, "evidence, variable 'sleep'.*got 'yes'"),
         ({9: 1}, "evidence: expected a name or a number from 0 to 4, got 9"),
         (np.zeros((2, 3)), "evidence: expected 5 columns"),
-        (np.zeros(5), "evidence: expected a mapping or rows"),
+        (np.zeros(5), "evidence: expected a mapping of variables to values"),
+        (["sleep"], "evidence: expected a mapping of variables to values"),
         (pd.DataFrame({"mod": [1]}), "evidence: there is no variable 'mod'"),
         (pd.DataFrame({"mood": [3]}), "evidence, row 0, variable 'mood': expected 0, 1 or NaN"),
     ],
@@ -130,6 +147,12 @@ def test_wrong_questions_are_named():
     model = learned("MarkovNetwork")
     with pytest.raises(mn.InputError, match="variables: the value of 'sleep' is in the evidence"):
         model.query({"sleep": 1}, variables="sleep")
+    with pytest.raises(mn.InputError, match=r"a mapping, as in query\({'sleep': ...}\)"):
+        model.query(sleep=1)
+    with pytest.raises(mn.InputError, match="model: expected a model of mnlearn, got int"):
+        mn.score(3, FRAME)
+    with pytest.raises(mn.InputError, match="X: expected data, got a path"):
+        model.score("test.csv")
     with pytest.raises(mn.InputError, match="inference: expected one of auto"):
         model.query({"sleep": 1}, inference="guess")
     with pytest.raises(mn.InputError, match="inference: expected settings among burn_in"):

@@ -5,13 +5,15 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import sparse
 
 import mnlearn
-from made_data import PLAIN, examples, matrices, write
+from made_data import PLAIN, assert_same, examples, matrices, write
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
@@ -103,6 +105,15 @@ def test_weights_that_are_not_positive_are_refused(weight):
 def test_weights_and_names_of_another_length_are_refused(given):
     with pytest.raises(InputError):
         merge_rows(np.eye(2), **given)
+
+
+def test_tables_keep_their_names_and_sparse_matrices_are_read():
+    rows = np.array([[0, 1], [1, 1]])
+    named = Dataset.from_arrays(pd.DataFrame(rows, columns=["a", "b"]))
+    assert named.names == ("a", "b")
+    assert Dataset.from_arrays(pd.DataFrame(rows)).names is None
+    assert_same(Dataset.from_arrays(sparse.csr_array(rows), names=["a", "b"]), named)
+    assert repr(named) == "<Dataset: 2 examples, 2 distinct, 2 variables>"
 
 
 def test_take_returns_examples_by_their_position(tmp_path):

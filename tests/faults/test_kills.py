@@ -14,6 +14,9 @@ from faults.counting import N
 from faults.forks import Forks
 from faults.jobs import JOBS, differences, final_files, job, make_inputs
 
+# Both workers of a run would make the inputs and warm up.
+pytestmark = pytest.mark.xdist_group("kills")
+
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 # A job is killed so often before it may end.
 KILLS_OF_JOB = 5

@@ -12,13 +12,13 @@ from mnlearn.inference.terms import query_of, terms_of
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
-from oracles import all_states, conditional_marginals, log_potential
+from oracles import BeliefPropagation, all_states, conditional_marginals, log_potential
 
 NOTHING = np.empty((1, 0), np.uint8)
 
 
-def marginals(network, row, query):
-    found = infer_beliefs(terms_of(network), row, np.array(query))
+def marginals(network, row, query, inference=None):
+    found = infer_beliefs(terms_of(network), row, np.array(query), inference or Inference("bp"))
     assert found.query.tolist() == sorted(query)
     return 1 / (1 + np.exp(-found.log_odds)), found.converged
 
@@ -75,7 +75,7 @@ def test_beliefs_are_near_the_marginals_where_couplings_are_weak(seed):
 def test_weights_that_rule_a_state_out_give_numbers():
     conjunctions = [[(0, 1)], [(0, 1), (1, 1)], [(1, 0), (2, 0)]]
     network = markov_network(3, features_of(conjunctions), np.array([np.inf, np.inf, -np.inf]))
-    p, _ = marginals(network, np.zeros(3, np.uint8), [0, 1, 2])
+    p, _ = marginals(network, np.zeros(3, np.uint8), [0, 1, 2], tight())
     assert p[0] == pytest.approx(1)
     assert p[1] == pytest.approx(1)
     assert p[2] == pytest.approx(0.5)
@@ -120,6 +120,29 @@ def test_fixed_points_are_those_of_another_program(checked, schedule):
         np.testing.assert_allclose(p, checked.marginals["bp"], atol=1e-9)
         assert found.log_partition[0] == pytest.approx(checked.log_z["bp"], abs=1e-8)
     assert log_z(network) == pytest.approx(checked.log_z["exact"], abs=1e-9)
+
+
+@pytest.mark.parametrize("schedule", ["sequential", "parallel"])
+def test_fifty_networks_with_loops_agree_with_an_implementation_by_tables(schedule):
+    """After a few iterations, in the order of the factors, and where the updates end."""
+    for seed in range(50):
+        scale = (0.5, 2.0)[seed % 2]
+        network = random_network(seed, n_vars=8, n_features=25, scale=scale)
+        asked = query_of(terms_of(network), np.arange(8))
+        oracle = BeliefPropagation(network)
+        for _ in range(3):
+            oracle.iterate(0.25, schedule == "parallel")
+        few = Inference("bp", iterations=3, tolerance=0.0, damping=0.25, schedule=schedule)
+        found = propagate(asked, NOTHING, few)
+        np.testing.assert_allclose(found.log_odds[0], oracle.beliefs, atol=1e-9)
+        if scale == 2.0:
+            continue
+        while oracle.iterate(0.25, schedule == "parallel") > 1e-12:
+            pass
+        found = propagate(asked, NOTHING, tight(damping=0.25, schedule=schedule))
+        assert found.converged.all()
+        np.testing.assert_allclose(found.log_odds[0], oracle.beliefs, atol=1e-9)
+        assert found.log_partition[0] == pytest.approx(oracle.log_partition(), abs=1e-9)
 
 
 def test_fifty_networks_with_loops_are_near_the_exact_answers():

@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.costs import (
+from mnlearn.study.costs import (
     QUANTITIES,
     UNKNOWN_SIZE,
     Law,
@@ -17,6 +17,7 @@ from mnlearn.study.datasets.costs import (
     estimate_cost,
     load_laws,
     n_products,
+    unavailable_line,
 )
 from mnlearn.study.definition import Study
 from mnlearn.study.planning import Plan, Record
@@ -172,4 +173,5 @@ def test_datasets_are_shown_with_estimates(tmp_path):
     lines = dataset_lines(rows)
     assert len(lines) == len(rows) + 3
     assert lines[-1].endswith("from the recorded study dtsl.")
+    assert unavailable_line(rows).startswith("traffic, temperature: no public copy was found")
     assert lines[0].split()[:3] == ["name", "label", "vars"]

@@ -15,7 +15,7 @@ from mnlearn.study.cells.score import score_cell
 from mnlearn.study.cells.timing import time_cell
 from mnlearn.study.datasets.embedded import load_embedded
 from mnlearn.study.definition import load_study
-from mnlearn.study.gather import gather
+from mnlearn.study.gather import gather, read_scores
 from mnlearn.study.published import load_published, tidy_scores
 from workflow_tree import ROOT
 
@@ -42,12 +42,14 @@ def scores(tmp_path_factory):
     for dataset in SAMPLES:
         for method in STUDY.methods_on(dataset):
             make_records(folder, dataset, method, paths)
-    return gather(
+    found = gather(
         paths["cell"],
         likelihood_paths=paths["likelihood"],
         timing_paths=paths["timing"],
         timed=STUDY.content["timed"],
     )
+    found.to_csv(folder / "scores.csv", index=False)
+    return read_scores(folder / "scores.csv")
 
 
 def make_records(folder, dataset, method, paths):
@@ -66,7 +68,8 @@ def make_records(folder, dataset, method, paths):
     )  # fmt: skip
     paths["cell"].append(cell)
     compared = STUDY.content["likelihoods"]
-    if method in compared["methods"]:
+    timed = compared["timed"] if STUDY.is_timed(dataset) else []
+    if method in (*compared["methods"], *timed):
         out = place / "likelihoods.json"
         settings = {**compared, "annealing": {"n_chains": 10, "n_steps": 10}}
         test = folder / "test.npz"

@@ -31,6 +31,7 @@ SAMPLED = {
     "timed": ["atomic"],
     "likelihoods": {
         "methods": ["atomic"],
+        "timed": ["wide"],
         "beliefs": {},
         "annealing": {},
         "queries": {"examples": 5, "percentage": 50},
@@ -96,6 +97,8 @@ def test_a_study_of_samples(load):
         "b, 100, fold 1",
         "Lost",
     )
+    fewer = load({**SAMPLED, "samples": {"sizes": [10, 100], "folds": [2, 1]}})
+    assert fewer.datasets == [d for d in KNOWN if d not in ("a-n100-f1", "b-n100-f1")]
     plain = Study("s", TINY)
     assert plain.datasets == plain.bases == ["triples"]
     assert plain.is_timed("triples")
@@ -107,6 +110,7 @@ def test_a_study_of_samples(load):
     [
         ({"samples": {"sizes": [0], "folds": 1}}, "samples.sizes.0"),
         ({"samples": {"sizes": [5]}}, "samples: 'folds'"),
+        ({"samples": {"sizes": [5, 6], "folds": [1]}}, "samples.folds: expected one number"),
         ({"claims": [{**SAMPLED["claims"][0], "datasets": ["a-n"]}]}, "claims.0.datasets.0"),
     ],
 )
@@ -122,7 +126,8 @@ def test_what_a_run_makes_of_samples(load, tmp_path):
     found = {kind: plan.records("s", kind) for kind in ("cells", "times", "likelihoods")}
     assert [record.dataset for record in found["times"]] == ["a-n100-f0"]
     assert len(found["cells"]) == 4 + 2
-    assert len(found["likelihoods"]) == 4
+    assert [record.names[0] for record in found["likelihoods"]].count("wide") == 1
+    assert len(found["likelihoods"]) == 4 + 1
     first, second = found["likelihoods"][:2]
     assert plan.recipe(first)["settings"]["queries"] == {"examples": 5, "percentage": 50}
     assert plan.recipe(first) != plan.recipe(second)

@@ -11,8 +11,9 @@ from snakemake.utils import validate
 from mnlearn.cli.study_pages import summarise
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import one_line
 from mnlearn.study.cells.files import file_digest
-from mnlearn.study.datasets.costs import load_laws
+from mnlearn.study.costs import load_laws
 from mnlearn.study.datasets.prepare import (
     check_dataset,
     label_datasets,

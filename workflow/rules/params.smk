@@ -102,7 +102,7 @@ def sampled_options(wildcards):
 def likelihoods_of(wildcards):
     """Return how log-likelihoods are computed beside the exact ones, as JSON."""
     settings = study_of(wildcards).content["likelihoods"]
-    return as_json({key: value for key, value in settings.items() if key != "methods"})
+    return as_json({key: settings[key] for key in ("beliefs", "annealing", "queries")})
 
 
 def forms_options(wildcards):
@@ -133,7 +133,7 @@ def gather_options(wildcards, input):
 
 def caption_of(product):
     """Return a caption in one line, since lines of their own could be directives of the report."""
-    return " ".join(product["caption"].split())
+    return one_line(product["caption"])
 
 
 def table_caption(wildcards):

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.inputs import to_dataset
-from mnlearn.api.kinds import core, words
-from mnlearn.api.models import MarkovNetwork, public
+from mnlearn.api.kinds import core, shared, words
+from mnlearn.api.models import MarkovNetwork
 from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
@@ -64,4 +64,4 @@ def from_dependency_network(
     if X is not None:
         given = choose_base(base, to_dataset(X))
     chosen = choose_orders(orders, own.n_vars, max_length)
-    return public(to_markov_network(own, given, chosen))
+    return shared(to_markov_network(own, given, chosen), MarkovNetwork)

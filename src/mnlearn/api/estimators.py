@@ -49,7 +49,7 @@ NETWORK = (
 )
 
 
-class Estimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
+class Estimator(DensityMixin, BaseEstimator):
     """What all learners have in common as scikit-learn estimators of a density.
 
     Attributes
@@ -92,7 +92,15 @@ class Estimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         InputError
             A value of the data or of an argument is not as expected; the message names it.
         """
-        self._learn(self._read(X, sample_weight, reset=True))
+        data = self._read(X, sample_weight, reset=True)
+        try:
+            self._learn(data)
+        except InputError as error:
+            # Some learners need two variables, or a variable that varies.
+            for name, n in (("n_samples", len(data.row_of)), ("n_features", data.n_vars)):
+                if n == 1:
+                    raise InputError(f"X has {name} = 1; {error}") from error
+            raise
         return self
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -120,6 +128,11 @@ class Estimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         return self.model_.query(evidence, n_jobs=self.n_jobs, **settings)
 
+    def most_probable(self, evidence: Any = None) -> Any:
+        """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`."""
+        self._check_fitted()
+        return self.model_.most_probable(evidence)
+
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset:
         """Return data as the estimator sees them, after `fit`: checked, and 0 or 1."""
         self._check_fitted()
@@ -146,7 +159,11 @@ class Estimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         )
         self._check_binarize()
         return to_dataset(
-            checked, names=column_names(X), sample_weight=sample_weight, binarize=self.binarize
+            checked,
+            names=column_names(X),
+            sample_weight=sample_weight,
+            binarize=self.binarize,
+            repeat=reset,
         )
 
     def _read_dataset(self, data: Dataset, sample_weight: Any, reset: bool) -> Dataset:
@@ -175,6 +192,9 @@ class LearnerEstimator(Estimator):
     """An estimator of one of the learners in `mnlearn.methods`."""
 
     learner: ClassVar[type[Learner]]
+    # The name on the command line.
+    learner_name: ClassVar[str]
+    title: ClassVar[str]
 
     def chosen_values(self) -> dict[str, Any]:
         """Return the hyperparameters by the names that the command line knows, with the seed."""
@@ -233,7 +253,12 @@ def make_estimator(name: str) -> type[LearnerEstimator]:
         learner.__name__,
         [(field, kind, dataclasses.field(default=default)) for field, kind, default in own],
         bases=(LearnerEstimator,),
-        namespace={"learner": learner, "criterion": learner.criterion, "title": learner.title},
+        namespace={
+            "learner": learner,
+            "learner_name": name,
+            "criterion": learner.criterion,
+            "title": learner.title,
+        },
         eq=False,
         repr=False,
         kw_only=True,

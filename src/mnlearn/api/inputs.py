@@ -1,7 +1,8 @@
 """What people give in Python: arrays, tables, sparse matrices, weights, seeds, threads."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from mnlearn.runtime.threads import available_threads
 
 __all__ = ["Dataset"]
 
+# Rows are repeated up to so many cells.
+_REPEATED = 100_000_000
 # A cell of a matrix by its place, for messages: (row, column).
 _Place = tuple[int, int]
 
@@ -44,6 +47,7 @@ def to_dataset(
     sample_weight: Any = None,
     binarize: float | None = None,
     argument: str = "X",
+    repeat: bool = False,
 ) -> Dataset:
     """Return data as a dataset.
 
@@ -59,6 +63,8 @@ def to_dataset(
         Threshold above which a number counts as 1.
     argument : str
         Name of the argument, for messages.
+    repeat : bool
+        Whether rows are repeated if all weights are whole numbers.
 
     Raises
     ------
@@ -74,7 +80,15 @@ def to_dataset(
     weight = to_weights(sample_weight, len(rows))
     if weight is not None and not weight.all():
         rows, weight = rows[weight > 0], weight[weight > 0]
+    if weight is not None and repeat and _are_counts(weight, rows.shape[1]):
+        # Learners that count examples, or resample them, take no weights.
+        rows, weight = np.repeat(rows, weight.astype(int), axis=0), None
     return Dataset.from_arrays(rows, weight, names)
+
+
+def _are_counts(weight: NDArray[np.float64], n_vars: int) -> bool:
+    """Tell whether weights are numbers of examples, and few enough to repeat the rows."""
+    return bool((weight == np.rint(weight)).all() and weight.sum() * n_vars <= _REPEATED)
 
 
 def to_binary(
@@ -108,7 +122,11 @@ def to_binary(
 
 
 def check_columns(X: Any, argument: str = "X") -> None:
-    """Refuse a DataFrame with a column of texts; the message names the column and the row."""
+    """Refuse what is no matrix, and a DataFrame with a column of texts, which is named."""
+    if isinstance(X, str | PathLike):
+        raise InputError(f"{argument}: expected data, got a path; mnlearn.read_data reads a file.")
+    if isinstance(X, Mapping) and not sparse.issparse(X):
+        raise InputError(f"{argument}: expected a matrix, got a mapping; use pandas.DataFrame(X).")
     if not is_frame(X):
         return
     for v, name in enumerate(X.columns):

@@ -4,29 +4,6 @@ from typing import Any
 
 from mnlearn.api.estimators import LearnerEstimator
 
-__all__ = [
-    "ACBN",
-    "ACMN",
-    "Atomic",
-    "BLM",
-    "ChowLiu",
-    "DN2MN",
-    "DNBag",
-    "DNLR",
-    "DNMixed",
-    "DNTree",
-    "DTSL",
-    "DellaPietra",
-    "GSSL",
-    "JunctionTree",
-    "L1",
-    "LEM",
-    "LTM",
-    "LW",
-]
-
-def class_names() -> dict[str, str]: ...
-
 class ACBN(LearnerEstimator):
     """Bayesian network with tree CPDs, and the circuit that computes it."""
 
@@ -45,7 +22,7 @@ class ACBN(LearnerEstimator):
         split_cost: float = 2.0,
         edge_cost: float = 0.1,
         max_edges: int = 100000,
-        search: str = 'quick',
+        search: str = "quick",
         max_seconds: float | None = None,
         pseudocount: float = 0.5,
         binarize: float | None = None,
@@ -72,7 +49,7 @@ class ACMN(LearnerEstimator):
         split_cost: float = 2.0,
         edge_cost: float = 0.1,
         max_edges: int = 100000,
-        search: str = 'quick',
+        search: str = "quick",
         max_seconds: float | None = None,
         sd: float | None = 1.0,
         l1: float = 1.0,
@@ -117,7 +94,7 @@ class BLM(LearnerEstimator):
     def __init__(
         self,
         *,
-        initial: str = 'positive',
+        initial: str = "positive",
         price: float = 1.0,
         neighbours: int = 10,
         search_sd: float = 1.0,
@@ -126,7 +103,7 @@ class BLM(LearnerEstimator):
         sd: float | None = 1.0,
         l1: float = 1.0,
         max_iterations: int = 200,
-        relearn: str = 'pass',
+        relearn: str = "pass",
         search_seed: int = 20,
         binarize: float | None = None,
         random_state: int | None = None,
@@ -169,10 +146,10 @@ class DN2MN(LearnerEstimator):
         kappa: float = 0.01,
         min_leaf_examples: float = 0.0,
         pseudocount: float = 1.0,
-        base: str = 'marginals',
-        orders: str = 'both-rotations',
+        base: str = "marginals",
+        orders: str = "both-rotations",
         max_length: int = 8,
-        kappa_by: str = 'source',
+        kappa_by: str = "source",
         network: Any = None,
         binarize: float | None = None,
         random_state: int | None = None,
@@ -216,7 +193,7 @@ class DNLR(LearnerEstimator):
         self,
         *,
         lambda_: float = 10.0,
-        intercept: str = 'free',
+        intercept: str = "free",
         gap: float = 1e-05,
         binarize: float | None = None,
         random_state: int | None = None,
@@ -286,7 +263,7 @@ class DTSL(LearnerEstimator):
         kappa: float = 0.01,
         min_leaf_examples: float = 0.0,
         pseudocount: float = 1.0,
-        feature_mode: str = 'prune',
+        feature_mode: str = "prune",
         sd: float | None = 1.0,
         l1: float = 0.0,
         max_iterations: int = 200,
@@ -319,13 +296,13 @@ class DellaPietra(LearnerEstimator):
     def __init__(
         self,
         *,
-        objective: str = 'pseudo_likelihood',
+        objective: str = "pseudo_likelihood",
         min_gain: float = 10.0,
         min_support: float = 1.0,
-        expectations: str = 'gibbs',
+        expectations: str = "gibbs",
         chains: int = 10000,
         sweeps: int = 5,
-        search: str = 'quick',
+        search: str = "quick",
         max_features: int | None = None,
         max_seconds: float | None = None,
         search_sd: float | None = 1.0,
@@ -355,7 +332,7 @@ class GSSL(LearnerEstimator):
     def __init__(
         self,
         *,
-        initial: str = 'positive',
+        initial: str = "positive",
         n_generated: int = 500000,
         threshold: int = 1,
         sd: float | None = 0.5,
@@ -383,7 +360,7 @@ class JunctionTree(LearnerEstimator):
         self,
         *,
         treewidth: int = 2,
-        search: str = 'lpac',
+        search: str = "lpac",
         threshold: float = 0.0,
         subset_size: int = 2,
         local_search: bool = False,
@@ -410,9 +387,9 @@ class L1(LearnerEstimator):
         self,
         *,
         lambda_: float = 10.0,
-        intercept: str = 'free',
+        intercept: str = "free",
         gap: float = 1e-05,
-        merge: str = 'or',
+        merge: str = "or",
         sd: float | None = 1.0,
         l1: float = 0.0,
         max_iterations: int = 200,
@@ -446,16 +423,16 @@ class LEM(LearnerEstimator):
         delta: float = 0.05,
         subset_size: int = 3,
         max_feature_length: int = 3,
-        search: str = 'greedy',
-        side_score: str = 'joint',
-        small_side: str = 'one-block',
+        search: str = "greedy",
+        side_score: str = "joint",
+        small_side: str = "one-block",
         min_rows: int = 10,
         pseudocount: float = 1.0,
         bias_correction: bool = False,
         table_below: int = 5,
         similar: float = 0.0,
         balance: bool = True,
-        literals: str = 'positive',
+        literals: str = "positive",
         binarize: float | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -475,7 +452,7 @@ class LTM(LearnerEstimator):
     def __init__(
         self,
         *,
-        grouping: str = 'joining',
+        grouping: str = "joining",
         pseudocount: float = 1.0,
         trial_iterations: int = 20,
         max_iterations: int = 100,
@@ -501,13 +478,39 @@ class LW(LearnerEstimator):
     def __init__(
         self,
         *,
-        features: str = 'cpds',
-        start: str = 'previous',
-        stopping: str = 'gap',
+        features: str = "cpds",
+        start: str = "previous",
+        stopping: str = "gap",
         sd: float | None = 1.0,
         l1: float = 0.0,
         max_iterations: int = 200,
         network: Any = None,
+        binarize: float | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
+class TreeBag(LearnerEstimator):
+    """The mean of the distributions of trees that are learned from bootstrap samples."""
+
+    base: str
+    n_bags: int
+    bag_seed: int
+    delta: float
+    treewidth: int
+    pseudocount: float
+    binarize: float | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        base: str = "lem",
+        n_bags: int = 20,
+        bag_seed: int = 20,
+        delta: float = 0.05,
+        treewidth: int = 2,
+        pseudocount: float = 1.0,
         binarize: float | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,

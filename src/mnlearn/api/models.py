@@ -12,11 +12,16 @@ from mnlearn.api.kinds import core, shared, words
 from mnlearn.api.scores import score
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.sampling import sample_rows
-from mnlearn.models import bayesian_network, circuit, dependency_network, feature_tree
+from mnlearn.models import (
+    bayesian_network,
+    circuit,
+    dependency_network,
+    feature_tree,
+    junction_tree,
+)
 from mnlearn.models import markov_network as markov
-from mnlearn.models.feature_tree_circuit import circuit_of
-from mnlearn.models.feature_tree_network import network_of
 from mnlearn.models.io.formats import save_model
+from mnlearn.models.tree_models import TreeModel, circuit_of, network_of
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,8 +45,8 @@ class Model:
     def query(
         self,
         evidence: Any = None,
-        *,
         variables: Any = None,
+        *,
         inference: str = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -86,10 +91,33 @@ class Model:
         >>> model.query({0: 1}).round(2).to_dict()
         {'V1': 0.5}
         """
-        asked = queries.Asked(
-            inference, settings, to_seed(random_state, "query"), to_threads(n_jobs)
-        )
-        return queries.query(self, evidence, variables, asked)
+        seed, threads = to_seed(random_state, "query"), to_threads(n_jobs)
+        how = queries.Asked(inference, settings, seed, threads)
+        return queries.query(self, evidence, variables, how)
+
+    def most_probable(self, evidence: Any = None) -> Any:
+        """Return the most probable values of all other variables given those of some.
+
+        Networks are compiled into a circuit first. The answer is exact, but for circuits with
+        hidden variables (`LTM`): their values are maximised too.
+
+        Parameters
+        ----------
+        evidence : mapping, DataFrame or array, optional
+            As for `query`.
+
+        Returns
+        -------
+        pandas.Series, pandas.DataFrame or ndarray of int
+            As for `query`, with values in the place of probabilities.
+
+        Raises
+        ------
+        InputError
+            The model is a dependency network, which has no joint distribution, or its circuit
+            would be too large; or a variable or a value of the evidence does not exist.
+        """
+        return queries.most_probable(self, evidence)
 
     def sample(
         self,
@@ -162,9 +190,9 @@ class Model:
         Returns
         -------
         pandas.DataFrame
-            Columns `source`, `target` and `weight`. For a Markov network `weight` is the pairwise
-            interaction in nats, positive if the variables tend to have equal values, and
-            `n_features` counts the features that join the two variables. For a dependency network
+            Columns `source`, `target` and `weight`. For a Markov network `weight` is the log odds
+            ratio of the two variables while all others are 0, in nats, and `n_features` counts
+            the features that join them. For a dependency network
             or a Bayesian network an edge leads from the parent to the child, and `weight` counts
             how often the child's distribution uses the parent.
         """
@@ -283,12 +311,28 @@ class FeatureTree(Model, feature_tree.FeatureTree):
         return {"n_vars": self.n_vars, "n_leaves": self.n_leaves}
 
 
+class JunctionTreeModel(Model, junction_tree.JunctionTree):
+    """Cliques of variables joined in a tree; queries are exact. `JunctionTree` learns it."""
+
+    def to_markov_network(self) -> MarkovNetwork:
+        """Return the same distribution as a Markov network."""
+        return shared(network_of(core(self)), MarkovNetwork)
+
+    def to_circuit(self) -> ArithmeticCircuit:
+        """Return the same distribution as a circuit."""
+        return shared(circuit_of(core(self)), ArithmeticCircuit)
+
+    def _sizes(self) -> dict[str, Any]:
+        return {"n_vars": self.n_vars, "n_cliques": self.n_cliques}
+
+
 _PUBLIC: dict[type, type[Model]] = {
     markov.MarkovNetwork: MarkovNetwork,
     dependency_network.DependencyNetwork: DependencyNetwork,
     bayesian_network.BayesianNetwork: BayesianNetwork,
     circuit.ArithmeticCircuit: ArithmeticCircuit,
     feature_tree.FeatureTree: FeatureTree,
+    junction_tree.JunctionTree: JunctionTreeModel,
 }
 
 
@@ -300,10 +344,11 @@ def public(model: Any) -> Model:
 def _graph_of(model: Model) -> graphs.Graph:
     """Return the network whose edges and features a model has."""
     own = core(model)
-    if isinstance(own, feature_tree.FeatureTree):
+    if isinstance(own, TreeModel):
         return network_of(own)
     if not isinstance(own, circuit.ArithmeticCircuit):
-        return own
+        network: graphs.Graph = own
+        return network
     if own.features is None:
         raise InputError(
             "model: this circuit has no features, so no graph over its variables; hidden "

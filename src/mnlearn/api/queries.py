@@ -1,6 +1,6 @@
 """Conditional probabilities for evidence as people give it: mappings, tables and arrays."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -11,19 +11,23 @@ from numpy.typing import NDArray
 from mnlearn.api.inputs import column_names, find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.exact import UNKNOWN
+from mnlearn.inference.circuits.exact import most_probable as most_probable_states
 from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import METHODS, inference_of
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# "auto" enumerates the states of at most this many variables that are not known.
+# "auto" enumerates the states of at most this many variables that are not known, and at most this
+# many states for all rows together.
 _ENUMERATED = 12
+_STATES = 2**22
 # And compiles networks of up to so many literals, if the circuit has up to so many edges. Both
 # take about a second.
 _LITERALS = 50_000
@@ -44,42 +48,83 @@ class Asked:
 
 def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
     """Return probabilities given evidence; see `mnlearn.api.models.Model.query`."""
-    if evidence is None or (hasattr(evidence, "items") and not is_frame(evidence)):
-        return _query_mapping(model, {} if evidence is None else evidence, variables, how)
+    named = [name for name in how.settings if name in labels_of(model.names, model.n_vars)]
+    if named:
+        raise InputError(f"evidence: expected a mapping, as in query({{{named[0]!r}: ...}}).")
+    values = _values_of(model, evidence)
+    if _is_mapping(evidence):
+        wanted = _wanted(model, values[0], variables)
+        found, method = _probabilities(model, values, how)
+        return _series(model, found[0], wanted, "probability", method)
     if variables is not None:
         raise InputError("variables: expected none with rows of evidence, whose NaN are asked for.")
-    values = _rows_of(evidence, model.names, model.n_vars)
-    found = _probabilities(model, values, how)[0]
-    if not is_frame(evidence):
-        return found
-    import pandas as pd
-
-    return pd.DataFrame(found, evidence.index, labels_of(model.names, model.n_vars))
+    return _like(model, evidence, _probabilities(model, values, how)[0])
 
 
-def _query_mapping(
-    model: Any, evidence: Mapping[Any, Any], variables: Any, how: Asked
-) -> "pd.Series[float]":
+def most_probable(model: Any, evidence: Any) -> Any:
+    """Return the most probable values; see `mnlearn.api.models.Model.most_probable`."""
+    values = _values_of(model, evidence)
+    circuit = _exact_circuit(model)
+    known = np.where(np.isnan(values), UNKNOWN, values).astype(np.uint8)
+    states, log_value = most_probable_states(circuit, known)
+    impossible = np.flatnonzero(np.isneginf(log_value))
+    if len(impossible):
+        raise InputError(f"evidence, row {impossible[0]}: has probability 0.")
+    if _is_mapping(evidence):
+        return _series(model, states[0], _wanted(model, values[0], None), "value", "exact")
+    return _like(model, evidence, states)
+
+
+def _is_mapping(evidence: Any) -> bool:
+    return evidence is None or (hasattr(evidence, "items") and not is_frame(evidence))
+
+
+def _values_of(model: Any, evidence: Any) -> NDArray[np.float64]:
+    """Return evidence as rows with a column for each variable, NaN where nothing is known."""
+    if not _is_mapping(evidence):
+        return _rows_of(evidence, model.names, model.n_vars)
+    labels = labels_of(model.names, model.n_vars)
+    values = np.full((1, model.n_vars), np.nan)
+    for given, value in ({} if evidence is None else evidence).items():
+        v = find_variable(given, model.names, model.n_vars, "evidence")
+        values[0, v] = _value_of(value, f"evidence, variable {labels[v]!r}")
+    return values
+
+
+def _wanted(model: Any, values: NDArray[np.float64], variables: Any) -> list[int]:
+    """Return the variables to answer for: the given ones, or all that are not known."""
+    unknown: list[int] = np.flatnonzero(np.isnan(values)).tolist()
+    if variables is None:
+        return unknown
+    listed = [variables] if isinstance(variables, str | int) else list(variables)
+    asked = [find_variable(v, model.names, model.n_vars, "variables") for v in listed]
+    for v in asked:
+        if v not in unknown:
+            label = labels_of(model.names, model.n_vars)[v]
+            raise InputError(f"variables: the value of {label!r} is in the evidence.")
+    return asked
+
+
+def _series(
+    model: Any, values: NDArray[Any], wanted: Sequence[int], name: str, method: str
+) -> "pd.Series[Any]":
+    """Return answers for some variables by their names, with how they were computed."""
     import pandas as pd
 
     labels = labels_of(model.names, model.n_vars)
-    values = np.full((1, model.n_vars), np.nan)
-    for given, value in evidence.items():
-        v = find_variable(given, model.names, model.n_vars, "evidence")
-        values[0, v] = _value_of(value, f"evidence, variable {labels[v]!r}")
-    wanted = np.flatnonzero(np.isnan(values[0])).tolist()
-    if variables is not None:
-        listed = [variables] if isinstance(variables, str | int) else list(variables)
-        asked = [find_variable(v, model.names, model.n_vars, "variables") for v in listed]
-        for v in asked:
-            if v not in wanted:
-                raise InputError(f"variables: the value of {labels[v]!r} is in the evidence.")
-        wanted = asked
-    found, method = _probabilities(model, values, how)
     index = pd.Index([labels[v] for v in wanted], name="variable")
-    series = pd.Series(found[0, wanted], index, name="probability")
+    series = pd.Series(values[list(wanted)], index, name=name)
     series.attrs["inference"] = method
     return series
+
+
+def _like(model: Any, evidence: Any, values: NDArray[Any]) -> Any:
+    """Return answers to rows of evidence as a table if the evidence is one."""
+    if not is_frame(evidence):
+        return values
+    import pandas as pd
+
+    return pd.DataFrame(values, evidence.index, list(labels_of(model.names, model.n_vars)))
 
 
 def _value_of(value: Any, where: str) -> float:
@@ -96,8 +141,8 @@ def _rows_of(evidence: Any, names: tuple[str, ...] | None, n_vars: int) -> NDArr
     matrix = np.asarray(evidence)
     if matrix.ndim != 2:
         raise InputError(
-            f"evidence: expected a mapping or rows of values, got {matrix.ndim} axes; one row is "
-            "x.reshape(1, -1)."
+            "evidence: expected a mapping of variables to values, or rows of values, got "
+            f"{type(evidence).__name__} of {matrix.ndim} axes."
         )
     if matrix.dtype.kind not in "biuf":
         matrix = to_numbers(matrix, given, "evidence")
@@ -106,7 +151,7 @@ def _rows_of(evidence: Any, names: tuple[str, ...] | None, n_vars: int) -> NDArr
             f"evidence: expected {n_vars} columns, one for each variable, got {matrix.shape[1]}."
         )
     values = np.full((len(matrix), n_vars), np.nan)
-    columns = range(n_vars)
+    columns = list(range(n_vars))
     if given is not None:
         columns = [find_variable(name, names, n_vars, "evidence") for name in given]
     values[:, columns] = matrix
@@ -130,14 +175,14 @@ def _probabilities(
     method = how.inference
     if method != "auto" and method not in METHODS:
         raise InputError(f"inference: expected one of auto, {', '.join(METHODS)}, got {method!r}.")
-    if isinstance(own, ArithmeticCircuit | FeatureTree):
+    if isinstance(own, ArithmeticCircuit | TreeModel):
         method = "exact"
     elif method == "auto":
         most = int(unknown.sum(axis=1).max(initial=0))
-        method = "exact" if most <= _ENUMERATED else "gibbs"
-        circuit = None if most <= _ENUMERATED else _circuit_of(model)
-        if circuit is not None:
-            own, method = circuit, "exact"
+        few = most <= _ENUMERATED and len(rows) * 2**most <= _STATES
+        circuit = None if few else _circuit_of(model)
+        own = own if circuit is None else circuit
+        method = "exact" if few or circuit is not None else "gibbs"
     inference = settings_of(method, how.settings)
     found = answer(own, rows, unknown, inference, seed=how.seed, threads=how.threads)
     return found, method
@@ -152,6 +197,18 @@ def settings_of(method: str, settings: Mapping[str, Any]) -> Any:
             "inference: expected settings among burn_in, samples, iterations, tolerance, damping "
             f"and schedule, got {', '.join(settings)}."
         ) from error
+
+
+def _exact_circuit(model: Any) -> ArithmeticCircuit:
+    """Return the circuit of a model, compiled if need be."""
+    own = core(model)
+    if isinstance(own, DependencyNetwork):
+        raise InputError("most_probable: a dependency network has no joint distribution.")
+    if isinstance(own, ArithmeticCircuit):
+        return own
+    if isinstance(own, TreeModel):
+        return circuit_of(own)
+    return _circuit_of(model) or compile_network(own)
 
 
 def _circuit_of(model: Any) -> ArithmeticCircuit | None:

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import LearnerEstimator
 from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
-from mnlearn.api.learners import class_names
 from mnlearn.api.models import public
 from mnlearn.api.queries import settings_of
 from mnlearn.inference.query_groups import random_partition
@@ -29,7 +28,7 @@ _CRITERIA = ("pll", "ll", "cmll")
 
 
 @dataclass(eq=False, repr=False)
-class GridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class GridSearch(MetaEstimatorMixin, BaseEstimator):
     """Choice of hyperparameters on validation data, as the studies do it.
 
     The points of the grid share what they have in common, such as trees or features, and each
@@ -58,7 +57,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     best_estimator_ : estimator
-        The estimator with the best point, fitted.
+        The estimator with the best point, learned from the training data alone.
     best_params_ : dict
         Hyperparameters of the best point that the grid names.
     best_score_ : float
@@ -123,10 +122,10 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         last = self._criterion(best, valid, seed, threads)
         kept = Checkpoints(
             None if self.checkpoints is None else Path(self.checkpoints),
-            learner=learner.__name__,
-            code=_code_of(learner.__name__),
+            learner=best.learner_name,
+            code=code_digest(learner_root(best.learner_name), "learning.tuning.tune"),
             data=[_data_digest(train), _data_digest(valid)],
-            network=None if network is None else repr(_arrays_digest(network)),
+            network=None if network is None else _network_digest(network),
             grid=grid,
             criterion=[self.criterion, self.folds, self.inference, seed],
         )
@@ -169,7 +168,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         named: dict[str, str] = {}
         chosen = {name: [value] for name, value in best.chosen_values().items()}
         for given, values in self.grid.items():
-            name = field_of.get(given, given)
+            name = str(field_of.get(given, given))
             if isinstance(values, str) or not isinstance(values, Iterable):
                 raise InputError(f"grid, {given}: expected a list of values, got {values!r}.")
             chosen[name] = list(values)
@@ -256,18 +255,14 @@ def _results(trace: list[dict[str, Any]], named: Mapping[str, str]) -> dict[str,
     return {**results, "mean_test_score": scores, "rank_test_score": rank, "stage": stage}
 
 
-def _code_of(class_name: str) -> str:
-    return code_digest(learner_root(class_names()[class_name]), "learning.tuning.tune")
-
-
 def _data_digest(data: Dataset) -> str:
-    digest = hashlib.sha256(repr((data.rows.shape, data.names)).encode())
+    digest = hashlib.sha256(repr((data.rows.shape, data.names, data.groups)).encode())
     for array in (data.rows, data.weight):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 
-def _arrays_digest(network: Any) -> str:
+def _network_digest(network: Any) -> str:
     """Return a digest of a dependency network."""
     trees, features = network.trees, network.features
     digest = hashlib.sha256()

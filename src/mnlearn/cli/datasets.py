@@ -18,14 +18,14 @@ def datasets(as_json: bool, folder: Path) -> None:
     study has read them.
     """
     from mnlearn.cli.reproduce import checkout, configuration
-    from mnlearn.study.datasets.costs import dataset_lines, dataset_rows
+    from mnlearn.study.costs import dataset_lines, dataset_rows, unavailable_line
 
     local = configuration()["local"] if (checkout() / "config.yaml").exists() else {}
     rows = dataset_rows(folder, local)
     if as_json:
         click.echo(json.dumps({"datasets": rows}))
     else:
-        click.echo("\n".join(dataset_lines(rows)))
+        click.echo("\n".join([*dataset_lines(rows), "", unavailable_line(rows)]))
 
 
 @click.command()

@@ -119,12 +119,13 @@ def run_study(
         There is no such study or dataset; another run is under way; a dataset that is asked for
         cannot be had, which is said after all that can be done without it.
     """
-    datasets = _asked(name, datasets)
+    study = find_study(name)
+    datasets = _expand_datasets(study, datasets)
     failed = {}
     if not recorded:
         wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
         failed = _fetch_missing(wanted, mirror)
-    if failed and set(datasets or find_study(name).datasets) <= set(failed):
+    if failed and set(datasets or study.datasets) <= set(failed):
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     unlock()
     command = _snakemake_command(name, datasets, cores, mirror)
@@ -152,10 +153,9 @@ def page_of(name: str) -> Path:
     return checkout() / RESULTS / name / "index.html"
 
 
-def _asked(name: str, datasets: list[str]) -> list[str]:
-    """Return the datasets of a study that are asked for; refuse those that it does not have."""
-    study = find_study(name)
-    datasets = study.expand(datasets)
+def _expand_datasets(study: Study, names: list[str]) -> list[str]:
+    """Return the datasets of a study that names stand for; see `Study.expand`."""
+    datasets = study.expand(names)
     unknown = [d for d in datasets if d not in study.datasets]
     if unknown:
         raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.bases)}.")

@@ -63,13 +63,13 @@ class Dataset:
 
         Parameters
         ----------
-        rows : array_like, shape (n_given, n_vars)
+        rows : array_like, DataFrame or sparse matrix, shape (n_given, n_vars)
             Values 0 and 1 of any integer, boolean or float dtype.
         weight : array_like, shape (n_given,), optional
             Positive, finite numbers; one each if not given. An example of weight 0 is refused:
             leave it out, or `row_of` would have to skip it.
         names : sequence of str, length n_vars, optional
-            Names of the variables.
+            Names of the variables; default: those of a DataFrame.
         groups : sequence of sequence of int, optional
             Columns of each group, from 0.
 
@@ -80,7 +80,14 @@ class Dataset:
             different and printable, or a row has not exactly one 1 in the columns of a group.
 
         """
-        return merge_rows(rows, weight, names, groups)
+        if names is None:
+            names = _frame_names(rows)
+        dense = rows.toarray() if hasattr(rows, "toarray") else rows
+        return merge_rows(dense, weight, names, groups)
+
+    def __repr__(self) -> str:
+        examples = f"{self.n_examples:,g} examples"
+        return f"<Dataset: {examples}, {self.n_rows:,} distinct, {self.n_vars:,} variables>"
 
     @property
     def n_rows(self) -> int:
@@ -266,6 +273,12 @@ def merge_rows(
         names=names,
         groups=checked,
     )
+
+
+def _frame_names(rows: object) -> tuple[str, ...] | None:
+    """Return the names of the columns of a DataFrame; None unless all of them are texts."""
+    names = tuple(getattr(rows, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _row_keys(rows: NDArray[np.uint8]) -> NDArray[np.void]:

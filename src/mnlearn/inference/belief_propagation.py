@@ -5,14 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.iterative import Approximation
+from mnlearn.inference.iterative import Approximation, approximate_rows, log_partition_by
 from mnlearn.inference.settings import Inference
-from mnlearn.inference.terms import Query, Terms, query_of, terms_of
+from mnlearn.inference.terms import Query, Terms, query_of
 from mnlearn.kernels.sampling.belief_propagation import PropagationPlan, propagate_beliefs
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.threads import map_ranges
 
 _DEFAULT = Inference("bp")
 
@@ -104,9 +103,6 @@ def propagate(
     """
     if asked.owned:
         raise InputError("belief propagation: expected a Markov network.")
-    evidence = np.ascontiguousarray(evidence)
-    log_odds = np.empty((len(evidence), len(asked.query)))
-    report = np.empty((len(evidence), 3))
     plan = PropagationPlan(
         inference.iterations,
         inference.tolerance,
@@ -114,11 +110,10 @@ def propagate(
         inference.schedule == "parallel",
     )
 
-    def run(first: int, last: int) -> None:
-        propagate_beliefs(asked.terms, evidence, plan, first, last, log_odds, report)
+    def fit(rows: NDArray, first: int, last: int, log_odds: NDArray, report: NDArray) -> None:
+        propagate_beliefs(asked.terms, rows, plan, first, last, log_odds, report)
 
-    map_ranges(run, len(evidence), threads)
-    return Approximation(log_odds, report, inference.tolerance)
+    return approximate_rows(fit, asked, evidence, inference.tolerance, threads)
 
 
 def bethe_log_partition(
@@ -137,6 +132,4 @@ def bethe_log_partition(
     -----
     The estimate can be above or below log Z. It is exact where the features form a tree.
     """
-    asked = query_of(terms_of(network), np.arange(network.n_vars))
-    found = propagate(asked, np.empty((1, 0), np.uint8), inference)
-    return float(found.log_partition[0]), bool(found.converged[0])
+    return log_partition_by(propagate, network, inference)

@@ -3,13 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.iterative import Approximation
+from mnlearn.inference.iterative import Approximation, approximate_rows, log_partition_by
 from mnlearn.inference.settings import Inference
-from mnlearn.inference.terms import Query, query_of, terms_of
+from mnlearn.inference.terms import Query
 from mnlearn.kernels.sampling.mean_field import fit_mean_field
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.threads import map_ranges
 
 
 def fit_independent(
@@ -44,20 +43,17 @@ def fit_independent(
     ----------
     Lowd & Shamaei, "Mean field inference in dependency networks: an empirical study", AAAI 2011.
     """
-    evidence = np.ascontiguousarray(evidence)
-    log_odds = np.empty((len(evidence), len(asked.query)))
-    report = np.empty((len(evidence), 3))
 
-    def run(first: int, last: int) -> None:
+    def fit(rows: NDArray, first: int, last: int, log_odds: NDArray, report: NDArray) -> None:
         fit_mean_field(
-            asked.terms, evidence, inference.iterations, inference.tolerance, first, last,
+            asked.terms, rows, inference.iterations, inference.tolerance, first, last,
             log_odds, report,
         )  # fmt: skip
 
-    map_ranges(run, len(evidence), threads)
+    found = approximate_rows(fit, asked, evidence, inference.tolerance, threads)
     if asked.owned:
-        report[:, 2] = np.nan
-    return Approximation(log_odds, report, inference.tolerance)
+        found.report[:, 2] = np.nan
+    return found
 
 
 def bound_log_partition(
@@ -72,6 +68,4 @@ def bound_log_partition(
     inference : Inference
         Most iterations, and tolerance. The bound holds without convergence too.
     """
-    asked = query_of(terms_of(network), np.arange(network.n_vars))
-    found = fit_independent(asked, np.empty((1, 0), np.uint8), inference)
-    return float(found.log_partition[0]), bool(found.converged[0])
+    return log_partition_by(fit_independent, network, inference)

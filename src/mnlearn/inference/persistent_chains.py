@@ -40,7 +40,7 @@ def advance_chains(
     out = states.copy()
 
     def advance(first: int, last: int) -> None:
-        advance_states(asked.terms, n_sweeps, np.uint64(seed), first, last, out)
+        advance_states(asked.terms, n_sweeps, np.uint64(seed), False, first, last, out)
 
     map_ranges(advance, len(out), threads)
     return out

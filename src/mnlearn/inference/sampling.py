@@ -8,7 +8,7 @@ from mnlearn.inference.enumeration import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.terms import query_of, terms_of
 from mnlearn.kernels.sampling.ancestral import draw_ancestral
-from mnlearn.kernels.sampling.gibbs import draw_states
+from mnlearn.kernels.sampling.persistent import advance_states
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.native import Model
@@ -58,11 +58,10 @@ def sample_rows(
         drawn = np.random.default_rng(seed).choice(len(p), n_rows, p=p / p.sum())
         return states[drawn].astype(np.uint8)
     asked = query_of(terms, every)
-    base = np.zeros(model.n_vars)
     out = np.empty((n_rows, model.n_vars), np.uint8)
 
     def run_chains(first: int, last: int) -> None:
-        draw_states(asked.terms, base, burn_in, np.uint64(seed), first, last, out)
+        advance_states(asked.terms, burn_in, np.uint64(seed), True, first, last, out)
 
     map_ranges(run_chains, n_rows, threads)
     return out

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.features.generation import INITIAL, NestedFeatures, generate_features
+from mnlearn.learning.features.generation import (
+    INITIAL,
+    NestedFeatures,
+    can_generate,
+    generate_features,
+    no_features,
+)
 from mnlearn.learning.grid_order import Path, falling, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
@@ -18,6 +24,7 @@ from mnlearn.learning.weights.arrangement import arrange
 from mnlearn.learning.weights.likelihood import Restrictable
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.progress import LOGGER
 from mnlearn.scoring import networks
 
 
@@ -56,7 +63,11 @@ class Workspace:
         began = time.perf_counter()
         grid, train = self.task.grid, self.task.train
         n_generated = max(grid["n_generated"])
-        run = generate_features(train, n_generated, initial, seed)
+        if can_generate(train, initial):
+            run = generate_features(train, n_generated, initial, seed)
+        else:
+            LOGGER.warning("GSSL: no example has three literals, so no feature is generated.")
+            run = no_features(train.n_vars)
         seconds = time.perf_counter() - began
         nested = run.nested(n_generated, min(grid["threshold"]))
         likelihood = arrange(nested.features, train, self.task.threads)

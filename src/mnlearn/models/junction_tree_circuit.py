@@ -62,7 +62,7 @@ class _Builder:
         """Return the circuit of the tree."""
         tree = self._tree
         below: list[list[int]] = [[] for _ in range(tree.n_cliques)]
-        roots = []
+        roots: list[int] = []
         for c in range(tree.n_cliques - 1, -1, -1):
             self._add_clique(c, below[c])
             above = int(tree.parent[c])

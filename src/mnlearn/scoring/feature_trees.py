@@ -1,4 +1,6 @@
-"""Scores of feature and junction trees: LL of the tree, all others of its circuit, all exact."""
+"""Scores of feature and junction trees: LL, PLL of the tree, others of its circuit, all exact."""
+
+import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Groups, Score, check_variables, score_of
@@ -8,8 +10,20 @@ from mnlearn.scoring import circuits
 
 
 def pll(tree: TreeModel, data: Dataset, threads: int = 1) -> Score:
-    """Return the log-pseudo-likelihood; see `scoring.any_model.pll`."""
-    return circuits.pll(circuit_of(tree), data, threads)
+    """Return the log-pseudo-likelihood; see `scoring.any_model.pll`.
+
+    Each row is evaluated once for each variable with its other value. A row takes the nodes that it
+    satisfies, and the circuit would take all nodes.
+    """
+    check_variables(tree, data)
+    own = tree.log_likelihood(data.rows)
+    per_row, rows = np.zeros(data.n_rows), data.rows.copy()
+    for v in range(data.n_vars):
+        rows[:, v] ^= 1
+        other = tree.log_likelihood(rows)
+        rows[:, v] ^= 1
+        per_row -= np.where(np.isneginf(own), np.inf, np.logaddexp(0.0, other - own))
+    return score_of(per_row, data)
 
 
 def cmll(

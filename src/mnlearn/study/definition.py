@@ -135,6 +135,9 @@ def load_study(path: Path | str) -> Study:
     path = Path(path)
     content = load_checked(path, path.parent.parent / "schemas" / "study.schema.yaml")
     study = Study(path.stem, content)
+    samples = content.get("samples", {"sizes": [], "folds": []})
+    if isinstance(samples["folds"], list) and len(samples["folds"]) != len(samples["sizes"]):
+        raise InputError(f"{path}, samples.folds: expected one number for each size.")
     for method in study.methods:
         if study.learner(method) not in learner_names():
             known = ", ".join(learner_names())

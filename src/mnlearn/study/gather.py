@@ -68,13 +68,7 @@ def gather(
         grid points, so for these methods they are left out.
     """
     traces = {(path.parent.name, path.stem): path for path in trace_paths}
-    rows = _read_rows(paired_paths, _of_pair)
-    for path in cell_paths:
-        with refuse_damaged(path):
-            cell = read_record(path)
-            rows += _of_cell(cell, cell["method"] not in timed)
-            trace = traces.get((cell["dataset"], cell["method"]))
-        rows += _mean_seconds(cell, trace)
+    rows = _read_rows(paired_paths, _of_pair) + _of_cells(cell_paths, traces, timed)
     kinds = (
         (timing_paths, _of_timing),
         (curve_paths, _of_curve),
@@ -82,12 +76,29 @@ def gather(
         (divergence_paths, _of_divergence),
         (likelihood_paths, _of_likelihoods),
     )
-    for paths, of in kinds:
-        rows += _read_rows(paths, of)
+    return _to_frame(rows + [row for paths, of in kinds for row in _read_rows(paths, of)])
+
+
+def _to_frame(rows: Iterable[Row]) -> pd.DataFrame:
+    """Return rows as a frame, with the means over folds below them."""
     # Each circuit's nodes are in the records of all its divergences.
     scores = pd.DataFrame(list(dict.fromkeys(rows)), columns=list(COLUMNS))
     means = mean_over_folds(scores)
     return pd.concat([scores, means], ignore_index=True) if len(means) else scores
+
+
+def _of_cells(
+    cell_paths: Sequence[Path], traces: Mapping[tuple[str, str], Path], timed: Collection[str]
+) -> list[Row]:
+    """Return the rows of scored cells and of their grid points."""
+    rows: list[Row] = []
+    for path in cell_paths:
+        with refuse_damaged(path):
+            cell = read_record(path)
+            rows += _of_cell(cell, cell["method"] not in timed)
+            trace = traces.get((cell["dataset"], cell["method"]))
+        rows += _mean_seconds(cell, trace)
+    return rows
 
 
 def read_scores(path: Path) -> pd.DataFrame:
@@ -197,7 +208,8 @@ def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[st
         if name.startswith("seconds_"):
             continue
         if isinstance(value, int | float):
-            out.append((name, value, None))
+            # Truth values are numbers too.
+            out.append((name, float(value), None))
         elif name in chosen:  # Numbers can be counted: 1 for the value, 0 for the others.
             parameter = name.removeprefix("chosen_")
             tried = {str(v["parameters"].get(parameter)) for v in cell["variants"].values()}

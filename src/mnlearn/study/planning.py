@@ -236,8 +236,9 @@ def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
     elif kind in ("paired", "divergences"):
         yield from (tuple(pair) for pair in content.get(kind, []) if set(pair) <= set(methods))
     elif kind == "likelihoods":
-        compared = content.get("likelihoods", {"methods": []})["methods"]
-        yield from ((method,) for method in compared if method in methods)
+        asked = content.get("likelihoods", {"methods": []})
+        timed = asked.get("timed", []) if study.is_timed(dataset) else []
+        yield from ((method,) for method in (*asked["methods"], *timed) if method in methods)
     elif kind == "exports":
         yield from ((method,) for method in content.get("exports", {}) if method in methods)
     elif kind == "structures":

@@ -176,7 +176,7 @@ class Recipes:
         return {
             "learning": recipe_digest(self.learning(dataset, method)),
             "code": code_digest("study.cells.likelihoods.compare_likelihoods"),
-            "settings": {key: value for key, value in settings.items() if key != "methods"},
+            "settings": {key: settings[key] for key in ("beliefs", "annealing", "queries")},
             "seed": self.seed,
         }
 

@@ -8,7 +8,7 @@ if long chains start first, all processors end together.
 import math
 from collections.abc import Iterator
 
-from mnlearn.study.datasets.costs import Laws, estimate_cost
+from mnlearn.study.costs import Laws, estimate_cost
 from mnlearn.study.planning import Plan, Record
 
 # Seconds for the start of a job: imports, and kernels that are loaded or compiled.

@@ -47,9 +47,14 @@ def parse_sample(name: str) -> Sample | None:
 
 
 def list_samples(base: str, samples: Mapping[str, Any]) -> Iterator[Sample]:
-    """Yield the samples of a dataset that a study has; samples : its sizes and number of folds."""
-    for size in samples["sizes"]:
-        for fold in range(samples["folds"]):
+    """Yield the samples of a dataset that a study has.
+
+    samples : `sizes` of the training data; `folds`, a number, or a list with one for each size.
+    """
+    sizes, folds = samples["sizes"], samples["folds"]
+    numbers = folds if isinstance(folds, list) else [folds] * len(sizes)
+    for size, number in zip(sizes, numbers, strict=True):
+        for fold in range(number):
             yield Sample(base, size, fold)
 
 

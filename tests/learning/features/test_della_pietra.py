@@ -138,7 +138,7 @@ def test_sampled_expectations_agree_with_exact_ones():
     n = len(sampled._states)
     for c, chosen in enumerate(variables(pool.masks, 8)):
         expected = p @ states[:, sorted(chosen)].all(axis=1)
-        drawn = sampled._states[:, sorted(chosen)].all(axis=1).mean()
+        drawn = sampled._share @ sampled._states[:, sorted(chosen)].all(axis=1)
         error = np.sqrt(expected * (1 - expected) / n)
         assert abs(drawn - expected) < 5 * error, c
 

@@ -305,3 +305,8 @@ def test_what_is_refused():
     with pytest.raises(InputError, match="search=greedy"):
         learn_junction_tree(wide, SearchSettings())
     assert learn_junction_tree(wide, SearchSettings(search="greedy")).n_cliques == 299
+    many = [tuple(range(v * 254, (v + 1) * 254)) for v in range(3)]
+    rows = np.zeros((1, 3 * 254), np.uint8)
+    rows[0, ::254] = 1
+    with pytest.raises(InputError, match="3 variables have up to 16,387,064 joint values"):
+        learn_junction_tree(merge_rows(rows), SearchSettings(search="greedy"), groups=many)

@@ -7,7 +7,7 @@ from made_data import examples, write
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.costs import Size, dataset_size
+from mnlearn.study.costs import Size, dataset_size
 from mnlearn.study.datasets.prepare import check_dataset, label_datasets, prepare_dataset
 from mnlearn.study.datasets.subsamples import (
     SubSample,

@@ -7,7 +7,7 @@ often subsets of the variables are all 1. Others, and examples with weights, are
 import numpy as np
 
 from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.junction_trees.subsets import NO_SUBSET, next_subset, rank_of
+from mnlearn.kernels.junction_trees.subsets import NO_SUBSET, next_subset
 from mnlearn.kernels.lem.columns import count_bits, count_both
 
 
@@ -42,8 +42,7 @@ def count_subsets(columns, m, out):
 def gather_cells(members, counts, start, binom, cells):
     """Fill in how often each part of the members is all 1; the part has bit j for member j.
 
-    counts : int32, those of `count_subsets` for 0, 1, ... variables, which begin at `start`. The
-        part of all members is left out if there are no counts of as many variables.
+    counts : int32, those of `count_subsets` for 0, 1, ... variables, which begin at `start`.
     """
     m = len(members)
     for part in range(1 << m):
@@ -53,8 +52,7 @@ def gather_cells(members, counts, start, binom, cells):
             if part >> j & 1:
                 size += 1
                 rank += binom[size, members[j]]
-        if size + 1 < len(start):
-            cells[part] = counts[start[size] + rank]
+        cells[part] = counts[start[size] + rank]
 
 
 @kernel
@@ -158,10 +156,3 @@ def count_joint(values, weight, members, arity, out):
         for v in members:
             cell = cell * arity[v] + values[v, i]
         out[cell] += weight[i]
-
-
-@kernel
-def ranks_of(subsets, binom, out):
-    """Fill in the rank of each row of variables, which ascend. out : int64, (n_subsets,)."""
-    for r in range(len(subsets)):
-        out[r] = rank_of(subsets[r], subsets.shape[1], binom)

@@ -4,6 +4,9 @@ Each conjunction that the evidence satisfies is a factor: its value is exp(w) wh
 query variables all hold, else 1. So its message to a variable depends only on the probability p
 that its other literals hold: log(1 + p (exp(w) - 1)) in favour of the variable's literal. The work
 for a factor is proportional to its length. All messages and beliefs are log-odds of the value 1.
+
+Factors lie in runs: those of one run share no variable. The messages of a run therefore do not
+depend on each other, and the loops over them use vector instructions.
 """
 
 from typing import NamedTuple
@@ -11,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.arithmetic.logistic import log_normal, log_sigmoid, sigmoid
 from mnlearn.kernels.inlining import inlined
 from mnlearn.kernels.jit import kernel
@@ -18,6 +22,10 @@ from mnlearn.kernels.jit import kernel
 # Beyond this weight exp(w) + 1 is exp(w).
 _LARGE = 30.0
 _TINY = 1e-300
+# Loops of vector instructions make so many steps at once, or a divisor of it.
+_STEP = 8
+# Words of bits for the runs that have a variable.
+_MOST_WORDS = 64
 
 
 class PropagationPlan(NamedTuple):
@@ -27,7 +35,7 @@ class PropagationPlan(NamedTuple):
         iteration that ends the propagation. damping : float64, share of the old message in the new
         one.
     parallel : bool, whether all messages of an iteration are computed from the beliefs before it.
-        If not, factors send their messages in order, each time from the newest beliefs.
+        If not, one run of factors after the other sends its messages, from the newest beliefs.
     """
 
     max_iterations: int
@@ -43,7 +51,9 @@ class Factors(NamedTuple):
     var : int64, value : uint8, (n_literals,), variable of each literal and the value it asks for.
     constants : float64, (3, n_terms). A message of factor f is a + log(b + p c) with the constants
         a, b, c = constants[:, f]; a is 0 unless exp(w) could overflow.
-    message : float64, (n_literals,). own, others : float64, (n_literals,), scratch.
+    message : float64, (n_literals,). own, others : float64, (n_literals + _STEP,), scratch.
+    term : int64, (n_terms,), the term of each factor.
+    run_start : int64, (n_terms + 1,). Run r has the factors run_start[r]:run_start[r + 1].
     """
 
     start: NDArray[np.int64]
@@ -53,6 +63,8 @@ class Factors(NamedTuple):
     message: NDArray[np.float64]
     own: NDArray[np.float64]
     others: NDArray[np.float64]
+    term: NDArray[np.int64]
+    run_start: NDArray[np.int64]
 
 
 @kernel
@@ -67,7 +79,8 @@ def propagate_beliefs(terms, evidence, plan, first, last, log_odds, report):
     factors = _room_for_factors(terms)
     before = np.empty(log_odds.shape[1])
     for i in range(first, last):
-        n_factors = _collect_factors(terms, evidence[i], factors)
+        n_runs = _collect_factors(terms, evidence[i], len(before), factors)
+        n_factors = factors.run_start[n_runs]
         factors.message[:] = 0.0
         belief = log_odds[i]
         belief[:] = 0.0
@@ -78,7 +91,7 @@ def propagate_beliefs(terms, evidence, plan, first, last, log_odds, report):
             if plan.parallel:
                 _send_together(factors, n_factors, plan.damping, belief)
             else:
-                _send_in_order(factors, n_factors, plan.damping, belief)
+                _send_in_order(factors, n_runs, plan.damping, belief)
             change = _largest_change(before, belief)
             iteration += 1
         report[i, 0], report[i, 1] = iteration, change
@@ -95,38 +108,97 @@ def _room_for_factors(terms):
         np.empty(n_literals, np.uint8),
         np.empty((3, n_terms)),
         np.empty(n_literals),
-        np.empty(n_literals),
-        np.empty(n_literals),
+        np.zeros(n_literals + _STEP),
+        np.zeros(n_literals + _STEP),
+        np.empty(n_terms, np.int64),
+        np.empty(n_terms + 1, np.int64),
     )
 
 
 @kernel
-def _collect_factors(terms, evidence, factors):
-    """Fill in the terms of weight other than 0 that the evidence satisfies; return how many."""
-    e_start, e_var, e_value = terms.evidence_start, terms.evidence_var, terms.evidence_value
-    q_start = terms.query_start
-    constants = factors.constants
-    n_factors, end = 0, 0
-    factors.start[0] = 0
-    for t in range(len(terms.weight)):
+def _collect_factors(terms, evidence, n_query, factors):
+    """Fill in the terms that matter given the evidence, in runs; return how many runs there are.
+
+    These are the terms of weight other than 0 that the evidence satisfies.
+    """
+    run = np.empty(len(terms.weight), np.int64)
+    n_runs = _find_runs(terms, evidence, n_query, run)
+    _sort_by_run(run, n_runs, factors)
+    start, var, value, constants = factors.start, factors.var, factors.value, factors.constants
+    end = 0
+    start[0] = 0
+    for f in range(factors.run_start[n_runs]):
+        t = factors.term[f]
+        for k in range(terms.query_start[t], terms.query_start[t + 1]):
+            var[end], value[end] = terms.query_var[k], terms.query_value[k]
+            end += 1
+        start[f + 1] = end
         w = terms.weight[t]
-        holds = w != 0.0
+        large = w >= _LARGE
+        constants[0, f] = w if large else 0.0
+        constants[1, f] = np.exp(-w) if large else 1.0
+        constants[2, f] = 1.0 if large else np.expm1(w)
+    return n_runs
+
+
+@kernel
+def _sort_by_run(run, n_runs, factors):
+    """Fill in the term of each factor, and where each run begins."""
+    run_start, term = factors.run_start, factors.term
+    run_start[: n_runs + 1] = 0
+    for t in range(len(run)):
+        if run[t] >= 0:
+            run_start[run[t] + 1] += 1
+    for r in range(n_runs):
+        run_start[r + 1] += run_start[r]
+    place = run_start[:n_runs].copy()
+    for t in range(len(run)):
+        if run[t] >= 0:
+            term[place[run[t]]] = t
+            place[run[t]] += 1
+
+
+@kernel
+def _find_runs(terms, evidence, n_query, run):
+    """Fill in the run of each term, -1 for those that are no factors; return how many runs.
+
+    A factor goes to the first run that has none of its variables, a bit of `used`; behind the runs
+    with bits, to the first run after those that have one of its variables.
+    """
+    e_start, e_var, e_value = terms.evidence_start, terms.evidence_var, terms.evidence_value
+    n_words = min(len(run) // 64 + 1, _MOST_WORDS)
+    used = np.zeros((n_query, n_words), np.uint64)
+    free = np.full(n_query, 64 * n_words)
+    n_runs = 0
+    for t in range(len(run)):
+        holds = terms.weight[t] != 0.0
         for e in range(e_start[t], e_start[t + 1]):
             if evidence[e_var[e]] != e_value[e]:
                 holds = False
                 break
-        if not holds:
-            continue
-        for e in range(q_start[t], q_start[t + 1]):
-            factors.var[end], factors.value[end] = terms.query_var[e], terms.query_value[e]
-            end += 1
-        large = w >= _LARGE
-        constants[0, n_factors] = w if large else 0.0
-        constants[1, n_factors] = np.exp(-w) if large else 1.0
-        constants[2, n_factors] = 1.0 if large else np.expm1(w)
-        n_factors += 1
-        factors.start[n_factors] = end
-    return n_factors
+        run[t] = -1
+        if holds:
+            variables = terms.query_var[terms.query_start[t] : terms.query_start[t + 1]]
+            run[t] = _take_run(variables, used, free)
+            n_runs = max(n_runs, run[t] + 1)
+    return n_runs
+
+
+@kernel
+def _take_run(variables, used, free):
+    """Return the run of a factor, and mark that it has the factor's variables."""
+    for w in range(used.shape[1]):
+        taken = np.uint64(0)
+        for v in variables:
+            taken |= used[v, w]
+        if taken != ~np.uint64(0):
+            bit = lowest_bit(~taken)
+            for v in variables:
+                used[v, w] |= np.uint64(1) << bit
+            return 64 * w + np.int64(bit)
+    run = free[variables].max()
+    free[variables] = run + 1
+    return run
 
 
 @kernel
@@ -156,67 +228,80 @@ def _multiply_others(own, others, begin, end):
 
 
 @kernel
-def _send_in_order(factors, n_factors, damping, belief):
-    """Renew the messages of one factor after the other, and the beliefs with each message."""
-    start, var, value, constants, message, own, others = factors
-    for f in range(n_factors):
-        a, b, c = constants[0, f], constants[1, f], constants[2, f]
-        begin, end = start[f], start[f + 1]
-        if end - begin == 1:
-            others[begin] = 1.0
-        else:
-            for e in range(begin, end):
-                cavity = belief[var[e]] - message[e]
-                own[e] = sigmoid(cavity if value[e] else -cavity)
-            _multiply_others(own, others, begin, end)
-        for e in range(begin, end):
-            p = others[e]
-            new = a + np.log(max(b + p * c, _TINY)) if a == 0.0 or p > 0.0 else 0.0
-            change = (1.0 - damping) * ((new if value[e] else -new) - message[e])
-            message[e] += change
-            belief[var[e]] += change
+def _send_in_order(factors, n_runs, damping, belief):
+    """Renew the messages of one run of factors after the other, and the beliefs with them."""
+    start, var, run_start = factors.start, factors.var, factors.run_start
+    change = factors.own
+    for r in range(n_runs):
+        first, last = run_start[r], run_start[r + 1]
+        _renew_messages(factors, first, last, damping, belief)
+        begin = start[first]
+        for e in range(begin, start[last]):
+            belief[var[e]] += change[e - begin]
 
 
 @kernel
 def _send_together(factors, n_factors, damping, belief):
     """Renew all messages from the same beliefs, then the beliefs."""
-    start, var, value, constants, message, own, others = factors
-    n_literals = start[n_factors]
-    _fill_own(var[:n_literals], value, message, belief, own)
-    for f in range(n_factors):
-        begin, end = start[f], start[f + 1]
-        _multiply_others(own, others, begin, end)
-        a, b, c = constants[0, f], constants[1, f], constants[2, f]
-        for e in range(begin, end):
-            # Now `own` has the argument of the logarithm, and `others` what is added to it.
-            known = a == 0.0 or others[e] > 0.0
-            own[e] = max(b + others[e] * c, _TINY) if known else 1.0
-            others[e] = a if known else 0.0
-    for e in range(n_literals):
-        new = others[e] + log_normal(own[e])
-        message[e] += (1.0 - damping) * ((new if value[e] else -new) - message[e])
+    var, message = factors.var, factors.message
+    _renew_messages(factors, 0, n_factors, damping, belief)
     belief[:] = 0.0
-    for e in range(n_literals):
+    for e in range(factors.start[n_factors]):
         belief[var[e]] += message[e]
 
 
-@kernel
-def _fill_own(var, value, message, belief, own):
-    """Write to `own` the probability that each literal holds without its factor's message."""
-    for e in range(len(var)):
+@inlined
+def _renew_messages(factors, first, last, damping, belief):
+    """Renew the messages of the factors `first` to `last`; write to `own` how they change."""
+    start, value, constants, message = (
+        factors.start, factors.value, factors.constants, factors.message,
+    )  # fmt: skip
+    own, others = factors.own, factors.others
+    zero = start[first]
+    n = _fill_own(factors, zero, start[last], belief)
+    for f in range(first, last):
+        begin, end = start[f] - zero, start[f + 1] - zero
+        _multiply_others(own, others, begin, end)
+        a, b, c = constants[0, f], constants[1, f], constants[2, f]
+        for j in range(begin, end):
+            # Now `own` has the argument of the logarithm, and `others` what is added to it.
+            known = a == 0.0 or others[j] > 0.0
+            own[j] = max(b + others[j] * c, _TINY) if known else 1.0
+            others[j] = a if known else 0.0
+    for j in range(n):
+        own[j] = others[j] + log_normal(own[j])
+    for e in range(zero, start[last]):
+        new = own[e - zero]
+        change = (1.0 - damping) * ((new if value[e] else -new) - message[e])
+        message[e] += change
+        own[e - zero] = change
+
+
+@inlined
+def _fill_own(factors, begin, end, belief):
+    """Write to `own` the probability that each literal holds without its factor's message.
+
+    Returns the number of literals, rounded up: the places after the last one have any numbers, so
+    that loops of vector instructions have no rest.
+    """
+    var, value, message, own = factors.var, factors.value, factors.message, factors.own
+    for e in range(begin, end):
         cavity = belief[var[e]] - message[e]
-        own[e] = sigmoid(cavity if value[e] else -cavity)
+        own[e - begin] = cavity if value[e] else -cavity
+    n = (end - begin + _STEP - 1) // _STEP * _STEP
+    for j in range(n):
+        own[j] = sigmoid(own[j])
+    return n
 
 
 @kernel
 def _bethe_log_partition(factors, n_factors, belief):
     """Return the Bethe estimate of log Z that belongs to the messages."""
-    start, var, value, constants, message, own, others = factors
+    start, var, _, constants, message, own, others, _, _ = factors
     total = 0.0
     for v in range(len(belief)):
         total -= log_sigmoid(-belief[v])
-    n_literals = start[n_factors]
-    _fill_own(var[:n_literals], value, message, belief, own)
+    _fill_own(factors, 0, start[n_factors], belief)
     for f in range(n_factors):
         begin, end = start[f], start[f + 1]
         all_hold = _multiply_others(own, others, begin, end)

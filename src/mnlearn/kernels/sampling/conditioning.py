@@ -16,6 +16,8 @@ from mnlearn.kernels.jit import kernel
 
 SYMMETRIC = -1
 BATCH = 64
+# In place of a literal, for a term that its owner does not appear in.
+OWNED = -1
 
 _NONE = np.uint64(0)
 
@@ -143,6 +145,40 @@ def condition(terms, held, log_odds, left):
             n_left += 1
             start[n_left] = end
     return n_left
+
+
+@kernel
+def entries_by_variable(left, n_left, n_query):
+    """Return (start, term, literal): the terms that add to the log-odds of each variable.
+
+    Those of variable v are term[start[v]:start[v + 1]], in ascending order. The term's literal on v
+    is beside it, or OWNED.
+
+    left : LeftTerms, of which `n_left` are in use.
+    """
+    t_start, var, owner = left.start, left.var, left.owner
+    start = np.zeros(n_query + 1, np.int64)
+    for t in range(n_left):
+        if owner[t] != SYMMETRIC:
+            start[owner[t] + 1] += 1
+        else:
+            for k in range(t_start[t], t_start[t + 1]):
+                start[var[k] + 1] += 1
+    for v in range(n_query):
+        start[v + 1] += start[v]
+    place = start[:-1].copy()
+    term, literal = np.empty(start[n_query], np.int64), np.empty(start[n_query], np.int64)
+    for t in range(n_left):
+        if owner[t] != SYMMETRIC:
+            e = place[owner[t]]
+            term[e], literal[e] = t, OWNED
+            place[owner[t]] += 1
+        else:
+            for k in range(t_start[t], t_start[t + 1]):
+                e = place[var[k]]
+                term[e], literal[e] = t, k
+                place[var[k]] += 1
+    return start, term, literal
 
 
 @kernel

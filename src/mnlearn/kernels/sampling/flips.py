@@ -3,7 +3,7 @@
 import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
-from mnlearn.kernels.arithmetic.splitmix import advance, uniform
+from mnlearn.kernels.arithmetic.splitmix import advance, fill_logistic, uniform
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.chains import store_means
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC
@@ -52,6 +52,28 @@ def sample_by_flips(log_odds, effect, left, n_left, chain):
                     update_terms(v, state, left, by_literal, violated, odds, stale)
             sweep += 1
         store_means(total, n_sweeps, out[b])
+
+
+@kernel
+def make_sweeps(n_sweeps, stream, x, log_odds, effect, left, by_literal, violated):
+    """Draw every variable `n_sweeps` times in order; return the state of the stream after it.
+
+    stream : uint64. x : uint8, (n_query + 1,), the state, overwritten. log_odds : float64,
+    (n_query + 1,), those in this state, overwritten; for the last place of both see `update_terms`.
+    effect : see `collapse_pairs`, or of shape (0, 0). left : LeftTerms.
+    by_literal, violated : see `index_terms`.
+    """
+    n_query = len(x) - 1
+    thresholds, stale = np.empty(n_query), np.empty(n_query + 1, np.bool_)
+    for _ in range(n_sweeps):
+        stream = fill_logistic(stream, thresholds)
+        for v in range(n_query):
+            drawn = thresholds[v] < log_odds[v]
+            if drawn != x[v]:
+                x[v] = drawn
+                flip_effects(effect, v, drawn, log_odds)
+                update_terms(v, x, left, by_literal, violated, log_odds, stale)
+    return stream
 
 
 @kernel

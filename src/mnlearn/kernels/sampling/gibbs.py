@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
-from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
+from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, uniform
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.chains import Chain, draw_first_state, store_means
 from mnlearn.kernels.sampling.conditioning import (
@@ -16,8 +16,8 @@ from mnlearn.kernels.sampling.conditioning import (
     room_for,
     table_cost,
 )
-from mnlearn.kernels.sampling.effects import add_effects, collapse_pairs, flip_effects
-from mnlearn.kernels.sampling.flips import index_terms, sample_by_flips, update_terms
+from mnlearn.kernels.sampling.effects import collapse_pairs
+from mnlearn.kernels.sampling.flips import sample_by_flips
 from mnlearn.kernels.sampling.scans import sample_by_scans
 
 
@@ -117,38 +117,3 @@ def _sample_from_table(log_odds, left, n_left, chain):
                 state = (state & ~(1 << v)) | (np.int64(uniform(stream) < p) << v)
             sweep += 1
         store_means(total, n_sweeps, out[b])
-
-
-@kernel
-def draw_states(terms, base, n_sweeps, seed, first, last, out):
-    """Write the states of independent chains after `n_sweeps` sweeps over all variables.
-
-    terms : QueryTerms, all variables in the query. base : float64, (n_vars,), log-odds before any
-    term. seed : uint64; chain i depends on it and on i. out : uint8, (n_chains, n_vars).
-    """
-    n_vars = len(base)
-    left = room_for(terms)
-    # One place more than variables; see `update_terms`.
-    log_odds = np.zeros(n_vars + 1)
-    x = np.zeros(n_vars + 1, np.uint8)
-    nothing = np.empty((1, 0), np.uint8)
-    held = holding_terms(terms, nothing)[1]
-    thresholds = np.empty(n_vars)
-    stale = np.empty(n_vars + 1, np.bool_)
-    effect = np.empty((n_vars, n_vars))
-    for i in range(first, last):
-        log_odds[:n_vars] = base
-        n_left = condition(terms, held, log_odds, left)
-        n_left = collapse_pairs(left, n_left, log_odds, effect)
-        stream = draw_first_state(chain_seed(seed + np.uint64(i), nothing[0]), x[:n_vars])
-        by_literal, violated = index_terms(left, n_left, n_vars, x, log_odds)
-        add_effects(effect, x[:n_vars], log_odds)
-        for _ in range(n_sweeps):
-            stream = fill_logistic(stream, thresholds)
-            for v in range(n_vars):
-                drawn = thresholds[v] < log_odds[v]
-                if drawn != x[v]:
-                    x[v] = drawn
-                    flip_effects(effect, v, drawn, log_odds)
-                    update_terms(v, x, left, by_literal, violated, log_odds, stale)
-        out[i] = x[:n_vars]

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
+from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, uniform
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.blocks import draw_satisfying, room_for_blocks
 from mnlearn.kernels.sampling.chains import draw_first_state, store_means
 from mnlearn.kernels.sampling.conditioning import BATCH, condition, holding_terms, room_for
-from mnlearn.kernels.sampling.flips import index_terms, update_terms
+from mnlearn.kernels.sampling.flips import index_terms, make_sweeps
 
 
 class SlicePlan(NamedTuple):
@@ -89,15 +89,8 @@ def _first_state(log_odds, left, n_left, stream, n_sweeps):
     x = np.zeros(n_query + 1, np.uint8)
     stream = draw_first_state(stream, x[:n_query])
     by_literal, violated = index_terms(left, n_left, n_query, x, log_odds)
-    thresholds = np.empty(n_query)
-    stale = np.empty(n_query + 1, np.bool_)
-    for _ in range(n_sweeps):
-        stream = fill_logistic(stream, thresholds)
-        for v in range(n_query):
-            drawn = thresholds[v] < log_odds[v]
-            if drawn != x[v]:
-                x[v] = drawn
-                update_terms(v, x, left, by_literal, violated, log_odds, stale)
+    no_effect = np.empty((0, 0))
+    stream = make_sweeps(n_sweeps, stream, x, log_odds, no_effect, left, by_literal, violated)
     return x[:n_query].copy(), stream
 
 

@@ -12,6 +12,7 @@ from mnlearn.kernels.sampling.conditioning import (
     BATCH,
     SYMMETRIC,
     condition,
+    entries_by_variable,
     holding_terms,
     room_for,
 )
@@ -41,7 +42,7 @@ def fit_mean_field(terms, evidence, max_iterations, tolerance, first, last, log_
         base[:] = 0.0
         holding = held[start[j] : start[j + 1]]
         n_left = condition(terms, holding, base, left)
-        entry_start, entry = _entries_by_variable(left, n_left, n_query)
+        entry_start, term, literal = entries_by_variable(left, n_left, n_query)
         q[:] = 0.5
         log_odds[i] = 0.0
         change = np.inf
@@ -51,7 +52,7 @@ def fit_mean_field(terms, evidence, max_iterations, tolerance, first, last, log_
             for v in range(n_query):
                 odds = base[v]
                 for e in range(entry_start[v], entry_start[v + 1]):
-                    odds += _expected_effect(left, entry[e], v, q)
+                    odds += _expected_effect(left, term[e], literal[e], q)
                 p = sigmoid(odds)
                 change = max(change, abs(p - q[v, 1]))
                 log_odds[i, v], q[v, 1], q[v, 0] = odds, p, sigmoid(-odds)
@@ -61,38 +62,15 @@ def fit_mean_field(terms, evidence, max_iterations, tolerance, first, last, log_
 
 
 @kernel
-def _entries_by_variable(left, n_left, n_query):
-    """Return (start, term): terms term[start[v]:start[v + 1]] add to the log-odds of v."""
-    start, var, owner = left.start, left.var, left.owner
-    entry_start = np.zeros(n_query + 1, np.int64)
-    for t in range(n_left):
-        if owner[t] != SYMMETRIC:
-            entry_start[owner[t] + 1] += 1
-        else:
-            for k in range(start[t], start[t + 1]):
-                entry_start[var[k] + 1] += 1
-    for v in range(n_query):
-        entry_start[v + 1] += entry_start[v]
-    place = entry_start[:-1].copy()
-    entry = np.empty(entry_start[n_query], np.int64)
-    for t in range(n_left):
-        if owner[t] != SYMMETRIC:
-            entry[place[owner[t]]] = t
-            place[owner[t]] += 1
-        else:
-            for k in range(start[t], start[t + 1]):
-                entry[place[var[k]]] = t
-                place[var[k]] += 1
-    return entry_start, entry
+def _expected_effect(left, t, own, q):
+    """Return what term `t` is expected to add to the log-odds of a variable.
 
-
-@kernel
-def _expected_effect(left, t, v, q):
-    """Return what term `t` is expected to add to the log-odds of variable v."""
+    own : the term's literal on the variable, or OWNED.
+    """
     start, var, value, weight = left.start, left.var, left.value, left.weight
     product = weight[t]
     for k in range(start[t], start[t + 1]):
-        if var[k] != v:
+        if k != own:
             product *= q[var[k], value[k]]
         elif value[k] == 0:
             product = -product

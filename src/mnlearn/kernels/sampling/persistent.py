@@ -1,20 +1,22 @@
-"""Gibbs chains that go on from the states in which they were left."""
+"""Gibbs chains of a whole model: each goes on from a state that is given, or from a random one."""
 
 import numpy as np
 
-from mnlearn.kernels.arithmetic.splitmix import chain_seed, fill_logistic
+from mnlearn.kernels.arithmetic.splitmix import chain_seed
 from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.sampling.chains import draw_first_state
 from mnlearn.kernels.sampling.conditioning import condition, holding_terms, room_for
-from mnlearn.kernels.sampling.effects import add_effects, collapse_pairs, flip_effects
-from mnlearn.kernels.sampling.flips import index_terms, update_terms
+from mnlearn.kernels.sampling.effects import add_effects, collapse_pairs
+from mnlearn.kernels.sampling.flips import index_terms, make_sweeps
 
 
 @kernel
-def advance_states(terms, n_sweeps, seed, first, last, states):
+def advance_states(terms, n_sweeps, seed, from_random, first, last, states):
     """Make `n_sweeps` sweeps over all variables in each of the chains `first` to `last`.
 
     terms : see `condition`, all variables in the query. seed : uint64; what chain i draws depends
-    on it and on i. states : uint8, (n_chains, n_vars), overwritten.
+    on it and on i. from_random : bool, whether chains start from random states and not from those
+    given. states : uint8, (n_chains, n_vars), overwritten.
     """
     n_vars = states.shape[1]
     left = room_for(terms)
@@ -26,19 +28,12 @@ def advance_states(terms, n_sweeps, seed, first, last, states):
     # One place more than variables; see `update_terms`.
     log_odds = np.zeros(n_vars + 1)
     x = np.zeros(n_vars + 1, np.uint8)
-    thresholds = np.empty(n_vars)
-    stale = np.empty(n_vars + 1, np.bool_)
     for i in range(first, last):
+        stream = chain_seed(seed + np.uint64(i), nothing[0])
+        if from_random:
+            stream = draw_first_state(stream, states[i])
         x[:n_vars], log_odds[:n_vars] = states[i], base
         by_literal, violated = index_terms(left, n_left, n_vars, x, log_odds)
         add_effects(effect, x[:n_vars], log_odds)
-        stream = chain_seed(seed + np.uint64(i), nothing[0])
-        for _ in range(n_sweeps):
-            stream = fill_logistic(stream, thresholds)
-            for v in range(n_vars):
-                drawn = thresholds[v] < log_odds[v]
-                if drawn != x[v]:
-                    x[v] = drawn
-                    flip_effects(effect, v, drawn, log_odds)
-                    update_terms(v, x, left, by_literal, violated, log_odds, stale)
+        make_sweeps(n_sweeps, stream, x, log_odds, effect, left, by_literal, violated)
         states[i] = x[:n_vars]

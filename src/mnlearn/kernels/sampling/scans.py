@@ -6,7 +6,7 @@ from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import fill_logistic
 from mnlearn.kernels.jit import kernel, sum_kernel
 from mnlearn.kernels.sampling.chains import store_means
-from mnlearn.kernels.sampling.conditioning import SYMMETRIC
+from mnlearn.kernels.sampling.conditioning import OWNED, entries_by_variable
 from mnlearn.kernels.sampling.effects import add_effects, flip_effects
 
 # Numba converts a uint64 to floating point before it compares it with a plain 0.
@@ -24,7 +24,8 @@ def sample_by_scans(log_odds, effect, left, n_left, chain):
     """
     x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
-    entry_start, mask, asked, signed = _entries_by_variable(left, n_left, n_query)
+    entry_start, term, literal = entries_by_variable(left, n_left, n_query)
+    mask, asked, signed = _conditions(left, n_left, term, literal)
     neighbours = _neighbours(effect, entry_start, mask)
     add_effects(effect, x, log_odds)
     state = _pack(x)
@@ -85,45 +86,31 @@ def _sum_held(state, mask, asked, signed, begin, end):
 
 
 @kernel
-def _entries_by_variable(left, n_left, n_query):
-    """Return, by variable, the conditions (mask, asked) and the signed weights of its terms.
+def _conditions(left, n_left, term, literal):
+    """Return the conditions (mask, asked) and the signed weights of entries.
 
     A term adds its signed weight to the log-odds of a variable if the state agrees with `asked` on
     the bits of `mask`. The sign is that of the variable's own literal.
+
+    term, literal : see `entries_by_variable`.
     """
-    start, var, value, weight, owner = left
-    entry_start = np.zeros(n_query + 1, np.int64)
+    start, var, value, weight, _ = left
+    variables, values = np.zeros(n_left, np.uint64), np.zeros(n_left, np.uint64)
     for t in range(n_left):
-        if owner[t] != SYMMETRIC:
-            entry_start[owner[t] + 1] += 1
-        else:
-            for k in range(start[t], start[t + 1]):
-                entry_start[var[k] + 1] += 1
-    for v in range(n_query):
-        entry_start[v + 1] += entry_start[v]
-    place = entry_start[:-1].copy()
-    n_entries = entry_start[n_query]
-    mask = np.empty(n_entries, np.uint64)
-    asked = np.empty(n_entries, np.uint64)
+        for k in range(start[t], start[t + 1]):
+            variables[t] |= np.uint64(1) << np.uint64(var[k])
+            values[t] |= np.uint64(value[k]) << np.uint64(var[k])
+    n_entries = len(term)
+    mask, asked = np.empty(n_entries, np.uint64), np.empty(n_entries, np.uint64)
     signed = np.empty(n_entries)
-    for t in range(n_left):
-        all_vars = np.uint64(0)
-        all_asked = np.uint64(0)
-        for k in range(start[t], start[t + 1]):
-            all_vars |= np.uint64(1) << np.uint64(var[k])
-            all_asked |= np.uint64(value[k]) << np.uint64(var[k])
-        if owner[t] != SYMMETRIC:
-            e = place[owner[t]]
-            mask[e], asked[e], signed[e] = all_vars, all_asked, weight[t]
-            place[owner[t]] += 1
-            continue
-        for k in range(start[t], start[t + 1]):
-            e = place[var[k]]
-            mask[e] = all_vars & ~(np.uint64(1) << np.uint64(var[k]))
-            asked[e] = all_asked
-            signed[e] = weight[t] if value[k] else -weight[t]
-            place[var[k]] += 1
-    return entry_start, mask, asked, signed
+    for e in range(n_entries):
+        t, own = term[e], literal[e]
+        mask[e], asked[e], signed[e] = variables[t], values[t], weight[t]
+        if own != OWNED:
+            mask[e] &= ~(np.uint64(1) << np.uint64(var[own]))
+            if value[own] == 0:
+                signed[e] = -signed[e]
+    return mask, asked, signed
 
 
 @kernel

@@ -119,7 +119,7 @@ class InductionSearch:
                 return best
             ahead = np.where(fresh, -np.inf, key)
             bar = max(least, float(key[fresh].max(initial=-np.inf)))
-            n = min(_BATCH, int(np.sum(ahead > bar)))
+            n = min(_BATCH, int(np.sum(ahead >= bar)))
             batch = np.zeros(len(key), bool)
             batch[np.argpartition(ahead, len(key) - n)[len(key) - n :]] = True
             fresh |= self._score(batch)

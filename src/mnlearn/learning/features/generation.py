@@ -168,6 +168,23 @@ def generate_features(
     )
 
 
+def can_generate(data: Dataset, initial: str) -> bool:
+    """Tell whether some example becomes a feature of three literals, which generation needs."""
+    longest = data.n_vars if initial == "full" else int(data.rows.sum(axis=1).max())
+    return longest >= 3
+
+
+def no_features(n_vars: int) -> GeneratedFeatures:
+    """Return a run that generated nothing."""
+    return GeneratedFeatures(
+        n_vars=n_vars,
+        n_initial=0,
+        start=read_only(np.zeros(1, np.int64)),
+        literal=read_only(np.zeros(0, np.uint16)),
+        digest=read_only(np.zeros(0, np.uint64)),
+    )
+
+
 def _convert_examples(data: Dataset, initial: str) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
     """Return the literals of the features that examples become, and the lengths of these."""
     if initial not in INITIAL:

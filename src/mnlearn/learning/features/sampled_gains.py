@@ -25,12 +25,15 @@ _TOLERANCE = 0.1
 _WINDOW = 5
 # Share of the chains that the reweighted states have to be worth.
 _LEAST_WORTH = 0.5
+# Reweighted states that are worth at least this share are used for further features.
+_REUSED_WORTH = 0.8
 
 
 class SampledGains:
     """Gains in likelihood, with expectations over the states of Gibbs chains.
 
-    The chains are never started again: after each change of the weights they make a few sweeps
+    The states are reweighted when the weights change (Geyer & Thompson 1992). When reweighted
+    states are worth too little, the chains go on for a few sweeps; they are never started again
     (Younes 1989; Tieleman 2008). At first they are exact samples of independent variables.
 
     min_gain : as in `PseudoLikelihoodGains`.
@@ -55,47 +58,64 @@ class SampledGains:
         share = (data.frequency * data.n_examples + 0.5) / (data.n_examples + 1.0)
         self.weight = np.log(share) - np.log1p(-share)
         drawn = stream(seed, "della_pietra", "start").random((n_chains, data.n_vars))
-        self._states = (drawn < share).astype(np.uint8)
         self._n_draws = 0
-        self._bits = np.empty((0, 0), np.uint64)
+        self._use((drawn < share).astype(np.uint8))
+
+    def _use(self, states: NDArray[np.uint8]) -> None:
+        """Take states that were drawn with the weights as they are."""
+        self._states, self._columns = states, pack_columns(states)
+        self._drawn = self.weight
+        self._share = np.full(len(states), 1.0 / len(states))
+        self._bits = np.empty((0, self._columns.shape[1]), np.uint64)
+        self._base = np.empty(0)
 
     def refit(self, pool: PairCandidates, start: Vector) -> None:
         """Learn all weights by likelihood, from those given.
 
         The states stand for a network near the one that they were drawn from, by importance
-        weights. Weights therefore move in steps, and states are drawn again after each step.
+        weights. They are drawn again when the reweighted states are worth too few equal ones, and
+        when the weight of the new feature has moved as far as it may.
         """
-        self.weight = np.append(self.weight, np.zeros(len(start) - len(self.weight)))
+        self.weight = _padded(self.weight, len(start))
         # A weight that is fitted to a sample is off by half of `least` on average.
         error = 0.5 * self.least * len(start)
         stopping = Stopping(nats=_TOLERANCE * max(error, self.prices.needed), window=_WINDOW)
         for _ in range(_MAX_MOVES):
             likelihood = self._likelihood(pool)
             fit = fit_weights(likelihood, self.penalty, start=start, stopping=stopping)
-            wanted = fit.weight - self.weight
-            move = np.clip(wanted, -_LARGEST_MOVE, _LARGEST_MOVE)
-            reached = bool(move[-1] == wanted[-1])
-            while _worth(likelihood, self.weight + move) < _LEAST_WORTH:
+            drawn = _padded(self._drawn, len(start))
+            low, high = drawn - _LARGEST_MOVE, drawn + _LARGEST_MOVE
+            # The new feature may also move as far from the weight that is the best for it alone.
+            low[-1] = min(low[-1], start[-1] - _LARGEST_MOVE)
+            high[-1] = max(high[-1], start[-1] + _LARGEST_MOVE)
+            near = np.clip(fit.weight, low, high)
+            reached = bool(near[-1] == fit.weight[-1])
+            move = near - self.weight
+            while _worth(likelihood.state_shares(self.weight + move)[0]) < _LEAST_WORTH:
                 move, reached = 0.5 * move, False
             self.weight = self.weight + move
-            self.refresh(pool)
+            self._share = likelihood.state_shares(self.weight)[0]
+            if not reached or _worth(self._share) < _REUSED_WORTH:
+                self.refresh(pool)
             if reached:
                 break
             start = self.weight
 
     def _likelihood(self, pool: PairCandidates) -> StateLikelihood:
         """Return the likelihood by importance weights of the states."""
-        columns = pack_columns(self._states)
-        bits = rows_of(columns, pool.features, self.threads)
         held, n_examples = pool.feature_weights(), self.data.n_examples
-        every = StateLikelihood(held, n_examples, bits, np.zeros(len(self._states)), self.threads)
-        base = -every.log_weights(self.weight)
-        return StateLikelihood(held, n_examples, bits, base, self.threads)
+        self._find_rows(pool)
+        if not len(self._base):
+            no_base = np.zeros(len(self._states))
+            every = StateLikelihood(held, n_examples, self._bits, no_base, self.threads)
+            self._base = -every.log_weights(_padded(self._drawn, len(held)))
+        return StateLikelihood(held, n_examples, self._bits, self._base, self.threads)
 
     def score(self, pool: PairCandidates, chosen: NDArray[np.int64]) -> tuple[Vector, Vector]:
         """See `Gains.score`. Half a count keeps expectations from 0."""
+        self._find_rows(pool)
         n_chains, one, other = len(self._states), pool.one[chosen], pool.other[chosen]
-        counts = weigh(self._bits, one, other, np.ones(n_chains), self.threads)
+        counts = weigh(self._bits, one, other, n_chains * self._share, self.threads)
         expected = (counts + 0.5) / (n_chains + 1.0)
         share = pool.held[chosen] / self.data.n_examples
         return likelihood_gains(share, expected, self.data.n_examples, self.prices, self.threads)
@@ -104,28 +124,37 @@ class SampledGains:
         """Let the chains go on."""
         network = mask_network(pool.features, self.weight, self.data.n_vars)
         seed = stream_seed(self.seed, "della_pietra", str(self._n_draws))
-        self._states = advance_chains(
-            network, self._states, self.n_sweeps, seed, threads=self.threads
-        )
+        states = advance_chains(network, self._states, self.n_sweeps, seed, threads=self.threads)
         self._n_draws += 1
-        self._find_rows(pool)
+        self._use(states)
 
     def _find_rows(self, pool: PairCandidates) -> None:
-        self._bits = rows_of(pack_columns(self._states), pool.features, self.threads)
+        """Find the states of the features that were added since."""
+        new = rows_of(self._columns, pool.features[len(self._bits) :], self.threads)
+        self._bits = np.vstack([self._bits, new])
 
     def state(self) -> dict[str, NDArray]:
         """Return the weights, the chains and the number of draws."""
-        packed = np.packbits(self._states, axis=1)
-        return {"weight": self.weight, "chains": packed, "n_draws": np.array(self._n_draws)}
+        return {
+            "weight": self.weight,
+            "drawn": self._drawn,
+            "chains": np.packbits(self._states, axis=1),
+            "n_draws": np.array(self._n_draws),
+        }
 
     def restore(self, pool: PairCandidates, state: dict[str, NDArray]) -> None:
         """See `Gains.restore`."""
-        self.weight, self._n_draws = state["weight"], int(state["n_draws"])
-        self._states = np.unpackbits(state["chains"], axis=1, count=self.data.n_vars)
-        self._find_rows(pool)
+        self.weight, self._n_draws = state["drawn"], int(state["n_draws"])
+        self._use(np.unpackbits(state["chains"], axis=1, count=self.data.n_vars))
+        self.weight = state["weight"]
+        self._share = self._likelihood(pool).state_shares(self.weight)[0]
 
 
-def _worth(likelihood: StateLikelihood, weight: Vector) -> float:
+def _padded(weight: Vector, n: int) -> Vector:
+    """Return the weights and, for features that were added since, zeros."""
+    return np.append(weight, np.zeros(n - len(weight)))
+
+
+def _worth(share: Vector) -> float:
     """Return the number of equally weighted states that reweighted ones are worth, as a share."""
-    share = likelihood.state_shares(weight)[0]
     return 1.0 / (len(share) * float(share @ share))

@@ -17,7 +17,7 @@ MAX_SUBSETS = 80_000_000
 
 @dataclass(frozen=True, eq=False)
 class SubsetEntropies:
-    """Entropies of all sets of up to `largest` variables, in nats.
+    """Entropies of all sets of up to so many variables, in nats.
 
     value : float64. Those of m variables begin at start[m], in the order of `kernels.subsets`; the
         empty set has the first place. binom : int64, binom[j, v] is the number of subsets of j of v
@@ -28,11 +28,6 @@ class SubsetEntropies:
     value: NDArray[np.float64]
     start: NDArray[np.int64]
     binom: NDArray[np.int64]
-
-    @property
-    def largest(self) -> int:
-        """Number of variables of the largest sets."""
-        return len(self.start) - 2
 
     def of_size(self, m: int) -> NDArray[np.float64]:
         """Return the entropies of all sets of m variables."""

@@ -13,6 +13,8 @@ from mnlearn.models.junction_tree import JunctionTree, shared
 from mnlearn.runtime.errors import InputError
 
 Clique = tuple[int, ...]
+# Variables with more joint values than this are not counted together.
+MAX_VALUES = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,15 @@ class Examples:
     def is_binary(self) -> bool:
         """Whether each variable is one column."""
         return not self.variables.groups
+
+    def check_joint_values(self, m: int) -> None:
+        """Raise InputError if some m variables have too many joint values to count them."""
+        most = np.sort(self.variables.arity.astype(np.float64))[::-1][:m].prod()
+        if most > MAX_VALUES:
+            raise InputError(
+                f"junction tree: {m} variables have up to {most:,.0f} joint values, more than "
+                f"{MAX_VALUES:,}; choose a smaller treewidth."
+            )
 
     def entropies_with(self, members: Clique, others: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the entropy of some variables together with each of the others, in nats."""

@@ -73,7 +73,7 @@ class TreeSearch:
         Raises
         ------
         InputError
-            There are too many sets of variables to compare.
+            There are too many sets of variables to compare, or too many joint values to count.
         """
         if settings.treewidth == 1:
             settings = SearchSettings(1, "greedy")
@@ -88,6 +88,8 @@ class TreeSearch:
             start = self.find(replace(settings, local_search=False))
             return Found(move_variables(self.examples, start.cliques), start.threshold)
         n, treewidth = len(self.examples), settings.treewidth
+        together = 1 if settings.search == "greedy" else settings.subset_size
+        self.examples.check_joint_values(treewidth + together)
         if settings.search == "greedy":
             return Found(grow_greedily(self.examples, treewidth), 0.0)
         if n < treewidth + 2:

@@ -41,6 +41,13 @@ def tree_of_arrays(
     check_starts(path, "clique_start", arrays["clique_start"], len(arrays["clique_var"]))
     variables = variables_of_arrays(path, arrays, n_vars)
     try:
-        return JunctionTree(variables, *(arrays[name] for name in _DTYPE), names=names)
+        return JunctionTree(
+            variables,
+            arrays["clique_start"],
+            arrays["clique_var"],
+            arrays["parent"],
+            arrays["log_prob"],
+            names,
+        )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error

@@ -29,6 +29,7 @@ from mnlearn.report.tables.training_times import tabulate_training_times
 from mnlearn.report.tables.units import tabulate_units
 from mnlearn.report.tables.variants import tabulate_variants, tabulate_variants_by_dataset
 from mnlearn.runtime.files import write_text
+from mnlearn.runtime.names import one_line
 from mnlearn.study.definition import Study
 from mnlearn.study.mentions import check_sources
 from mnlearn.study.published import tidy_scores
@@ -100,7 +101,8 @@ def make_table(
     material = Material(study.name, scores, published, ordered)
     table = KINDS[product["kind"]](material, product)
     marked = stale | {(mean, method) for d, method in stale for mean in list_means([d])}
-    return mark_stale(dataclasses.replace(table, caption=str(product["caption"])), marked)
+    caption = one_line(str(product["caption"]))
+    return mark_stale(dataclasses.replace(table, caption=caption), marked)
 
 
 def write_tables(

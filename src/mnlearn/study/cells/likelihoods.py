@@ -19,10 +19,10 @@ from mnlearn.inference.score import Score, check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.feature_tree_network import leaf_features
 from mnlearn.models.io.native import Model, read_npz
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
@@ -71,15 +71,17 @@ def compare_likelihoods(
     for key in _KEYS:
         if key not in settings:
             raise InputError(f"settings: expected the key {key!r}.")
-    names = read_record(model_folder / TUNING_RECORD, "variants")["variants"]
+    learned = read_record(model_folder / TUNING_RECORD, "variants")["variants"]
     test = load_npz(test_path)
     scoring = _Scoring(test, settings, identity, seed, threads)
     with refuse_damaged(model_folder / TUNING_RECORD):
-        variants = {
-            name: scoring.assess(read_npz(model_path(model_folder, name)))
-            for name in names
-            if name == CHOSEN or scoring.is_network
-        }
+        chosen = scoring.assess(read_npz(model_path(model_folder, CHOSEN)))
+        variants = {CHOSEN: chosen}
+        for name in (name for name in learned if name != CHOSEN and scoring.is_network):
+            if learned[name]["parameters"] == learned[CHOSEN]["parameters"]:
+                variants[name] = chosen
+            else:
+                variants[name] = scoring.assess(read_npz(model_path(model_folder, name)))
     record = {
         **identity,
         "scored_by": provenance("study.cells.likelihoods.compare_likelihoods"),
@@ -114,12 +116,11 @@ class _Scoring:
             self.is_network = True
             return self._approximate(model)
         numbers: dict[str, float] = {}
-        circuit = model
         if isinstance(model, FeatureTree):
-            circuit = circuit_of(model)
             numbers["treewidth_at_least"] = _widest_leaf(model) - 1
+        circuit = circuit_of(model) if isinstance(model, TreeModel) else model
         if not isinstance(circuit, ArithmeticCircuit):
-            raise InputError("expected a Markov network, a feature tree or a circuit.")
+            raise InputError("expected a Markov network, a tree or a circuit.")
         numbers["n_circuit_edges"] = circuit.n_edges
         numbers["milliseconds_single_query"] = 1000.0 * self._seconds_single(circuit)
         return {"numbers": {**numbers, "n_test": self._test.n_examples}}

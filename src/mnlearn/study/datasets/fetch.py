@@ -169,7 +169,8 @@ def fetch_many(
         A name is not in the registry; nothing is fetched then.
 
     """
-    known = {**load_registry(), **sources()} if registry is None else registry
+    everything: Mapping[str, Remote] = {**load_registry(), **sources()}
+    known = everything if registry is None else registry
     benchmarks = [find_benchmark(known, name) for name in dict.fromkeys(names)]
     results = _fetch_all(benchmarks, Path(folder), mirror, jobs)
     return {benchmark.name: results[benchmark.name] for benchmark in benchmarks}

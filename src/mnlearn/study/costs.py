@@ -280,8 +280,13 @@ def dataset_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if methods:
         note = "Estimates: one thread, whole grid and scores, from the recorded study"
         shown += ["", f"{note} {SHOWN_STUDY}."]
-    missing = [row["name"] for row in rows if row["state"] == "unavailable"]
-    if missing:
-        note = "no public copy was found; name your own files under local in config.yaml"
-        shown += ["", f"{', '.join(missing)}: {note}."]
     return shown
+
+
+def unavailable_line(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the sentence on the datasets among the records that cannot be had."""
+    missing = [row["name"] for row in rows if row["state"] == "unavailable"]
+    return (
+        f"{', '.join(missing)}: no public copy was found; name your own files under local in "
+        "config.yaml."
+    )

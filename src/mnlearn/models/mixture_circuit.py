@@ -1,0 +1,59 @@
+"""The circuit of a mixture: the weighted mean of the distributions of circuits."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.models.circuit import ArithmeticCircuit
+
+_PRODUCT, _SUM = 0, 1
+
+
+def mixture_circuit(circuits: Sequence[ArithmeticCircuit], share: NDArray) -> ArithmeticCircuit:
+    """Return the circuit whose value is the weighted sum of the values of circuits.
+
+    Marginals stay exact, and the size is the sum of the sizes. The parameters are those of the
+    circuits, one circuit after the other, and the shares.
+
+    Parameters
+    ----------
+    circuits : sequence of ArithmeticCircuit
+        Circuits over the same variables, with at least one sum or product each.
+    share : ndarray of float64, shape (n_circuits,)
+        Weight of each circuit; the weights of a mixture of distributions add up to 1.
+
+    Returns
+    -------
+    ArithmeticCircuit
+        It has no features: it is no Markov network with one feature for each parameter.
+    """
+    n_literals = 2 * circuits[0].n_vars
+    n_parameters = [len(one.weight) for one in circuits]
+    first_parameter = n_literals + np.cumsum([0, *n_parameters])
+    first_share = int(first_parameter[-1])
+    first_inner = first_share + len(circuits) + np.cumsum([0, *(len(c.is_sum) for c in circuits)])
+    children = []
+    for k, one in enumerate(circuits):
+        number = np.concatenate(
+            [
+                np.arange(n_literals),
+                first_parameter[k] + np.arange(n_parameters[k]),
+                first_inner[k] + np.arange(len(one.is_sum)),
+            ]
+        )
+        children.append(number[one.child])
+    shares, product = first_share + np.arange(len(circuits)), int(first_inner[-1])
+    children.append(np.stack([shares, first_inner[1:] - 1], axis=1).ravel())
+    children.append(product + np.arange(len(circuits)))
+    inner = [one.is_sum for one in circuits]
+    lengths = [np.diff(one.start) for one in circuits]
+    n = len(circuits)
+    return ArithmeticCircuit(
+        circuits[0].n_vars,
+        np.concatenate([*inner, np.full(n, _PRODUCT), [_SUM]]).astype(np.uint8),
+        np.cumsum(np.concatenate([[0], *lengths, np.full(n, 2), [n]])).astype(np.int64),
+        np.concatenate(children).astype(np.int32),
+        np.concatenate([*(c.weight for c in circuits), np.log(share)]),
+        names=circuits[0].names,
+    )
