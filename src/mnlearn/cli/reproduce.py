@@ -108,10 +108,8 @@ def run_study(
         Whether to write report.html.
     again : bool
         Make records again that are current.
-    recorded : bool
-        Use all records as they are and compute nothing.
-    verbose : bool
-        Show all output of Snakemake, which otherwise goes to the log of the run only.
+    recorded, verbose : bool
+        Use all records as they are and compute nothing; show all output of Snakemake.
 
     Raises
     ------
@@ -132,12 +130,12 @@ def run_study(
     command += [f"{key}=True" for key, on in (("recorded", recorded), ("again", again)) if on]
     forced = ["--forcerun", *_model_folders(name, datasets)] if again else []
     _mark_run()
-    log = log_of(name)
-    status = run_snakemake([*command, *forced], checkout(), name=name, log=log, verbose=verbose)
+    once = [*command, *forced]
+    status = run_snakemake(once, checkout(), name=name, log=log_of(name), verbose=verbose)
     if status == 0 and report:
         status = _write_report(command, name)
     if status:
-        say(f"the run did not finish; the output of Snakemake is in {log}")
+        say(f"the run did not finish; the output of Snakemake is in {log_of(name)}")
     if failed:
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     return status

@@ -37,7 +37,6 @@ from mnlearn.study.definition import Study, load_study
 ROOT = Path(__file__).parents[3]
 README = runpy.run_path(str(ROOT / "workflow" / "readme.py"))
 STUDIES = sorted(path.stem for path in (ROOT / "workflow/studies").glob("*.yaml"))
-RECORDED = sorted((ROOT / "results").glob("*/claims.csv"))
 HOSTILE = (
     "<script>alert(1)</script> [x](javascript:alert(2)) ![y](http://a/b.png) **b** _i_ & &lt; "
     "`<b>` | \\ $x$ ~~s~~ https:<b>"
@@ -205,6 +204,5 @@ def test_the_summary_of_a_learner(tmp_path):
 
 def test_the_recorded_pages_follow_from_the_record():
     pages = README["result_pages"]()
-    assert {path.parent for path in pages} >= {path.parent for path in RECORDED}
     differing = [str(path) for path, text in pages.items() if path.read_text("utf-8") != text]
     assert differing == [], "run `make readme`"

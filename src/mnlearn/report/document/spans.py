@@ -128,7 +128,7 @@ def _span_markdown(span: Span) -> str:
     if span.style == "code":
         out = "`" + span.text.replace("|", "\\|") + "`"
     else:
-        out = _ENTITY.sub("&amp;", _SPECIAL.sub(r"\\\1", span.text))
+        out = _ENTITY.sub(r"\\&", _SPECIAL.sub(r"\\\1", span.text))
         mark = {"bold": "**", "italic": "*"}.get(span.style, "")
         out = f"{mark}{out}{mark}"
     return f"[{out}]({span.href})" if span.href else out
