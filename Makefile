@@ -12,7 +12,7 @@ SECONDS = 1500
 help:            ## Show the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 12
 
-demo: $(READY)   ## The whole pipeline on embedded data, without network; ends with a table
+demo: $(READY)   ## The whole pipeline on embedded data, without network; says what was learned
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mnlearn demo
 
 test: $(READY)   ## The tests
@@ -34,7 +34,7 @@ mutants: $(READY) ## Small changes of the code: do the tests notice? SECONDS=150
 bench: $(READY)  ## Speed, beside Libra's figures
 	@$(BIN)/mnlearn bench
 
-readme: $(READY) ## Write the generated tables of README.md and docs/
+readme: $(READY) ## Write the generated tables and the pages of results/
 	@$(BIN)/python workflow/readme.py
 
 clean:           ## Remove what is not recorded

@@ -32,6 +32,10 @@ rule all:
         [products_of(study, "figures", ["pdf", "png"]) for study in STUDIES],
         [pages_of(study) for study in STUDIES],
         [appendix_of(study) for study in STUDIES],
+        expand(
+            "results/{study}/{file}", study=STUDIES, file=["README.md", "index.html"]
+        ),
+        ["results/README.md"] if KEPT else [],
 
 
 include: "workflow/rules/data.smk"

@@ -67,7 +67,7 @@ def test_only_scoring_reads_test_data(finished):
         inputs += "".join(functions[f] for f in re.findall(r"unpack\((\w+)\)", inputs))
         if re.search(r"test\.npz|\"test\"", inputs):
             readers.add(name)
-    assert readers == {"score", "queries", "query_curve", "check_exports"}
+    assert readers == {"score", "queries", "query_curve", "check_exports", "likelihoods"}
 
 
 def test_edited_code_reruns_exactly_what_used_it(finished):
@@ -106,20 +106,21 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
             "report/figures/scatter.py",
             "def draw_scatter(",
             "@staticmethod\ndef draw_scatter(",
-            {"figure"},
+            {"figure", "study_page"},
         ),
         (
             "report/tables/compare.py",
             "def tabulate_columns(",
             "@staticmethod\ndef tabulate_columns(",
-            {"table", "page"},
+            {"table", "page", "study_page"},
         ),
         (
             "report/claims/rendering.py",
             "def to_csv(",
             "@staticmethod\ndef to_csv(",
-            {"claims", "claims_page"},
+            {"claims", "claims_page", "study_page", "index"},
         ),
+        ("report/document/html.py", "_SCALE = 0.75", "_SCALE = 0.8", {"study_page"}),
     ],
 )
 def test_products_rerun_for_their_own_code_only(finished, file, old, new, rerun):
@@ -137,10 +138,13 @@ def test_products_that_git_restores_are_made_again(finished):
     """A checkout gives old content a new time; what follows from it is made again too."""
     results = finished.folder / "results/tiny"
     for name, rerun in {
-        "tables/scores.md": {"table", "page"},
-        "figures/beside.png": {"figure"},
-        "claims.csv": {"claims", "claims_page"},
-        "scores.csv": {"gather", "table", "page", "figure", "claims", "claims_page"},
+        "tables/scores.md": {"table", "page", "study_page"},
+        "figures/beside.png": {"figure", "study_page"},
+        "claims.csv": {"claims", "claims_page", "study_page", "index"},
+        "README.md": {"study_page"},
+        "scores.csv": {
+            *("gather", "table", "page", "figure", "claims", "claims_page", "study_page", "index"),
+        },
     }.items():
         path = results / name
         content = path.read_bytes()

@@ -1,5 +1,5 @@
 # The shell of every job reads this first. Descriptor 3 is the output of Snakemake; that of the job
-# is its log. With `--quiet` Snakemake says neither which job has failed nor where its log is.
+# is its log. A person sees the line about a job that failed, and not the output of Snakemake.
 exec 3>&2
 # The log can be on a full disk: the command then says so in the output of Snakemake.
 export MNLEARN_ERRORS_DESCRIPTOR=3

@@ -1,8 +1,9 @@
-"""Write the generated tables of README.md and docs/ between their markers: `make readme`.
+"""Write the generated tables of README.md and docs/, and the pages of results/: `make readme`.
 
-A generated part begins with `<!-- NAME -->` and ends with `<!-- /NAME -->`. It comes from the
-record in results/, from the published numbers, from the declarations of the learners, or from the
-headings of the decision records. `stubs.py` writes the types of the Python learners.
+A generated part of README.md or of a page in docs/ begins with `<!-- NAME -->` and ends with
+`<!-- /NAME -->`. It comes from the record in results/, from the published numbers, from the
+declarations of the learners, or from the headings of the decision records. `stubs.py` writes the
+types of the Python learners.
 """
 
 import re
@@ -12,7 +13,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from mnlearn.cli.study_pages import listed_studies, study_page
 from mnlearn.methods import learner_names, load_learner
+from mnlearn.report.document.index_page import build_index
+from mnlearn.report.document.markdown import render_markdown
 from mnlearn.study.samples import list_means
 
 ROOT = Path(__file__).parent.parent
@@ -204,6 +208,14 @@ def generated() -> dict[Path, dict[str, str]]:
     return parts
 
 
+def result_pages() -> dict[Path, str]:
+    """Return the text of the pages of results/, which a run of a study writes too."""
+    kept = [path.parent.name for path in sorted(RESULTS.glob("*/claims.csv"))]
+    listed = listed_studies(kept)
+    pages = {RESULTS / name / "README.md": render_markdown(study_page(name)) for name in listed}
+    return {RESULTS / "README.md": render_markdown(build_index(listed, RESULTS)), **pages}
+
+
 def refreshed(path: Path, parts: dict[str, str]) -> str:
     """Return the text of a file with its generated parts renewed."""
     if not path.exists():
@@ -224,3 +236,5 @@ if __name__ == "__main__":
     runpy.run_path(str(Path(__file__).with_name("stubs.py")), run_name="__main__")
     for page, tables in generated().items():
         page.write_text(refreshed(page, tables), encoding="utf-8")
+    for page, text in result_pages().items():
+        page.write_text(text, encoding="utf-8")

@@ -12,7 +12,11 @@ import pytest
 
 from command import refuse, succeed
 from command_folder import fill_folder
-from mnlearn.cli import reproduce
+from mnlearn.cli import demonstration, running
+from mnlearn.runtime.files import write_json
+from mnlearn.scoring import networks
+from mnlearn.study.cells.structure import couplings
+from mnlearn.study.datasets.embedded import build_true_network, load_embedded
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.planning import KINDS
 
@@ -35,11 +39,12 @@ def folder(tmp_path, monkeypatch):
         ("study dtsl --datasets zzz", "--datasets zzz: expected some of nltcs"),
         ("write zzz tables", "study zzz: expected one of acmn, demo"),
         ("write dtsl tables", "nowhere/dtsl/scores.csv"),
+        ("write dtsl page", "nowhere/dtsl/scores.csv"),
     ],
 )
 def test_fetch_study_and_write_refuse(line, names, monkeypatch):
-    # Each of the two modules has the name of its own: a command must not write into the checkout.
-    for module in ("reproduce", "study_products"):
+    # Each of the modules has the name of its own: a command must not write into the checkout.
+    for module in ("reproduce", "study_products", "study_pages"):
         monkeypatch.setattr(f"mnlearn.cli.{module}.RESULTS", "nowhere")
     refuse(line, names)
 
@@ -115,7 +120,7 @@ def test_the_next_run_removes_the_temporary_folders_of_killed_runs(tree, monkeyp
     for name in (f"{host}-{dead.pid}-a", f"{host}-{os.getpid()}-b", f"other-{dead.pid}-c"):
         (tree / f"mnlearn-study-{name}/snakemake").mkdir(parents=True)
     code = "import os, pathlib; pathlib.Path('found').write_text(os.environ['TMPDIR'])"
-    assert reproduce._run([sys.executable, "-c", code]) == 0
+    assert running.run_snakemake([sys.executable, "-c", code], tree, name="x") == 0
     own = Path((tree / "found").read_text())
     assert own.parent == tree
     assert not own.exists()
@@ -123,3 +128,23 @@ def test_the_next_run_removes_the_temporary_folders_of_killed_runs(tree, monkeyp
     assert left == sorted(
         f"mnlearn-study-{name}" for name in (f"{host}-{os.getpid()}-b", f"other-{dead.pid}-c")
     )
+
+
+def test_the_demo_says_what_was_learned(tree, monkeypatch):
+    """A model that is the known network itself finds all its edges and gains everything."""
+    monkeypatch.setattr("mnlearn.cli.demonstration.checkout", lambda: tree)
+    truth, test = build_true_network("grid", 20), load_embedded("grid", 20)[2]
+    test.save(tree / "results/data/grid/test.npz")
+    demo = tree / "results/demo"
+    found = [[u, v, w] for (u, v), w in couplings(truth).items()]
+    record = {"names": [str(v) for v in range(16)], "couplings": found}
+    write_json(demo / "structures/grid/dtsl.json", record)
+    for method, score in (("dtsl", networks.ll(truth, test).mean), ("atomic", -11.0)):
+        scores = {"": {"scores": {"ll": {"mean": score}}}}
+        write_json(demo / f"cells/grid/{method}.json", {"variants": scores})
+    learned, good, where = demonstration.describe_demo()
+    assert "24 of its 24 strongest interactions" in learned
+    assert f"{networks.ll(truth, test).mean:.3f} nats" in good
+    assert "100% of what can be gained" in good
+    assert str(demo / "index.html") in where
+    assert where.endswith("results/logs/demo/run.log.")

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from snakemake.utils import validate
 
+from mnlearn.cli.study_pages import summarise
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import one_line
+from mnlearn.study.cells.files import file_digest
 from mnlearn.study.costs import load_laws
 from mnlearn.study.datasets.prepare import (
     check_dataset,
@@ -62,6 +64,20 @@ PLAN = Plan(
 )
 RESOURCES = JobResources(PLAN, load_laws(WORKFLOW / "costs.tsv"))
 METHODS = "|".join(sorted({m for s in STUDIES.values() for m in s.methods}))
+
+
+def kept_studies():
+    """Return the studies that the index lists: those with claims, and those that are run."""
+    running = [name for name in STUDIES if STUDIES[name].content.get("listed", True)]
+    # A run of studies that are not listed leaves the index as it is.
+    if not running:
+        return []
+    known = {path.stem for path in (WORKFLOW / "studies").glob("*.yaml")}
+    found = {path.parent.name for path in Path("results").glob("*/claims.csv")}
+    return sorted(known & found | set(running))
+
+
+KEPT = kept_studies()
 
 
 def study_of(wildcards):

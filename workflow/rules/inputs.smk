@@ -147,6 +147,11 @@ def gather_inputs(wildcards):
     }
 
 
+def page_inputs(wildcards):
+    """Return every record of a study, whose code and machine its page tells."""
+    return {kind: records_of(wildcards, kind) for kind in KINDS}
+
+
 def table_traces(wildcards):
     """Return the grid points of the methods of which a table shows some."""
     entries = product_of(wildcards, "tables").get("traces", [])

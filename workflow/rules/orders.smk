@@ -66,6 +66,22 @@ def claims_content(wildcards):
     return study_of(wildcards).content
 
 
+def study_page_content(wildcards):
+    """Return what the page of a study depends on beside its products and records."""
+    study = study_of(wildcards)
+    learners = dict.fromkeys(map(study.learner, study.methods))
+    return {
+        "study": study.content,
+        "labels": labels_of(wildcards),
+        "learners": {learner: summarise(learner) for learner in learners},
+    }
+
+
+def index_content(wildcards):
+    """Return what the index depends on beside the claims: the studies it lists, as digests."""
+    return {name: file_digest(WORKFLOW / "studies" / f"{name}.yaml") for name in KEPT}
+
+
 def appendix_content(wildcards):
     """Return what a page of the appendix depends on."""
     return {

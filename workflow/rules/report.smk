@@ -3,7 +3,7 @@ What the scores show: tables and figures of the paper, its claims, all in the re
 
 REQUIRED INPUTS:  results/{study}/scores.csv, which rule gather makes of all records; and files that
                   products read themselves: grid points, structures
-OUTPUTS:          results/{study}/tables/, figures/, claims.md
+OUTPUTS:          results/{study}/tables/, figures/, claims.md, README.md; results/README.md
 """
 
 
@@ -169,4 +169,52 @@ rule appendix:
     shell:
         r"""
         mnlearn appendix {wildcards.study:q} {wildcards.method:q} &>{log:q}
+        """
+
+
+rule study_page:
+    """Show a whole study on one page: for a forge, and as one file for the browser."""
+    input:
+        unpack(page_inputs),
+        scores="results/{study}/scores.csv",
+        claims="results/{study}/claims.csv",
+        tables=lambda wildcards: products_of(wildcards.study, "tables", ["md"]),
+        figures=lambda wildcards: products_of(wildcards.study, "figures", ["png"]),
+        order=order_of(
+            "{study}/README",
+            study_page_content,
+            "cli.study_pages.write_page",
+            suffixes=["md"],
+        ),
+    output:
+        markdown="results/{study}/README.md",
+        html="results/{study}/index.html",
+    log:
+        "results/logs/{study}/study_page.log",
+    benchmark:
+        "results/benchmarks/{study}/study_page.tsv"
+    shell:
+        r"""
+        mnlearn write {wildcards.study:q} page &>{log:q}
+        """
+
+
+rule index:
+    """List the studies of which there are results."""
+    input:
+        claims=[f"results/{study}/claims.csv" for study in KEPT],
+        order=order_of(
+            "README", index_content, "cli.study_pages.write_index", suffixes=["md"]
+        ),
+    output:
+        "results/README.md",
+    log:
+        "results/logs/index.log",
+    benchmark:
+        "results/benchmarks/index.tsv"
+    params:
+        studies=KEPT,
+    shell:
+        r"""
+        mnlearn index {params.studies:q} --out {output:q} &>{log:q}
         """

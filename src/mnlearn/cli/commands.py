@@ -31,7 +31,7 @@ COMMANDS = {
         *("prepare", "partition", "tune", "score-cell", "time-cell", "structure", "queries"),
         *("query-curve", "check-exports", "pair", "divergence", "likelihoods"),
     ),
-    "product_steps": ("gather", "write", "page", "appendix"),
+    "product_steps": ("gather", "write", "page", "appendix", "index"),
 }
 _MODULES = {name: module for module, names in COMMANDS.items() for name in names}
 

@@ -51,11 +51,12 @@ def gather(
 
 @click.command()
 @click.argument("name", metavar="STUDY")
-@click.argument("product", type=click.Choice(["tables", "figures", "claims"]))
+@click.argument("product", type=click.Choice(["tables", "figures", "claims", "page"]))
 @click.option("--only", multiple=True, help="Just these, by name.")
 @click.option("--order", type=FILE, help="What tables are made by; names the cells to mark.")
 def write(name: str, product: str, only: tuple[str, ...], order: Path | None) -> None:
-    """Pipeline: write a study's tables, figures or claims from its scores.csv."""
+    """Pipeline: write a study's tables, figures or claims from its scores.csv, or its page."""
+    from mnlearn.cli.study_pages import write_page
     from mnlearn.cli.study_products import write_claims, write_figures, write_tables
 
     chosen = list(only) or None
@@ -63,6 +64,8 @@ def write(name: str, product: str, only: tuple[str, ...], order: Path | None) ->
         write_tables(name, chosen, order)
     elif product == "figures":
         write_figures(name, chosen)
+    elif product == "page":
+        write_page(name)
     else:
         write_claims(name)
 
@@ -75,6 +78,16 @@ def page(source: Path, out: Path) -> None:
     from mnlearn.report.pages import write_page
 
     write_page(source, out)
+
+
+@click.command()
+@click.argument("names", metavar="STUDY...", nargs=-1)
+@click.option("--out", type=FILE, required=True)
+def index(names: tuple[str, ...], out: Path) -> None:
+    """Pipeline: list the results of studies, with the verdicts on their claims."""
+    from mnlearn.cli.study_pages import write_index
+
+    write_index(names, out)
 
 
 @click.command()

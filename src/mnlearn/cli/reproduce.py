@@ -1,21 +1,16 @@
 """Around Snakemake: running a study, finding what is stale, unlocking after a kill."""
 
-import glob
 import json
 import os
-import shutil
-import signal
 import socket
-import subprocess
 import sys
-import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from mnlearn.cli.running import run_snakemake
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.runtime.progress import say
@@ -29,8 +24,6 @@ from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.schemas import load_checked
 
 RESULTS = "results"
-# The exit status of a program that an interrupt has ended, 128 and the number of the signal.
-_INTERRUPTED = 128 + signal.SIGINT
 
 
 def checkout() -> Path:
@@ -96,6 +89,7 @@ def run_study(
     report: bool,
     again: bool = False,
     recorded: bool = False,
+    verbose: bool = False,
 ) -> int:
     """Fetch what is needed, run the study and write its report; return an exit status.
 
@@ -114,8 +108,8 @@ def run_study(
         Whether to write report.html.
     again : bool
         Make records again that are current.
-    recorded : bool
-        Use all records as they are and compute nothing.
+    recorded, verbose : bool
+        Use all records as they are and compute nothing; show all output of Snakemake.
 
     Raises
     ------
@@ -133,19 +127,28 @@ def run_study(
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     unlock()
     command = _snakemake_command(name, datasets, cores, mirror)
-    if recorded:
-        command.append("recorded=True")
-    forced = []
-    if again:
-        command.append("again=True")
-        forced = ["--forcerun", *_model_folders(name, datasets)]
+    command += [f"{key}=True" for key, on in (("recorded", recorded), ("again", again)) if on]
+    forced = ["--forcerun", *_model_folders(name, datasets)] if again else []
     _mark_run()
-    status = _run([*command, "--quiet", "rules", "host", "reason", *forced])
+    once = [*command, *forced]
+    status = run_snakemake(once, checkout(), name=name, log=log_of(name), verbose=verbose)
     if status == 0 and report:
         status = _write_report(command, name)
+    if status:
+        say(f"the run did not finish; the output of Snakemake is in {log_of(name)}")
     if failed:
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     return status
+
+
+def log_of(name: str) -> Path:
+    """Return the file that has the output of Snakemake in the last run of a study."""
+    return checkout() / RESULTS / "logs" / name / "run.log"
+
+
+def page_of(name: str) -> Path:
+    """Return the page of a study for the browser."""
+    return checkout() / RESULTS / name / "index.html"
 
 
 def _expand_datasets(study: Study, names: list[str]) -> list[str]:
@@ -169,10 +172,8 @@ def _write_report(command: list[str], name: str) -> int:
     """Write report.html of a study that has run, and return an exit status."""
     page = Path(RESULTS) / name / "report.html"
     style = "workflow/report/report.css"
-    status = _run([*command, "--report", str(page), "--report-stylesheet", style], quiet=True)
-    if status == 0:
-        say(f"report: {checkout() / page}")
-    return status
+    command = [*command, "--report", str(page), "--report-stylesheet", style]
+    return run_snakemake(command, checkout(), name=f"{name}, report", log=log_of(name), again=True)
 
 
 def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, str]:
@@ -198,51 +199,6 @@ def _model_folders(name: str, datasets: list[str]) -> list[str]:
         for record in plan.records(name, "cells")
         if record.dataset in plan.datasets(name)
     ]
-
-
-def _run(command: list[str], quiet: bool = False) -> int:
-    """Run Snakemake in the checkout and return its exit status.
-
-    A terminal sends an interrupt to Snakemake too, which ends its jobs and removes its lock; this
-    waits for it. A second interrupt is passed on. With `quiet` the messages of Snakemake are shown
-    only if it fails.
-    """
-    # The rules call `mnlearn`, which must be found also where the environment is not activated.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    pipe = subprocess.PIPE if quiet else None
-    with (
-        _temporary_folder() as temporary,
-        subprocess.Popen(
-            command, cwd=checkout(), env={**os.environ, "PATH": path, "TMPDIR": temporary},
-            text=True, stdout=pipe, stderr=subprocess.STDOUT if quiet else None,
-        ) as process,
-    ):  # fmt: skip
-        interrupted = False
-        while True:
-            try:
-                output, _ = process.communicate()
-                break
-            except KeyboardInterrupt:
-                if interrupted:
-                    process.send_signal(signal.SIGINT)
-                interrupted = True
-                say("interrupted; waiting for the jobs that are under way to end")
-    if process.returncode and output:
-        say(output)
-    # Snakemake may end an interrupted run with status 0.
-    return process.returncode or (_INTERRUPTED if interrupted else 0)
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[str]:
-    """Yield a folder for temporary files of a run; remove those that killed runs have left."""
-    prefix = f"mnlearn-study-{socket.gethostname()}-"
-    for left in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*"):
-        process = left.name.removeprefix(prefix).partition("-")[0]
-        if process.isdecimal() and not psutil.pid_exists(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-") as folder:
-        yield folder
 
 
 def _marker() -> Path:
@@ -295,14 +251,3 @@ def _other_run() -> int | None:
         except psutil.Error:
             continue
     return None
-
-
-def run_demo() -> int:
-    """Run the study `demo`, print its table of scores and where the report is."""
-    status = run_study("demo", [], "all", None, report=True)
-    if status == 0:
-        folder = checkout() / RESULTS / "demo"
-        say((folder / "tables" / "scores.md").read_text(encoding="utf-8"))
-        say(f"Tables, figures and models are in {folder}.")
-        say(f"Open {folder / 'report.html'} in a browser.")
-    return status

@@ -6,6 +6,7 @@ import click
 
 from mnlearn.cli.options import mirror_option
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import say
 
 
 @click.command()
@@ -18,6 +19,7 @@ from mnlearn.runtime.errors import InputError
 @click.option("--recorded", is_flag=True, help="Compute nothing; tables from what is recorded.")
 @click.option("--unlock", is_flag=True, help="Remove the lock of a run that was killed.")
 @click.option("--report/--no-report", default=True, help="Write results/<study>/report.html.")
+@click.option("--verbose", is_flag=True, help="Show all output of Snakemake, and no bar.")
 def study(
     *,
     name: str,
@@ -29,11 +31,14 @@ def study(
     recorded: bool,
     unlock: bool,
     report: bool,
+    verbose: bool,
 ) -> None:
-    """Run one paper's study with Snakemake and write its tables, figures, claims and report.
+    """Run one paper's study with Snakemake and write its tables, figures, claims and page.
 
     Records that are current, by the digests of their code, data and settings, are used as they
     are; what is missing or stale is computed. Tables show all records, whatever --datasets says.
+    The page of the study is results/NAME/index.html, and for a forge README.md beside it. The
+    output of Snakemake is in results/logs/NAME/run.log.
     """
     from mnlearn.cli import reproduce
 
@@ -48,16 +53,25 @@ def study(
     if again and recorded:
         raise InputError("--again: not together with --recorded.")
     datasets = chosen.split(",") if chosen else []
-    sys.exit(
-        reproduce.run_study(
-            name, datasets, cores, mirror, report=report, again=again, recorded=recorded
-        )
+    status = reproduce.run_study(
+        name,
+        datasets,
+        cores,
+        mirror,
+        report=report,
+        again=again,
+        recorded=recorded,
+        verbose=verbose,
     )
+    if status == 0:
+        say(f"page: {reproduce.page_of(name)}")
+    sys.exit(status)
 
 
 @click.command()
-def demo() -> None:
-    """Run the whole pipeline on embedded data, without network, and show its table."""
-    from mnlearn.cli.reproduce import run_demo
+@click.option("--verbose", is_flag=True, help="Show all output of Snakemake, and no bar.")
+def demo(verbose: bool) -> None:
+    """Run the whole pipeline on embedded data, without network, and say what was learned."""
+    from mnlearn.cli.demonstration import run_demo
 
-    sys.exit(run_demo())
+    sys.exit(run_demo(verbose))

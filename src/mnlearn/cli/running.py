@@ -1,0 +1,204 @@
+"""Running Snakemake: its output goes to a log, and a person sees a bar and what failed."""
+
+import glob
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import psutil
+
+from mnlearn.runtime.progress import say
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+# The exit status of a program that an interrupt has ended, 128 and the number of the signal.
+_INTERRUPTED = 128 + signal.SIGINT
+# Seconds to wait, after Snakemake has ended, for output of processes that it left behind.
+_PATIENCE = 10
+# Lines of output that are shown if a run fails and none of them says why.
+_TAIL = 25
+_TOTAL = re.compile(r"total +(\d+)")
+_DONE = re.compile(r"(\d+) of (\d+) steps \(")
+_RULE = re.compile(r"(?:local)?rule (\w+):")
+_WILDCARDS = re.compile(r"    wildcards: (.*)")
+# What the rules and the shell of the jobs (`workflow/jobs.sh`) write for a person.
+_TOLD = re.compile(r"failed with status \d+, |mnlearn: |left out: ")
+
+
+class Follower:
+    """Reads the output of Snakemake, line by line.
+
+    Parameters
+    ----------
+    name : str
+        What is run, before the bar.
+    log : text file or None
+        Gets every line.
+    verbose : bool
+        Whether every line is shown as well, and no bar.
+    """
+
+    def __init__(self, name: str, log: IO[str] | None, verbose: bool) -> None:
+        self.told = False
+        self.tail: deque[str] = deque(maxlen=_TAIL)
+        self._name = name
+        self._log = log
+        self._verbose = verbose
+        self._bar: tqdm | None = None
+        self._rule = ""
+        self._tenths = 0
+
+    def read(self, lines: IO[str]) -> None:
+        """Read all lines."""
+        with suppress(ValueError):  # The log was closed while processes still held the pipe.
+            for line in lines:
+                self._keep(line)
+                self._take(line.rstrip("\n"))
+        if self._bar is not None:
+            self._bar.close()
+
+    def _keep(self, line: str) -> None:
+        if self._log is None:
+            return
+        try:
+            self._log.write(line)
+            self._log.flush()
+        except OSError:
+            # A log on a full disk is no reason to stop.
+            self._log = None
+
+    def _take(self, line: str) -> None:
+        self.tail.append(line)
+        if _TOLD.match(line):
+            self.told = True
+            say(line)
+        elif self._verbose:
+            say(line)
+        if self._verbose:
+            return
+        if found := _TOTAL.fullmatch(line):
+            self._show(0, int(found[1]))
+        elif found := _DONE.match(line):
+            self._show(int(found[1]), int(found[2]))
+        elif found := _RULE.fullmatch(line):
+            self._rule = found[1]
+        elif (found := _WILDCARDS.fullmatch(line)) and self._bar is not None:
+            values = [pair.partition("=")[2] for pair in found[1].split(", ")]
+            self._bar.set_postfix_str(" ".join([self._rule, *values]))
+
+    def _show(self, done: int, total: int) -> None:
+        """Move the bar; without a terminal, print a line for each tenth of the jobs."""
+        if sys.stderr.isatty():
+            if self._bar is None:
+                from tqdm import tqdm
+
+                self._bar = tqdm(desc=self._name, total=total, unit="job", file=sys.stderr)
+            self._bar.total = total
+            self._bar.update(done - self._bar.n)
+        elif done == 0 or 10 * done // total > self._tenths:
+            self._tenths = 10 * done // total
+            say(f"{self._name}: {done} of {total} jobs")
+
+
+def run_snakemake(
+    command: list[str], folder: Path, *, name: str, log: Path | None = None, verbose: bool = False,
+    again: bool = False,
+) -> int:  # fmt: skip
+    """Run Snakemake and return its exit status.
+
+    A terminal sends an interrupt to Snakemake too, which ends its jobs and removes its lock; this
+    waits for it. A second interrupt is passed on.
+
+    Parameters
+    ----------
+    command : list of str
+        The command.
+    folder : Path
+        Where it is run.
+    name : str
+        What is run, before the bar.
+    log : Path, optional
+        File for the whole output.
+    verbose : bool
+        Whether the whole output is shown too. If not, and the run fails, its cause is shown.
+    again : bool
+        Whether the output is appended to what the log has.
+    """
+    # The rules call `mnlearn`, which must be found also where the environment is not activated.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    with ExitStack() as stack:
+        kept = None if log is None else stack.enter_context(_opened(log, again))
+        temporary = stack.enter_context(_temporary_folder())
+        process = subprocess.Popen(
+            command, cwd=folder, env={**os.environ, "PATH": path, "TMPDIR": temporary},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        )  # fmt: skip
+        assert process.stdout is not None
+        follower = Follower(name, kept, verbose)
+        reader = threading.Thread(target=follower.read, args=(process.stdout,), daemon=True)
+        reader.start()
+        interrupted = _wait(process)
+        with suppress(KeyboardInterrupt):
+            reader.join(_PATIENCE)
+        # Closing a pipe that is being read would wait for the processes that hold it.
+        if not reader.is_alive():
+            process.stdout.close()
+    if process.returncode and not interrupted and not verbose and not follower.told:
+        say("\n".join(follower.tail))
+    # Snakemake may end an interrupted run with status 0.
+    return process.returncode or (_INTERRUPTED if interrupted else 0)
+
+
+def _wait(process: subprocess.Popen[str]) -> bool:
+    """Wait for a process to end and return whether an interrupt came meanwhile."""
+    interrupted = False
+    while True:
+        try:
+            process.wait()
+            return interrupted
+        except KeyboardInterrupt:
+            if interrupted:
+                process.send_signal(signal.SIGINT)
+            interrupted = True
+            say("interrupted; waiting for the jobs that are under way to end")
+
+
+@contextmanager
+def _opened(log: Path, again: bool) -> Iterator[IO[str] | None]:
+    """Yield the log, open for writing; None if it cannot be written."""
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        file = log.open("a" if again else "w", encoding="utf-8")
+    except OSError as error:
+        say(f"{log}: cannot be written ({error.strerror}); the run goes on without it")
+        yield None
+        return
+    try:
+        yield file
+    finally:
+        with suppress(OSError):
+            file.close()
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    """Yield a folder for temporary files of a run; remove those that killed runs have left."""
+    prefix = f"mnlearn-study-{socket.gethostname()}-"
+    for left in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*"):
+        process = left.name.removeprefix(prefix).partition("-")[0]
+        if process.isdecimal() and not psutil.pid_exists(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-") as folder:
+        yield folder

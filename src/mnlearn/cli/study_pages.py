@@ -1,0 +1,72 @@
+"""The pages of studies, written from their products and records."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study, plan_of
+from mnlearn.methods import load_learner
+from mnlearn.report.document.blocks import Document
+from mnlearn.report.document.html import render_html
+from mnlearn.report.document.index_page import build_index
+from mnlearn.report.document.markdown import render_markdown
+from mnlearn.report.document.study_page import Material, build_page
+from mnlearn.report.document.summaries import read_summary
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_text
+from mnlearn.study.datasets.prepare import label_datasets
+from mnlearn.study.definition import Study
+from mnlearn.study.planning import KINDS
+
+
+def write_page(name: str) -> None:
+    """Write the page of a study to its results, as README.md and as index.html."""
+    document = study_page(name)
+    folder = checkout() / RESULTS / name
+    write_text(folder / "README.md", render_markdown(document))
+    write_text(folder / "index.html", render_html(document))
+
+
+def study_page(name: str) -> Document:
+    """Return the page of a study.
+
+    Raises
+    ------
+    InputError
+        The study has not run, or a file of its results is malformed.
+    """
+    study, folder = find_study(name), checkout() / RESULTS / name
+    if not (folder / "scores.csv").exists():
+        raise InputError(f"{folder / 'scores.csv'}: no such file; run the study first.")
+    plan = plan_of(name, [])
+    records = {
+        kind: [
+            plan.results / record.path
+            for record in plan.records(name, kind)
+            if (plan.results / record.path).exists()
+        ]
+        for kind in KINDS
+    }
+    learners = dict.fromkeys(map(study.learner, study.methods))
+    summaries = {learner: summarise(learner) for learner in learners}
+    labels = label_datasets(configuration()["local"])
+    return build_page(Material(study, folder, labels, summaries, records))
+
+
+def summarise(learner: str) -> str:
+    """Return a paragraph of Markdown on a learner, from its page in docs/ or from its class."""
+    page = checkout() / "docs" / "methods" / f"{learner}.md"
+    if page.exists():
+        return read_summary(page, "../../docs/methods")
+    return (load_learner(learner).__doc__ or "").strip().partition("\n\n")[0]
+
+
+def write_index(names: Iterable[str], path: Path) -> None:
+    """Write the index of the results of some studies."""
+    index = build_index(listed_studies(names), checkout() / RESULTS)
+    write_text(path, render_markdown(index))
+
+
+def listed_studies(names: Iterable[str]) -> dict[str, Study]:
+    """Return those of some studies that the index lists, in alphabetical order."""
+    studies = {name: find_study(name) for name in sorted(names)}
+    return {name: study for name, study in studies.items() if study.content.get("listed", True)}

@@ -1,0 +1,84 @@
+"""The index of all results: the studies with their claims, and what the files are."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mnlearn.report.claims.verdicts import (
+    CONTRADICTED,
+    FASTER,
+    MORE,
+    REPRODUCED,
+    SMALLER,
+    UNKNOWN,
+)
+from mnlearn.report.document.blocks import Block, Bullets, Document, Grid, Heading, Paragraph
+from mnlearn.report.document.files import read_claims
+from mnlearn.report.document.spans import Span, Text, marked, plain
+from mnlearn.report.document.study_page import NOTE
+from mnlearn.study.definition import Study
+
+# Verdicts that the index counts together.
+GROUPS = {
+    "supported": (REPRODUCED, MORE, FASTER),
+    "smaller effect": (SMALLER,),
+    "contradicted": (CONTRADICTED,),
+    "not checked": (UNKNOWN,),
+}
+_FILES = (
+    "`STUDY/README.md`: the page of a study, with its figures, tables and claims; `index.html` "
+    "beside it is the same page in one file, which a run writes and git does not keep",
+    "`STUDY/tables/`, `figures/`, `claims.md`: what the page shows, each in a file of its own",
+    "`STUDY/scores.csv`: every number of a study, one a row",
+    "`STUDY/cells/` and the folders beside it: the records, from which all others follow",
+)
+
+
+def build_index(studies: Mapping[str, Study], results: Path) -> Document:
+    """Return the index.
+
+    Parameters
+    ----------
+    studies : mapping of str to Study
+        The studies to list.
+    results : Path
+        The folder of the results, which has `claims.csv` of each study.
+
+    Raises
+    ------
+    InputError
+        The claims of a study are missing or malformed.
+    """
+    header = ("study", "what", "datasets", "methods", *GROUPS)
+    rows = [_row(study, results) for study in studies.values()]
+    blocks: Sequence[Block] = (
+        Heading(1, "Results"),
+        Paragraph(
+            plain(
+                "One row for each study. The last columns count the claims of its paper by our "
+                "verdict on them; statements about the set-up of an experiment are left out."
+            )
+        ),
+        Grid(tuple(map(plain, header)), "ll" + "r" * (len(header) - 2), tuple(rows)),
+        Paragraph(
+            marked(
+                "`mnlearn study NAME` computes what is missing or stale and writes these files "
+                "anew. The study `demo` is not kept here; `mnlearn demo` runs it."
+            )
+        ),
+        Heading(2, "Files"),
+        Bullets(tuple(map(marked, _FILES))),
+    )
+    return Document("Results", tuple(blocks), NOTE)
+
+
+def _row(study: Study, results: Path) -> tuple[Text, ...]:
+    claims = [c for c in read_claims(results / study.name / "claims.csv") if not c.is_setup]
+    verdicts = [claim.outcome.verdict for claim in claims]
+    counts = [sum(verdict in names for verdict in verdicts) for names in GROUPS.values()]
+    return (
+        (Span(study.name, "code", f"{study.name}/README.md"),),
+        plain(study.content["title"]),
+        plain(str(len(study.bases))),
+        plain(str(len(study.methods))),
+        *(plain(str(count) if claims else "–") for count in counts),
+    )
