@@ -73,6 +73,14 @@ class Study:
         settings.update(self.content["cmll"].get("exceptions", {}).get(dataset, {}))
         return settings
 
+    def further_inference(self, method: str, dataset: str) -> dict[str, dict[str, Any]]:
+        """Return the other ways in which the chosen model of a cell is given a CMLL, by name."""
+        return {
+            name: dict(entry["inference"])
+            for name, entry in self.content["cmll"].get("also", {}).items()
+            if method in entry["methods"] and dataset in entry["datasets"]
+        }
+
 
 def load_study(path: Path | str) -> Study:
     """Read a study and check it.

@@ -26,6 +26,8 @@ from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.io.formats import load_model
 from mnlearn.models.io.native import Model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
@@ -113,6 +115,8 @@ def query_curve(
     """
     model, test = load_model(model_path), load_npz(test_path)
     rows, rank = _queried(model, test, queries_path)
+    if isinstance(model, FeatureTree):
+        model = circuit_of(model)
     roots = ("study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries")
     record = {**identity, "scored_by": provenance(*roots)}
     if isinstance(model, ArithmeticCircuit):

@@ -45,6 +45,7 @@ def score_cell(
     cell_path: Path,
     threads: int = 1,
     cmll_of: str = "all",
+    further: Mapping[str, Mapping[str, Any]] | None = None,
     recipe: Mapping[str, Any] | None = None,
 ) -> None:
     """Score every variant of a learned cell on the test data and write the cell.
@@ -66,6 +67,9 @@ def score_cell(
         Threads to use; the result does not depend on their number.
     cmll_of : {"all", "chosen", "none"}
         Which models are given a CMLL: all variants, the chosen one, or none.
+    further : Mapping, optional
+        Arguments of `Inference` by name. By each the chosen model is given a CMLL over the first
+        partition as well, `cmll_<name>`.
     """
     record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
     roots = ("study.cells.score.score_cell", "inference.query_groups.partitions")
@@ -80,6 +84,11 @@ def score_cell(
     )
     groups = read_partitions(groups_path, scoring.test.n_vars)
     per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
+    chosen = record["variants"][CHOSEN]
+    for name, other in (further or {}).items():
+        scored = scoring.score_further(model_path(model_folder, CHOSEN), groups[0], other)
+        chosen["scores"][f"cmll_{name}"] = scored["score"]
+        chosen[f"seconds_inference_{name}"] = scored["seconds"]
     _write_per_example(per_example_path, per_row, scoring.test)
     write_text(trace_path, read_text(model_folder / TRACE))
     cell = {
@@ -87,6 +96,7 @@ def score_cell(
         "learned_from": record["recipe"],
         "recipe": dict(recipe or {}),
         "inference": dict(settings),
+        **({"further_inference": dict(further)} if further else {}),
         "n_test": scoring.test.n_examples,
         "n_vars": scoring.test.n_vars,
         "scored_by": scored_by,
@@ -139,6 +149,31 @@ class _Scoring:
             scores["ll"] = _summary(ll_score)
             per_row["ll"] = ll_score.per_row.tolist()
         return {"scores": scores, "seconds_inference": round(seconds, 4), "per_row": per_row}
+
+    def score_further(
+        self, path: Path, groups: Groups, settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the CMLL of one model by another way of inference, and its seconds."""
+        key = {
+            "model": file_digest(path),
+            "groups": groups,
+            "further": settings,
+            "seed": self.seed,
+        }
+        scored: dict[str, Any] = self.kept.record(
+            key, partial(self._score_further, path, groups, settings)
+        )
+        return scored
+
+    def _score_further(
+        self, path: Path, groups: Groups, settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        model, inference = read_npz(path), Inference(**settings)
+        began = time.perf_counter()
+        score = self.scorer.cmll(
+            model, self.test, groups, inference, seed=self.seed, threads=self.threads
+        )
+        return {"score": _summary(score), "seconds": round(time.perf_counter() - began, 4)}
 
 
 def _score_variants(
