@@ -113,10 +113,8 @@ def query_curve(
     InputError
         The queries are not of the model's variables.
     """
-    model, test = load_model(model_path), load_npz(test_path)
+    model, test = _load(model_path), load_npz(test_path)
     rows, rank = _queried(model, test, queries_path)
-    if isinstance(model, FeatureTree):
-        model = circuit_of(model)
     roots = ("study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries")
     record = {**identity, "scored_by": provenance(*roots)}
     if isinstance(model, ArithmeticCircuit):
@@ -144,6 +142,12 @@ class _Queries:
     asked: NDArray[np.bool_]
     n_sampled: int | None
     threads: int
+
+
+def _load(path: Path) -> Model:
+    """Return a model; a feature tree as its circuit, which answers exactly."""
+    model = load_model(path)
+    return circuit_of(model) if isinstance(model, FeatureTree) else model
 
 
 def _queried(
