@@ -111,9 +111,18 @@ def partition(values, arity, feature, side, delta):
         own = (values[:, v] == value) == bool(side)
         allowed[v] = [value] if side else [x for x in allowed[v] if x != value]
     n, free = int(own.sum()), [v for v, left in enumerate(allowed) if len(left) > 1]
+    # Fewer than 10 examples are too few to look for blocks.
+    blocks = [[v] for v in free] if n < 10 else divided(values, arity, own, allowed, delta)
+    cost = sum(math.prod(len(allowed[v]) for v in block) for block in blocks)
+    return n, blocks, 1.0 / (cost + 2 * (len(arity) - len(free)))
+
+
+def divided(values, arity, own, allowed, delta):
+    """The blocks of the variables that have several allowed values, on some examples."""
+    free = [v for v, left in enumerate(allowed) if len(left) > 1]
     # With these no feature is admissible, so that all variables are partitioned.
     settings = LemSettings(
-        delta=delta, min_rows=max(n, 10), small_side="inadmissible", max_feature_length=1
+        delta=delta, min_rows=int(own.sum()), small_side="inadmissible", max_feature_length=1
     )
     growth = _Growth(np.ascontiguousarray(values.T), np.array(arity), settings)
     slot = np.cumsum([0, *(len(allowed[v]) for v in free)]).astype(np.int32)
@@ -125,9 +134,7 @@ def partition(values, arity, feature, side, delta):
         part.clause_arrays(1), growth._tables, growth._kernel_settings,
     )  # fmt: skip
     assert len(found) == 0
-    blocks = [part.variable[label[0] == j].tolist() for j in np.unique(label[0])]
-    cost = sum(math.prod(len(allowed[v]) for v in block) for block in blocks)
-    return n, blocks, 1.0 / (cost + 2 * (len(arity) - len(free)))
+    return [part.variable[label[0] == j].tolist() for j in np.unique(label[0])]
 
 
 def check_blocks(line, values, arity):

@@ -76,8 +76,10 @@ def _of_cell(record: dict[str, Any], study: Study) -> Iterator[tuple[Any, ...]]:
     yield "seconds_learn", record["seconds_tuning"], n_products(grid)
     seconds = {name: entry["seconds_inference"] for name, entry in record["variants"].items()}
     cmll = record["variants"][CHOSEN]["scores"].get("cmll", {})
-    more = len(cmll.get("partitions", [])) - 1
-    yield "seconds_score", sum(seconds.values()) + max(more, 0) * seconds[CHOSEN]
+    more = max(len(cmll.get("partitions", [])) - 1, 0) * seconds[CHOSEN]
+    further = (name for name in record["variants"][CHOSEN] if name.startswith("seconds_inference_"))
+    more += sum(record["variants"][CHOSEN][name] for name in further)
+    yield "seconds_score", sum(seconds.values()) + more
     yield "mib_learn", record["peak_memory_mib_learn"]
     yield "mib_score", record["peak_memory_mib_score"]
 

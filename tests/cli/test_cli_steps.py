@@ -77,6 +77,8 @@ def test_the_steps_of_a_study():
             f"--checkpoints kept --per-example {method}.pe.csv --trace {method}.csv "
             f"--cell cells/{method}.json --threads 1 --inference",
             '{"method": "gibbs", "burn_in": 10, "samples": 50}',
+            "--further",
+            '{"mcsat": {"method": "mcsat", "burn_in": 10, "samples": 200}}',
         )
         assert result.stdout == ""
     models = {p.stem for p in Path("models/dtsl").glob("*.npz")}
@@ -99,6 +101,10 @@ def test_the_steps_of_a_study():
     difference = chosen["dtsl", "pll"] - chosen["atomic", "pll"]
     assert chosen["dtsl", "pll_less_atomic"] == pytest.approx(difference)
     assert chosen["dtsl", "ll"] > chosen["atomic", "ll"]
+    for method in grids:
+        assert chosen[method, "cmll_mcsat"] == pytest.approx(chosen[method, "cmll"], rel=0.05)
+        assert chosen[method, "seconds_inference_mcsat"] > 0
+    assert chosen["dtsl", "cmll_mcsat_monte_carlo_error"] > 0
     Path("table.md").write_text("Scores with a < b.\n\n| a | b |\n| - | -: |\n| x | **1.5** |\n")
     succeed("page table.md --out page.html")
     page = Path("page.html").read_text()
@@ -184,6 +190,8 @@ def test_tune_and_score_cell_refuse(line, value, names):
         (f"{TUNE} --valid d.npz --grid {{}} --cmll", '{"groups": 2, "x": 1}', "--cmll"),
         (f"{SCORE} d.npz --inference", "[1]", "--inference"),
         (f"{SCORE} d.npz --inference", '{"x": 1}', "--inference"),
+        (f"{SCORE} d.npz --inference {{}} --further", '{"m": 1}', "--further, m"),
+        (f"{SCORE} d.npz --inference {{}} --further", '{"m": {"x": 1}}', "--further, m"),
     ],
 )
 def test_tune_and_score_cell_refuse_json_of_another_shape(line, value, names):

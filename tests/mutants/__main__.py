@@ -202,20 +202,30 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1500, help="processor time to use")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--group", help="mutate this group only")
+    parser.add_argument("--only", nargs="*", default=[""], help="beginnings of paths of modules")
     given = parser.parse_args()
-    known, tests, rows = equivalents(), {}, []
+    rows = []
+    try:
+        run(given, rows)
+    except KeyboardInterrupt:
+        print("interrupted")
+    report(rows)
+
+
+def run(given, rows):
+    """Try mutants until the time is over; `rows` gets what became of each."""
+    known, tests = equivalents(), {}
     for target, path, mutant in sample(given.seed):
         if seconds_used() > given.seconds:
             break
-        if given.group not in (None, target.group):
+        module = str(path.relative_to(ROOT / "src/mnlearn"))
+        if not module.startswith(tuple(given.only)):
             continue
         if target not in tests:
             began = time.monotonic()
             tests[target] = record(target)
             n, spent = len(tests[target]), time.monotonic() - began
             print(f"{target.group} {target.modules[0]}: {n} tests, {spent:.0f} s", flush=True)
-        module = str(path.relative_to(ROOT / "src/mnlearn"))
         row = {"group": target.group, "module": module, **vars(mutant)}
         if tuple(str(row[key]) for key in KEY) in known:
             row["outcome"] = "equivalent"
@@ -224,6 +234,10 @@ def main():
         rows.append(row)
         if row["outcome"] not in ("killed", "equivalent"):
             print(*(row[key] for key in ("outcome", *KEY)), sep=" | ", flush=True)
+
+
+def report(rows):
+    """Write what became of the mutants, and print the shares."""
     OUT.parent.mkdir(exist_ok=True)
     with OUT.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

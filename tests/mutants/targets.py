@@ -50,7 +50,11 @@ TARGETS = (
     Target("kernels", ("kernels/lem/*.py",), ("learning/lem", "models/test_feature_trees.py")),
     Target("scores", ("scoring/*.py", "inference/score.py"), ("scoring", "inference", "models")),
     Target("models", ("models/*.py",), ("models", "scoring/test_scores.py")),
-    Target("claims", ("report/claims/*.py", "report/statistics.py"), ("report",)),
+    Target(
+        "claims",
+        ("report/claims/*.py", "report/statistics.py"),
+        ("report/claims", "report/test_statistics.py"),
+    ),
     Target(
         "files",
         ("runtime/atomic.py", "runtime/files.py", "runtime/decompression.py", "runtime/arrays.py"),

@@ -40,6 +40,13 @@ WHOLE = {
         "inference": {"method": "gibbs"},
         "tuning_exceptions": {"triples": {"samples": 2}},
         "exceptions": {"triples": {"samples": 2}},
+        "also": {
+            "mcsat": {
+                "inference": {"method": "mcsat"},
+                "datasets": ["triples"],
+                "methods": ["dtsl"],
+            },
+        },
     },
     "figures": [{"name": "drawn", "kind": "scatter", "caption": ""}],
     "claims": [
@@ -73,6 +80,9 @@ PLACES = [
     ("cmll", "partitions", "exceptions", Key("triples")),
     ("cmll", "tuning_exceptions", Key("triples")),
     ("cmll", "exceptions", Key("triples")),
+    ("cmll", "also", Key("mcsat")),
+    ("cmll", "also", "mcsat", "datasets", 0),
+    ("cmll", "also", "mcsat", "methods", 0),
     ("tables", 0, "name"),
     ("figures", 0, "name"),
     ("claims", 0, "datasets", 0),

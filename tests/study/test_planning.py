@@ -66,9 +66,13 @@ def test_current_records_are_used(tmp_path):
     assert ("cells", "grid", "dtsl") in again
 
 
+ALSO = {"mcsat": {"inference": {}, "datasets": ["grid"], "methods": ["dtsl"]}}
+
+
 @pytest.mark.parametrize(
     ("change", "what"),
     [
+        ({"cmll": {**CONTENT["cmll"], "also": ALSO}}, "dtsl"),
         ({"methods": {**CONTENT["methods"], "dtsl": {"grid": {"kappa": [0.2]}}}}, "dtsl"),
         ({"cmll": {**CONTENT["cmll"], "groups": 3}}, "all"),
     ],

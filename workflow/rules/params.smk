@@ -69,6 +69,11 @@ def inference_of(wildcards):
     return as_json(study_of(wildcards).inference(wildcards.dataset))
 
 
+def further_inference_of(wildcards):
+    """Return the other ways in which a cell's chosen model is given a CMLL, as JSON."""
+    return as_json(study_of(wildcards).further_inference(wildcards.method, wildcards.dataset))
+
+
 def cmll_of(wildcards):
     """Return which models of a cell are given a CMLL."""
     return study_of(wildcards).cmll_of(wildcards.method, wildcards.dataset)

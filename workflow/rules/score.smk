@@ -29,6 +29,7 @@ rule score:
         runtime=minutes_of("cells"),
     params:
         inference=inference_of,
+        further=further_inference_of,
         cmll_of=cmll_of,
         checkpoints=checkpoints_of,
         recipe=recipe_of("cells"),
@@ -36,6 +37,7 @@ rule score:
         r"""
         mnlearn score-cell {input.models:q} --groups {input.groups:q} --test {input.test:q} \
             --inference {params.inference:q} --cmll-of {params.cmll_of:q} --threads {threads:q} \
+            --further {params.further:q} \
             --recipe {params.recipe:q} --checkpoints {params.checkpoints:q} \
             --per-example {output.per_example:q} --trace {output.trace:q} \
             --cell {output.cell:q} &>{log:q}

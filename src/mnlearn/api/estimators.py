@@ -123,10 +123,10 @@ class Estimator(DensityMixin, BaseEstimator):
         self._check_fitted()
         return self.model_.sample(n_samples, random_state=random_state, n_jobs=self.n_jobs)
 
-    def query(self, evidence: Any = None, **settings: Any) -> Any:
+    def query(self, evidence: Any = None, variables: Any = None, **settings: Any) -> Any:
         """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`."""
         self._check_fitted()
-        return self.model_.query(evidence, n_jobs=self.n_jobs, **settings)
+        return self.model_.query(evidence, variables, **{"n_jobs": self.n_jobs, **settings})
 
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`."""

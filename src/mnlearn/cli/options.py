@@ -218,6 +218,15 @@ def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
     return value
 
 
+def parse_further_inference(text: str, option: str) -> dict[str, dict[str, Any]]:
+    """Return the inference settings by name that an option gives as a JSON object of objects."""
+    given = parse_object(text, option)
+    return {
+        name: parse_inference(json.dumps(settings), f"{option}, {name}")
+        for name, settings in given.items()
+    }
+
+
 def parse_local(text: str) -> dict[str, Any]:
     """Return how a person's own dataset is given; nothing for the datasets that mnlearn knows."""
     value = parse_object(text, "--local")

@@ -14,6 +14,7 @@ from mnlearn.cli.options import (
     FILE,
     FOLDER,
     mirror_option,
+    parse_further_inference,
     parse_inference,
     parse_list,
     parse_local,
@@ -113,6 +114,7 @@ def tune(
 @click.option("--groups", type=FILE, required=True)
 @click.option("--test", type=FILE, required=True)
 @click.option("--inference", required=True, help="Inference settings, as JSON.")
+@click.option("--further", default="{}", help="Further inference settings by name, as JSON.")
 @click.option("--cmll-of", type=click.Choice(["all", "chosen", "none"]), default="all")
 @click.option("--checkpoints", type=FOLDER)
 @click.option("--per-example", type=FILE, required=True)
@@ -125,6 +127,7 @@ def score_cell(
     groups: Path,
     test: Path,
     inference: str,
+    further: str,
     cmll_of: str,
     checkpoints: Path | None,
     per_example: Path,
@@ -148,6 +151,7 @@ def score_cell(
             cell_path=cell,
             threads=threads,
             cmll_of=cmll_of,
+            further=parse_further_inference(further, "--further"),
             recipe=recipe,
         )
 

@@ -81,9 +81,7 @@ class DellaPietra(Learner):
         choices=EXPECTATIONS,
     )  # fmt: skip
     chains: int = parameter(10_000, "Gibbs chains of the search", low=1, high=1e8)
-    sweeps: int = parameter(
-        5, "sweeps of each chain after a change of the weights", low=1, high=1e6
-    )
+    sweeps: int = parameter(5, "sweeps of each chain when it goes on", low=1, high=1e6)
     search: str = parameter(
         "quick",
         "candidates are scored again when they come up as the best, or every time",

@@ -20,6 +20,8 @@ class TimeRow:
     ----------
     dataset, label : str
         Name of the dataset and its name for readers.
+    unavailable : bool
+        Whether the options call the dataset unavailable.
     features : Number or None
         Number of atomic features in the paper.
     n_vars : int or None
@@ -32,6 +34,7 @@ class TimeRow:
 
     dataset: str
     label: str
+    unavailable: bool
     features: Number | None
     n_vars: int | None
     published: Mapping[str, Number]
@@ -52,6 +55,7 @@ def list_times(
     options : mapping
         study, table : where the published minutes are. size : number of training examples.
         methods : each with head, method (ours) and published (its name among the published).
+        unavailable : datasets that are not public, if any.
     where : str
         Name of the product, for sentences on what is wrong with its options.
     """
@@ -69,6 +73,7 @@ def list_times(
         TimeRow(
             dataset,
             labels.get(dataset, dataset),
+            dataset in options.get("unavailable", ()),
             number,
             int(columns[dataset]) if dataset in columns else None,
             {m: of[dataset] for m, of in minutes.items() if dataset in of},

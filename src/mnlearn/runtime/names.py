@@ -35,3 +35,9 @@ def check_names(names: Sequence[str], where: str = "data") -> tuple[str, ...]:
 def one_line(text: str) -> str:
     """Return a text with one space for each run of spaces, line ends and control characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def column_names(rows: object) -> tuple[str, ...] | None:
+    """Return the names of the columns of a DataFrame; None unless all of them are texts."""
+    names = tuple(getattr(rows, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None

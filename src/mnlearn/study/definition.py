@@ -117,6 +117,14 @@ class Study:
         settings.update(_exception(self.content["cmll"].get("exceptions", {}), dataset, {}))
         return settings
 
+    def further_inference(self, method: str, dataset: str) -> dict[str, dict[str, Any]]:
+        """Return the other ways in which the chosen model of a cell is given a CMLL, by name."""
+        return {
+            name: dict(entry["inference"])
+            for name, entry in self.content["cmll"].get("also", {}).items()
+            if method in entry["methods"] and dataset in entry["datasets"]
+        }
+
 
 def _exception(exceptions: Mapping[str, Any], dataset: str, usual: Any) -> Any:
     """Return what holds for a dataset, or for the one it is a sample of, instead of the usual."""

@@ -106,6 +106,7 @@ class Recipes:
     def scoring(self, dataset: str, method: str) -> Recipe:
         """Return the recipe of a cell: its models, scored on test data."""
         study = self.study
+        further = study.further_inference(method, dataset)
         return {
             "learning": recipe_digest(self.learning(dataset, method)),
             "code": code_digest(
@@ -116,6 +117,7 @@ class Recipes:
             "inference": study.inference(dataset),
             "groups": [study.content["cmll"]["groups"], study.n_partitions(dataset)],
             "cmll_of": study.cmll_of(method, dataset),
+            **({"further_inference": further} if further else {}),
         }
 
     def timing(self, dataset: str, method: str) -> Recipe:

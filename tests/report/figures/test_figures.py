@@ -441,7 +441,10 @@ def learning_curves(structures, far=-13.5):
     frame = pd.DataFrame(rows, columns=scores().columns)
     labels = {"alarm": "Alarm", "traffic": "Traffic"}
     made = dataclasses.replace(
-        material(structures, frame), published=load_published(), labels=labels
+        material(structures, frame),
+        study=Study("s", {"datasets": ["alarm"], "unavailable": ["traffic"], "figures": []}),
+        published=load_published(),
+        labels=labels,
     )
     return draw(made, BY_KIND["learning_curves"])
 
@@ -450,7 +453,7 @@ def test_learning_curves_have_means_spread_both_units_and_the_published_axis(str
     figure = learning_curves(structures)
     first, second, third = figure.axes[:3]
     titles = [ax.get_title(loc="left") for ax in (first, second, third)]
-    assert titles == ["(a) Alarm", "(b) Traffic", "(c) Learning time"]
+    assert titles == ["(a) Alarm", "(b) Traffic", "(c) Minutes; ours, seconds"]
     lines = {line.get_label(): line for line in first.get_lines()}
     np.testing.assert_allclose(lines["LEM"].get_xdata(), [100, 1000])
     np.testing.assert_allclose(lines["LEM"].get_ydata(), [-12.5, -10.0])
@@ -469,7 +472,7 @@ def test_learning_curves_have_means_spread_both_units_and_the_published_axis(str
     assert bits.get_ylim() == pytest.approx((low / np.log(2), high / np.log(2)))
     assert [text.get_text() for text in second.texts] == ["the data are\nnot public"]
     shown = [text.get_text() for text in third.texts]
-    for text in ("Alarm", "148", "60 min", "91 min", "1440 min*", "1.5 s"):
+    for text in ("Alarm", "148", "60", "91", "1440*", "1.5 s"):
         assert text in shown
     heads = [text.get_text() for text in figure.legends[0].get_texts()]
     assert heads == ["LEM", "grouped", "DL"]

@@ -120,11 +120,12 @@ def _partition_all(node, clauses, mask, settings, side):
     merge_clauses(node, clauses, clauses.n, side)
     if is_small(node.n, settings):
         return
-    mask_side(node, mask, False, node.n, side)
+    mask_side(node, mask, np.uint64(0), node.n, side)
     side.both[:] = node.both
     merge_pairs(node, node.n, settings, side)
     if settings.subset_size >= 3:
-        merge_triples(node, node.n, settings, side, np.zeros(2), 0, -np.inf)
+        # Every literal in a call would compile the kernel once more.
+        merge_triples(node, node.n, settings, side, np.zeros(2), np.int64(0), -np.inf)
 
 
 @kernel

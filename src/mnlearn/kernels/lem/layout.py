@@ -42,7 +42,7 @@ class Node(NamedTuple):
         the opposite; itself for all others. opposite : bool, whether it is the opposite.
     both : int32, (n_columns, n_columns). How often two columns are both set, the first that of the
         variable with the lower number, where both variables are original and not constant.
-    links : int32, (n_links, 2). The pairs of original variables, the lower number first, that a
+    links : int64, (n_links, 2). The pairs of original variables, the lower number first, that a
         spanning forest of greatest mutual information joins.
     tying : int64, (room, 3), triples that tied blocks; n_tying : int64, (1,), how many there are.
     c_log_c : float64, c log c for every count. log2_size : float64, log2 of numbers of values.
@@ -83,7 +83,7 @@ class Side(NamedTuple):
     masked : uint64, (n_columns, n_words), the columns of these examples.
     ones : int32, (n_columns,), how often each column is set. both : int32, (n_columns, n_columns),
         as in `Node`.
-    entropy : float64, (n_variables,). seen : int32, number of values that occur.
+    entropy : float64, (n_variables,). seen : int64, number of values that occur.
     joint : float64, (n_variables, n_variables), entropies of pairs.
     label : int32, (n_variables,), the least variable of the block of each.
     alive : uint8, (n_slots,), the values left. size : int32, (n_variables,), how many; 1 if fixed.
@@ -109,7 +109,7 @@ def new_side(n_variables, n_slots, n_words):
         np.empty(n_columns, np.int32),
         np.empty((n_columns, n_columns), np.int32),
         np.empty(n_variables, np.float64),
-        np.empty(n_variables, np.int32),
+        np.empty(n_variables, np.int64),
         np.empty((n_variables, n_variables), np.float64),
         np.empty(n_variables, np.int32),
         np.empty(n_slots, np.uint8),

@@ -9,16 +9,16 @@ from mnlearn.kernels.lem.entropies import pair_entropy, single_entropies
 
 @kernel
 def spanning_forest(slot, variables, columns, both, n, c_log_c):
-    """Return the pairs, int32 of shape (n_pairs, 2), each with the lower number first.
+    """Return the pairs, int64 of shape (n_pairs, 2), each with the lower number first.
 
     variables : those that may be joined. columns, both : as in `layout.Node`. n : examples.
     """
     ones = np.empty(len(columns), np.int32)
     for c in range(len(columns)):
         ones[c] = count_bits(columns[c])
-    entropy, seen = np.empty(len(slot) - 1), np.empty(len(slot) - 1, np.int32)
+    entropy, seen = np.empty(len(slot) - 1), np.empty(len(slot) - 1, np.int64)
     single_entropies(slot, ones, n, c_log_c, entropy, seen)
-    links = np.empty((max(len(variables) - 1, 0), 2), np.int32)
+    links = np.empty((max(len(variables) - 1, 0), 2), np.int64)
     best = np.full(len(variables), -np.inf)
     nearest = np.zeros(len(variables), np.int64)
     outside = np.ones(len(variables), np.bool_)

@@ -20,9 +20,11 @@ def is_small(n, settings):
 
 
 @kernel
-def mask_side(node, mask, opposite, n, side):
-    """Take the examples whose bits are set in the mask, or those whose bits are not."""
-    flip = ~np.uint64(0) if opposite else np.uint64(0)
+def mask_side(node, mask, flip, n, side):
+    """Take the examples whose bits are set in the mask, or, if all bits of `flip` are, the others.
+
+    flip : uint64.
+    """
     for c in range(len(node.columns)):
         own, column = side.masked[c], node.columns[c]
         for w in range(len(mask)):
@@ -35,7 +37,8 @@ def mask_side(node, mask, opposite, n, side):
 def mask_sides(node, mask, n_side, sides):
     """Take the examples of both sides of a feature, whose bits the mask has."""
     for s in range(2):
-        mask_side(node, mask, s == 0, n_side[s], sides[s])
+        flip = ~np.uint64(0) if s == 0 else np.uint64(0)
+        mask_side(node, mask, flip, n_side[s], sides[s])
 
 
 @kernel

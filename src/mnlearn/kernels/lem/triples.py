@@ -70,7 +70,7 @@ def _try_triple(node, a, b, c, n, settings, side, cost, s, score):
     merge(label, a, c)
     merge(label, b, c)
     _remember(node, a, b, c)
-    cost[s] = cost_of(side, node.log2_size, False)
+    cost[s] = cost_of(side, node.log2_size, np.bool_(False))
     return score_of(cost, settings.joint_score)
 
 

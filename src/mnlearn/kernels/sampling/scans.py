@@ -24,8 +24,7 @@ def sample_by_scans(log_odds, effect, left, n_left, chain):
     """
     x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
-    entry_start, term, literal = entries_by_variable(left, n_left, n_query)
-    mask, asked, signed = _conditions(left, n_left, term, literal)
+    entry_start, mask, asked, signed = _conditions(left, n_left, n_query)
     neighbours = _neighbours(effect, entry_start, mask)
     add_effects(effect, x, log_odds)
     state = _pack(x)
@@ -86,14 +85,13 @@ def _sum_held(state, mask, asked, signed, begin, end):
 
 
 @kernel
-def _conditions(left, n_left, term, literal):
-    """Return the conditions (mask, asked) and the signed weights of entries.
+def _conditions(left, n_left, n_query):
+    """Return, by variable, the conditions (mask, asked) and the signed weights of its terms.
 
     A term adds its signed weight to the log-odds of a variable if the state agrees with `asked` on
     the bits of `mask`. The sign is that of the variable's own literal.
-
-    term, literal : see `entries_by_variable`.
     """
+    entry_start, term, literal = entries_by_variable(left, n_left, n_query)
     start, var, value, weight, _ = left
     variables, values = np.zeros(n_left, np.uint64), np.zeros(n_left, np.uint64)
     for t in range(n_left):
@@ -110,7 +108,7 @@ def _conditions(left, n_left, term, literal):
             mask[e] &= ~(np.uint64(1) << np.uint64(var[own]))
             if value[own] == 0:
                 signed[e] = -signed[e]
-    return mask, asked, signed
+    return entry_start, mask, asked, signed
 
 
 @kernel

@@ -1,5 +1,7 @@
 """Gains in likelihood of the conjunctions of two features, with expectations by Gibbs sampling."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -95,10 +97,10 @@ class SampledGains:
                 move, reached = 0.5 * move, False
             self.weight = self.weight + move
             self._share = likelihood.state_shares(self.weight)[0]
-            if not reached or _worth(self._share) < _REUSED_WORTH:
-                self.refresh(pool)
-            if reached:
+            if reached and _worth(self._share) >= _REUSED_WORTH:
                 break
+            # The weights are fitted to new states as well, before candidates are scored by these.
+            self._draw(pool)
             start = self.weight
 
     def _likelihood(self, pool: PairCandidates) -> StateLikelihood:
@@ -109,7 +111,8 @@ class SampledGains:
             no_base = np.zeros(len(self._states))
             every = StateLikelihood(held, n_examples, self._bits, no_base, self.threads)
             self._base = -every.log_weights(_padded(self._drawn, len(held)))
-        return StateLikelihood(held, n_examples, self._bits, self._base, self.threads)
+        drawn = _padded(self._drawn, len(held))
+        return _HalfCounted(held, n_examples, self._bits, self._base, self.threads, drawn)
 
     def score(self, pool: PairCandidates, chosen: NDArray[np.int64]) -> tuple[Vector, Vector]:
         """See `Gains.score`. Half a count keeps expectations from 0."""
@@ -121,7 +124,11 @@ class SampledGains:
         return likelihood_gains(share, expected, self.data.n_examples, self.prices, self.threads)
 
     def refresh(self, pool: PairCandidates) -> None:
-        """Let the chains go on."""
+        """Let the chains go on, and fit the weights to their new states."""
+        self._draw(pool)
+        self.refit(pool, self.weight)
+
+    def _draw(self, pool: PairCandidates) -> None:
         network = mask_network(pool.features, self.weight, self.data.n_vars)
         seed = stream_seed(self.seed, "della_pietra", str(self._n_draws))
         states = advance_chains(network, self._states, self.n_sweeps, seed, threads=self.threads)
@@ -148,6 +155,24 @@ class SampledGains:
         self._use(np.unpackbits(state["chains"], axis=1, count=self.data.n_vars))
         self.weight = state["weight"]
         self._share = self._likelihood(pool).state_shares(self.weight)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _HalfCounted(StateLikelihood):
+    """A likelihood in which half a state more holds each feature, as in the gains.
+
+    Without it the prior would move the weight of a feature that no state holds back to 0.
+
+    drawn : float64, (n_features,), the weights with which the states were drawn.
+    """
+
+    drawn: Vector = field(default_factory=lambda: np.empty(0))
+
+    def value_and_gradient(self, w: Vector) -> tuple[float, Vector]:
+        """See `StateLikelihood`."""
+        value, gradient = super().value_and_gradient(w)
+        half = 0.5 * self.n_examples / len(self.base) * np.exp(np.minimum(w - self.drawn, 30.0))
+        return value + float(half.sum()), gradient + half
 
 
 def _padded(weight: Vector, n: int) -> Vector:

@@ -33,9 +33,9 @@ class Part:
     clauses: tuple[Conjunction, ...] = ()
 
     @cached_property
-    def owner(self) -> NDArray[np.int64]:
+    def owner(self) -> NDArray[np.int32]:
         """Position of the variable of each slot."""
-        return np.repeat(np.arange(len(self.variable)), np.diff(self.slot))
+        return np.repeat(np.arange(len(self.variable), dtype=np.int32), np.diff(self.slot))
 
     def literal(self, slot: int) -> Literal:
         """Return the (variable, value) pair of a slot."""

@@ -129,6 +129,9 @@ def _learners(material: Material) -> Iterator[Block]:
         yield Paragraph((*head, *marked(material.summaries[name])))
 
 
+_SUFFIXES = {"figures": "png", "tables": "md"}
+
+
 def _section(section: Section, material: Material) -> Iterator[Block]:
     """Yield figures and tables under a heading."""
     if not section.products:
@@ -139,13 +142,17 @@ def _section(section: Section, material: Material) -> Iterator[Block]:
     for list_name, product in section.products:
         name, caption = product["name"], plain(product["caption"])
         yield Heading(3, title_of(product))
-        if list_name == "figures":
-            path = material.folder / "figures" / f"{name}.png"
+        path = material.folder / list_name / f"{name}.{_SUFFIXES[list_name]}"
+        if not path.exists():
+            yield Paragraph(
+                marked(f"Not made yet: `mnlearn study {material.study.name}` makes it.")
+            )
+        elif list_name == "figures":
             links = (Link("PDF", f"figures/{name}.pdf"),)
             alt = f"Figure: {title_of(product)}"
             yield Picture(path, f"figures/{name}.png", alt, caption, links)
         else:
-            grid = read_grid(material.folder / "tables" / f"{name}.md")
+            grid = read_grid(path)
             yield replace(grid, caption=caption, links=_table_links(name))
 
 
@@ -196,6 +203,11 @@ def _claims_grid(claims: Sequence[Claim]) -> Grid:
     return Grid(tuple(map(plain, header)), "rllll", tuple(rows))
 
 
+def _is_marked(table: Path) -> bool:
+    """Tell whether a table that has been made has numbers of earlier code."""
+    return table.exists() and DAGGER in table.read_text("utf-8")
+
+
 def _provenance(material: Material) -> Iterator[Block]:
     """Yield where the numbers come from, and the files beside the page."""
     study = material.study
@@ -204,7 +216,7 @@ def _provenance(material: Material) -> Iterator[Block]:
     marked_tables = [
         product["name"]
         for product in study.content["tables"]
-        if DAGGER in (material.folder / "tables" / f"{product['name']}.md").read_text("utf-8")
+        if _is_marked(material.folder / "tables" / f"{product['name']}.md")
     ]
     listing = f"`mnlearn study {study.name} --stale`"
     if marked_tables:

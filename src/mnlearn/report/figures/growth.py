@@ -19,6 +19,9 @@ from mnlearn.report.figures.canvas import (
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
+# Up to so many values of x are the ticks themselves.
+_FEW = 5
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -38,9 +41,11 @@ def draw_growth(material: Material, options: Options) -> Figure:
         series (each with a head and the sources x and y), x_label, y_label, width; powers of x that
         are drawn as grey lines for comparison.
     """
+    from matplotlib.ticker import NullLocator
+
     where = material.where(options)
     figure, ax = new_figure(options, "column", 2.6)
-    any_drawn = False
+    drawn: set[float] = set()
     for i, series in enumerate(option(options, "series", where)):
         x = material.numbers(option(series, "x", where), where)
         y = material.numbers(option(series, "y", where), where)
@@ -48,7 +53,7 @@ def draw_growth(material: Material, options: Options) -> Figure:
         found = np.array([(a, b) for _, a, b in pairs if a > 0 and b > 0])
         if len(found) < 2:
             continue
-        any_drawn = True
+        drawn |= set(found[:, 0].tolist())
         logs = np.log(found)
         slope, height = np.polyfit(logs[:, 0], logs[:, 1], 1)
         label = f"{series.get('head', series['y']['method'])}: slope {slope:.2f}"
@@ -58,10 +63,13 @@ def draw_growth(material: Material, options: Options) -> Figure:
         )
         ends = np.array([logs[:, 0].min(), logs[:, 0].max()])
         ax.plot(np.exp(ends), np.exp(slope * ends + height), color=colour, lw=0.8, zorder=2)
-    if not any_drawn:
+    if not drawn:
         return empty(options, NOTHING)
     ax.set_xscale("log")
     ax.set_yscale("log")
+    if len(drawn) <= _FEW:
+        ax.set_xticks(sorted(drawn), [f"{x:g}" for x in sorted(drawn)])
+        ax.xaxis.set_minor_locator(NullLocator())
     _draw_powers(ax, options.get("powers", []))
     ax.set_xlabel(str(option(options, "x_label", where)))
     ax.set_ylabel(str(option(options, "y_label", where)))

@@ -81,9 +81,10 @@ def draw_learning_curves(material: Material, options: Options) -> Figure:
                 ax, curves[panel], options["series"], _published_axis(material, options, panel)
             )
         else:
-            _say_unavailable(ax)
+            unavailable = panel in material.study.content.get("unavailable", [])
+            _write_inside(ax, "the data are\nnot public" if unavailable else NOTHING)
     last = axes[len(panels)]
-    last.set_title(f"({chr(ord('a') + len(panels))}) Learning time", loc="left")
+    last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours, seconds", loc="left")
     spec = option(options, "times", where)
     rows = list_times(material.scores, material.published, material.labels, spec, where)
     _draw_times(last, rows, spec, float(option(options, "limit", where)))
@@ -193,20 +194,18 @@ def _limits(staying: list[_Curve], drawn: list[_Curve]) -> tuple[float, float]:
     return float(low - margin), float(high + margin)
 
 
-def _say_unavailable(ax: Axes) -> None:
+def _write_inside(ax: Axes, text: str) -> None:
+    """Write why a panel is empty."""
     ax.set_xticks([])
     ax.set_yticks([])
-    ax.text(
-        0.5, 0.5, "the data are\nnot public", ha="center", va="center", color=GREY,
-        transform=ax.transAxes,
-    )  # fmt: skip
+    ax.text(0.5, 0.5, text, ha="center", va="center", color=GREY, transform=ax.transAxes)
 
 
 def _draw_times(ax: Axes, rows: list[TimeRow], spec: Options, limit: float) -> None:
     """Write the published minutes and our seconds as a table."""
     methods = [(str(m["method"]), str(m["head"])) for m in spec["methods"]]
     ax.set_axis_off()
-    x = [0.0, 0.36, *np.linspace(0.58, 1.02, len(methods))]
+    x = [0.0, 0.46, *np.linspace(0.66, 1.02, len(methods))]
     step = 1.0 / (2 * len(rows) + 2.5)
 
     def write(row: float, texts: list[str], colour: str) -> None:
@@ -232,4 +231,4 @@ def _minutes(row: TimeRow, method: str, limit: float) -> str:
     if method not in row.published:
         return "–"
     number = row.published[method]
-    return f"{number.printed} min" + ("*" if number.value == limit else "")
+    return f"{number.printed}*" if number.value == limit else str(number.printed)

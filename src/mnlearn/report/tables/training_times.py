@@ -45,11 +45,11 @@ def tabulate_training_times(material: Material, options: Options) -> Table:
 
 
 def _row(row: TimeRow, methods: list[str], limit: float) -> Row:
-    ours = "not available" if row.n_vars is None else f"{row.n_vars}"
+    ours = "" if row.n_vars is None else f"{row.n_vars}"
     cells = [
         Cell(row.label, row.dataset),
         number_cell(row.features, None),
-        Cell(ours, row.n_vars),
+        Cell("not available" if row.unavailable else ours, row.n_vars),
     ]
     for m in methods:
         cell = number_cell(row.published.get(m), None)
@@ -72,9 +72,9 @@ def _notes(rows: list[TimeRow], limit: float) -> list[str]:
         f"The paper ended each learner after {limit:,.0f} minutes; where it did, the ratio is a "
         "lower bound. Our seconds are of the chosen model alone, on one thread.",
     ]
-    missing = [row.label for row in rows if row.n_vars is None]
+    missing = [row.label for row in rows if row.unavailable]
     if missing:
-        notes.append(f"{' and '.join(missing)}: the data are not public.")
+        notes.append(f"{', '.join(missing)}: the data are not public.")
     named: dict[str, list[str]] = {}
     for row in rows:
         for number in row.published.values():

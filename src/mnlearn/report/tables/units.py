@@ -20,7 +20,7 @@ def tabulate_units(material: Material, options: Options) -> Table:
         Scores and published numbers.
     options : mapping
         axes (study and table with the quantities `axis_low` and `axis_high`); series (each with
-        method, quantity and head).
+        method, quantity and head); unavailable (datasets that are not public), if any.
     """
     where = material.where(options)
     place = {key: str(value) for key, value in option(options, "axes", where).items()}
@@ -36,7 +36,8 @@ def tabulate_units(material: Material, options: Options) -> Table:
     for dataset in ends[0]:
         values = [(method, value) for method, base, value in points if base == dataset]
         low, high = (of[dataset] for of in ends)
-        rows.append(_row(material, dataset, values, low, high))
+        missing = "not available" if dataset in options.get("unavailable", ()) else ""
+        rows.append(_row(material, dataset, values, low, high, missing))
     heads = [head for unit in UNITS for head in (f"range, {unit}", f"inside, {unit}")]
     names = [name for unit in UNITS for name in (f"range_{unit}", f"inside_{unit}")]
     return Table(
@@ -68,11 +69,12 @@ def _row(
     values: list[tuple[str, float]],
     low: Number,
     high: Number,
+    missing: str,
 ) -> Row:
     label = Cell(material.labels.get(dataset, dataset), dataset)
     cells = [label, number_cell(low, None), number_cell(high, None)]
     if not values:
-        cells += [Cell("not available"), *[Cell()] * (2 * len(UNITS))]
+        cells += [Cell(missing), *[Cell()] * (2 * len(UNITS))]
         return Row(tuple(cells), (dataset,))
     method = values[0][0]
     cells.append(Cell(str(len(values)), len(values), method=method))

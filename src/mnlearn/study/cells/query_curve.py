@@ -26,6 +26,8 @@ from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.io.formats import load_model
 from mnlearn.models.io.native import Model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
@@ -111,7 +113,7 @@ def query_curve(
     InputError
         The queries are not of the model's variables.
     """
-    model, test = load_model(model_path), load_npz(test_path)
+    model, test = _load(model_path), load_npz(test_path)
     rows, rank = _queried(model, test, queries_path)
     roots = ("study.cells.query_curve.query_curve", "study.cells.query_curve.draw_queries")
     record = {**identity, "scored_by": provenance(*roots)}
@@ -140,6 +142,12 @@ class _Queries:
     asked: NDArray[np.bool_]
     n_sampled: int | None
     threads: int
+
+
+def _load(path: Path) -> Model:
+    """Return a model; a feature tree as its circuit, which answers exactly."""
+    model = load_model(path)
+    return circuit_of(model) if isinstance(model, FeatureTree) else model
 
 
 def _queried(

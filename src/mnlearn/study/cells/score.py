@@ -46,6 +46,7 @@ def score_cell(
     cell_path: Path,
     threads: int = 1,
     cmll_of: str = "all",
+    further: Mapping[str, Mapping[str, Any]] | None = None,
     recipe: Mapping[str, Any] | None = None,
 ) -> None:
     """Score every variant of a learned cell on the test data and write the cell.
@@ -64,9 +65,11 @@ def score_cell(
     per_example_path, trace_path, cell_path : Path
         The files to write: the chosen model's scores by test example, grid points, the record.
     threads : int
-        Threads to use; the result does not depend on their number.
+        Threads to use, on whose number the result does not depend.
     cmll_of : {"all", "chosen", "none"}
         Which models are given a CMLL: all variants, the chosen one, or none.
+    further : Mapping, optional
+        Arguments of `Inference` by name; each gives the chosen model a `cmll_<name>` as well.
     """
     record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
     roots = ("study.cells.score.score_cell", "inference.query_groups.partitions")
@@ -80,19 +83,13 @@ def score_cell(
     scoring = _Scoring(scorer, load_npz(test_path), settings, seed, threads, kept)
     groups = read_partitions(groups_path, scoring.test.n_vars)
     per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
+    scoring.add_further(record, model_path(model_folder, CHOSEN), groups[0], further or {})
     _write_per_example(per_example_path, per_row, scoring.test)
     write_text(trace_path, read_text(model_folder / TRACE))
-    cell = {
-        **record,
-        "learned_from": record["recipe"],
-        "recipe": dict(recipe or {}),
-        "inference": dict(settings),
-        "n_test": scoring.test.n_examples,
-        "n_vars": scoring.test.n_vars,
-        "scored_by": scored_by,
-        "peak_memory_mib_score": peak_memory_mib(),
-    }
-    write_json(cell_path, cell)
+    test = {"n_test": scoring.test.n_examples, "n_vars": scoring.test.n_vars}
+    made = {"learned_from": record["recipe"], "recipe": dict(recipe or {}), "scored_by": scored_by}
+    how = {"inference": dict(settings), "peak_memory_mib_score": peak_memory_mib()}
+    write_json(cell_path, {**record, **made, **test, **how})
 
 
 @dataclass(frozen=True)
@@ -139,6 +136,30 @@ class _Scoring:
             scores["ll"] = _summary(ll_score)
             per_row["ll"] = ll_score.per_row.tolist()
         return {"scores": scores, "seconds_inference": round(seconds, 4), "per_row": per_row}
+
+    def add_further(
+        self, record: dict[str, Any], path: Path, groups: Groups, further: Mapping[str, Any]
+    ) -> None:
+        """Add the CMLL of the chosen model by other ways of inference, and their seconds."""
+        chosen = record["variants"][CHOSEN]
+        for name, settings in further.items():
+            key = {"model": file_digest(path), "groups": groups, "seed": self.seed}
+            scored = self.kept.record(
+                {**key, "further": settings}, partial(self._score_further, path, groups, settings)
+            )
+            chosen["scores"][f"cmll_{name}"] = scored["score"]
+            chosen[f"seconds_inference_{name}"] = scored["seconds"]
+            record.setdefault("further_inference", {})[name] = dict(settings)
+
+    def _score_further(
+        self, path: Path, groups: Groups, settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        model, inference = read_npz(path), Inference(**settings)
+        began = time.perf_counter()
+        score = self.scorer.cmll(
+            model, self.test, groups, inference, seed=self.seed, threads=self.threads
+        )
+        return {"score": _summary(score), "seconds": round(time.perf_counter() - began, 4)}
 
 
 def _score_variants(
