@@ -124,10 +124,7 @@ def run_study(
         cannot be had, which is said after all that can be done without it.
     """
     study = find_study(name)
-    datasets = study.expand(datasets)
-    unknown = [d for d in datasets if d not in study.datasets]
-    if unknown:
-        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.bases)}.")
+    datasets = _asked(study, datasets)
     failed = {}
     if not recorded:
         wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
@@ -149,6 +146,15 @@ def run_study(
     if failed:
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     return status
+
+
+def _asked(study: Study, names: list[str]) -> list[str]:
+    """Return the datasets that names stand for; refuse what the study does not have."""
+    datasets = study.expand(names)
+    unknown = [d for d in datasets if d not in study.datasets]
+    if unknown:
+        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.bases)}.")
+    return datasets
 
 
 def _snakemake_command(name: str, datasets: list[str], cores: str, mirror: str | None) -> list[str]:
