@@ -67,7 +67,7 @@ def test_only_scoring_reads_test_data(finished):
         inputs += "".join(functions[f] for f in re.findall(r"unpack\((\w+)\)", inputs))
         if re.search(r"test\.npz|\"test\"", inputs):
             readers.add(name)
-    assert readers == {"score", "queries", "query_curve", "check_exports"}
+    assert readers == {"score", "queries", "query_curve", "check_exports", "likelihoods"}
 
 
 def test_edited_code_reruns_exactly_what_used_it(finished):

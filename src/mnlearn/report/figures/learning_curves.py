@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.report.figures.canvas import (
     CYCLE,
@@ -157,11 +157,19 @@ def _draw_panel(
     ax.grid(True)
     ax.set_xlabel("training examples")
     ax.set_ylabel("nats")
-    bits = ax.secondary_yaxis("right", functions=(lambda y: y * _BITS, lambda y: y / _BITS))
+    bits = ax.secondary_yaxis("right", functions=(_to_bits, _to_nats))
     bits.yaxis.set_major_locator(MaxNLocator(5))
     bits.set_ylabel("bits")
     if published is not None:
         _mark_published(ax, published)
+
+
+def _to_bits(nats: ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(nats, np.float64) * _BITS
+
+
+def _to_nats(bits: ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(bits, np.float64) / _BITS
 
 
 def _mark_published(ax: Axes, published: tuple[float, float]) -> None:
