@@ -8,9 +8,9 @@ from typing import Any
 
 from mnlearn.methods import learner_names
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.subsamples import base_of
 from mnlearn.study.mentions import check_methods
 from mnlearn.study.samples import (
+    base_of,
     expand_names,
     label_samples,
     list_samples,

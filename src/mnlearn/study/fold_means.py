@@ -33,3 +33,9 @@ def mean_over_folds(scores: pd.DataFrame) -> pd.DataFrame:
     table = table[table["count"] == all_folds]
     stderr = table["std"] / table["count"] ** 0.5
     return table[keys].assign(value=table["mean"], stderr=stderr)
+
+
+def with_means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores, and after them their means over folds."""
+    means = mean_over_folds(scores)
+    return pd.concat([scores, means], ignore_index=True) if len(means) else scores

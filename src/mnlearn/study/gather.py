@@ -10,7 +10,7 @@ import pandas as pd
 from mnlearn.methods import load_learner
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.cells.files import CHOSEN, read_record, refuse_damaged
-from mnlearn.study.fold_means import mean_over_folds
+from mnlearn.study.fold_means import with_means
 from mnlearn.study.frames import read_frame
 
 Row = tuple[str, str, str, str, str, float, float | None]
@@ -32,7 +32,7 @@ def gather(
 ) -> pd.DataFrame:
     """Return the numbers of all records of a study, tidy: one row per number; see COLUMNS.
 
-    Means over the folds of samples stand at the end (see `study.samples`).
+    Means over folds stand at the end, see `study.samples`.
 
     Parameters
     ----------
@@ -56,10 +56,7 @@ def gather(
         Records of `estimate_divergence`. The quantities of the first model are `kl_to_<other>` with
         its standard error, and once `n_nodes`, the nodes of its circuit.
     likelihood_paths : sequence of Path
-        Records of `compare_likelihoods`. The quantities of networks are `ll_beliefs` and
-        `converged_beliefs`, `ll_annealed` and `ll_annealed_monte_carlo_error`, and the seconds of
-        both; those of exact models are `milliseconds_single_query`, `n_circuit_edges`, `n_test`
-        and, of feature trees, `treewidth_at_least`.
+        Records of `compare_likelihoods`, whose scores and numbers are quantities.
     trace_paths : sequence of Path
         CSV files of the grid points of cells, <dataset>/<method>.csv. Each variant gets
         `mean_seconds_weights`, the mean over its grid points.
@@ -67,8 +64,8 @@ def gather(
         Methods whose seconds come from `timing_paths` alone. Those of a search are shared by its
         grid points, so for these methods they are left out.
     """
-    traces = {(path.parent.name, path.stem): path for path in trace_paths}
-    rows = _read_rows(paired_paths, _of_pair) + _of_cells(cell_paths, traces, timed)
+    rows = _read_rows(paired_paths, _of_pair)
+    rows += _read_cells(cell_paths, trace_paths, timed)
     kinds = (
         (timing_paths, _of_timing),
         (curve_paths, _of_curve),
@@ -76,23 +73,19 @@ def gather(
         (divergence_paths, _of_divergence),
         (likelihood_paths, _of_likelihoods),
     )
-    return _to_frame(rows + [row for paths, of in kinds for row in _read_rows(paths, of)])
-
-
-def _to_frame(rows: Iterable[Row]) -> pd.DataFrame:
-    """Return rows as a frame, with the means over folds below them."""
+    for paths, of in kinds:
+        rows += _read_rows(paths, of)
     # Each circuit's nodes are in the records of all its divergences.
-    scores = pd.DataFrame(list(dict.fromkeys(rows)), columns=list(COLUMNS))
-    means = mean_over_folds(scores)
-    return pd.concat([scores, means], ignore_index=True) if len(means) else scores
+    return with_means(pd.DataFrame(list(dict.fromkeys(rows)), columns=list(COLUMNS)))
 
 
-def _of_cells(
-    cell_paths: Sequence[Path], traces: Mapping[tuple[str, str], Path], timed: Collection[str]
+def _read_cells(
+    paths: Iterable[Path], trace_paths: Iterable[Path], timed: Collection[str]
 ) -> list[Row]:
-    """Return the rows of scored cells and of their grid points."""
+    """Return the rows of scored cells; see `gather`."""
+    traces = {(path.parent.name, path.stem): path for path in trace_paths}
     rows: list[Row] = []
-    for path in cell_paths:
+    for path in paths:
         with refuse_damaged(path):
             cell = read_record(path)
             rows += _of_cell(cell, cell["method"] not in timed)
@@ -202,8 +195,7 @@ def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[st
     out.append(("seconds_tuning", tuning, None))
     # What a program that does nothing else would take, as papers time it.
     out.append(("seconds_tuning_and_files", tuning + files, None))
-    of_inference = (name for name in entry if name.startswith("seconds_inference"))
-    out += [(name, entry[name], None) for name in of_inference]
+    out.append(("seconds_inference", entry["seconds_inference"], None))
     chosen = {f"chosen_{name}": value for name, value in entry["parameters"].items()}
     for name, value in {**entry["details"], **chosen}.items():
         if name.startswith("seconds_"):

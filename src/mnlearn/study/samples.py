@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mnlearn.study.datasets.subsamples import base_of
-
 _NAME = re.compile(r"(?P<base>[a-z0-9_]+)-n(?P<size>[1-9][0-9]*)(-f(?P<fold>0|[1-9][0-9]*))?")
 
 
@@ -44,6 +42,12 @@ def parse_sample(name: str) -> Sample | None:
         return None
     fold = found["fold"]
     return Sample(found["base"], int(found["size"]), None if fold is None else int(fold))
+
+
+def base_of(dataset: str) -> str:
+    """Return the dataset that a sample is drawn from; any other dataset is its own base."""
+    sample = parse_sample(dataset)
+    return dataset if sample is None or sample.fold is None else sample.base
 
 
 def list_samples(base: str, samples: Mapping[str, Any]) -> Iterator[Sample]:

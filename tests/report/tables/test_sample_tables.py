@@ -1,12 +1,11 @@
 """Tables over samples of datasets, of invented scores: means over folds, units, learning times."""
 
-import pandas as pd
 import pytest
 
 from made_tables import parsed, scores_of, texts
 from mnlearn.report import tables
 from mnlearn.study.definition import Study
-from mnlearn.study.fold_means import mean_over_folds
+from mnlearn.study.fold_means import with_means
 from mnlearn.study.published import load_published
 
 LABELS = {"alarm": "Alarm", "msnbc": "MSNBC", "traffic": "Traffic"}
@@ -25,8 +24,7 @@ def published():
 
 
 def make(kind, rows, published, stale=frozenset(), **options):
-    scores = scores_of(rows)
-    means = mean_over_folds(scores)
+    scores = with_means(scores_of(rows))
     product = {"name": "t", "kind": kind, "caption": "C.", **options}
     content = {
         "datasets": ["alarm", "msnbc"],
@@ -34,9 +32,8 @@ def make(kind, rows, published, stale=frozenset(), **options):
         "unavailable": ["traffic", "temperature"],
         "tables": [product],
     }
-    frame = pd.concat([scores, means]) if len(means) else scores
     return tables.make_table(
-        Study("s", content), product, frame, published, labels=LABELS, stale=stale
+        Study("s", content), product, scores, published, labels=LABELS, stale=stale
     )
 
 

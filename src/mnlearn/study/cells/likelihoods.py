@@ -59,7 +59,9 @@ def compare_likelihoods(
     seed : int
         Seed of the study.
     out : Path
-        The record to write.
+        The record to write. Networks have the scores `ll_beliefs` and `ll_annealed`, the number
+        `converged_beliefs`, and the seconds of both. Other models have `milliseconds_single_query`,
+        `n_circuit_edges`, `n_test` and, if they are feature trees, `treewidth_at_least`.
     threads : int
         Threads of the sampler; the result does not depend on their number.
 
