@@ -1,6 +1,5 @@
 """Results of finished steps kept on disk, so that an interrupted run repeats at most one step."""
 
-import contextlib
 import hashlib
 import json
 import time
@@ -8,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.learning.learner import Fitted
@@ -23,7 +23,8 @@ class Checkpoints:
     Several searches may share a folder. `context` holds what all steps of one search depend on:
     the code, the data, the grid and the criterion. The grid belongs to it because one grid point
     may start at the weights of another, and the criterion because it may end learning early.
-    Without a folder nothing is kept.
+    Without a folder nothing is kept. Files have digests of what they hold. One that is damaged is
+    ignored, and its step is repeated.
     """
 
     def __init__(self, folder: Path | None, **context: Any) -> None:
@@ -39,12 +40,12 @@ class Checkpoints:
     def record(self, key: dict[str, Any], work: Callable[[], Any]) -> Any:
         """Return the JSON value of a step, from disk if it was finished before."""
         path = self._path(key, ".json")
-        if path is not None and path.exists():
-            with contextlib.suppress(InputError):  # damaged by something other than a kill
-                return read_json(path)
+        if path is not None:
+            for kept in _read_sealed(path):
+                return kept
         value = work()
         if path is not None:
-            write_json(path, value)
+            _write_sealed(path, value)
         return value
 
     def load(self, key: Mapping[str, Any]) -> dict[str, NDArray] | None:
@@ -53,15 +54,17 @@ class Checkpoints:
         if path is None or not path.exists():
             return None
         try:
-            return read_arrays(path)
+            arrays = read_arrays(path)
         except InputError:
-            return None  # Damaged, but not by an interruption: start again.
+            return None
+        seal = arrays.pop(_SEAL, None)
+        return arrays if seal is not None and str(seal) == _array_digest(arrays) else None
 
     def save(self, key: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> None:
         """Keep the state of a step that is running; it replaces the state kept before."""
         path = self._path({"state": dict(key)}, ".state.npz")
         if path is not None:
-            write_arrays(path, arrays)
+            write_arrays(path, {**arrays, _SEAL: np.array(_array_digest(arrays))})
 
     def fit(self, key: dict[str, Any], work: Callable[[], Fitted]) -> tuple[Fitted, float]:
         """Return a learned model and the seconds of `work`, from disk if it was finished before.
@@ -78,8 +81,12 @@ class Checkpoints:
         if path is not None:
             write_npz(fitted.model, path)
             record = {"seconds": fitted.seconds, "details": fitted.details, "spent": spent}
-            write_json(_record_path(path), record)
+            _write_sealed(_record_path(path), {**record, _SEAL: _file_digest(path)})
         return fitted, spent
+
+
+# Name of the digest of a model or of arrays, beside what else is kept of them.
+_SEAL = "digest"
 
 
 def _record_path(path: Path) -> Path:
@@ -87,11 +94,39 @@ def _record_path(path: Path) -> Path:
 
 
 def _kept(path: Path) -> tuple[Fitted, float] | None:
-    if not path.exists() or not _record_path(path).exists():
-        return None
+    for record in _read_sealed(_record_path(path)):
+        if path.exists() and record[_SEAL] == _file_digest(path):
+            return Fitted(read_npz(path), record["seconds"], record["details"]), record["spent"]
+    return None
+
+
+def _write_sealed(path: Path, value: Any) -> None:
+    """Write a JSON value with its digest."""
+    write_json(path, {_SEAL: _json_digest(value), "value": value})
+
+
+def _read_sealed(path: Path) -> list[Any]:
+    """Return the one value in a file of `_write_sealed`; none if it is missing or damaged."""
+    if not path.exists():
+        return []
     try:
-        record = read_json(_record_path(path))
-        return Fitted(read_npz(path), record["seconds"], record["details"]), record["spent"]
-    except (InputError, LookupError, TypeError):
-        path.unlink()  # Damaged, but not by an interruption: learn again.
-        return None
+        sealed = read_json(path)
+    except InputError:
+        return []
+    whole = isinstance(sealed, dict) and sealed.keys() == {_SEAL, "value"}
+    return [sealed["value"]] if whole and sealed[_SEAL] == _json_digest(sealed["value"]) else []
+
+
+def _json_digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _array_digest(arrays: Mapping[str, NDArray]) -> str:
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
+    return digest.hexdigest()

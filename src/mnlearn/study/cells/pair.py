@@ -59,8 +59,11 @@ def compare_paired(
 
 def _read_scores(path: Path) -> pd.DataFrame:
     try:
-        return read_frame(path, ()).astype(float)
+        scores = read_frame(path, ()).astype(float)
     except ValueError as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: expected a score in each cell.") from error
+    if not np.isfinite(scores).all(axis=None):
+        raise InputError(f"{path}: expected a finite score in each cell.")
+    return scores

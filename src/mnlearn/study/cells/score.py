@@ -27,6 +27,7 @@ from mnlearn.study.cells.files import (
     file_digest,
     model_path,
     read_record,
+    refuse_damaged,
 )
 
 # Keys of the record of a search.
@@ -69,15 +70,14 @@ def score_cell(
     """
     record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
     roots = ("study.cells.score.score_cell", "inference.query_groups.partitions")
+    with refuse_damaged(model_folder / TUNING_RECORD):
+        scorer = load_learner(record["learner"]).scorer
+        seed = stream_seed(record["seed"], record["dataset"], record["method"], "gibbs")
     scored_by = provenance(learner_root(record["learner"]), *roots)
-    scoring = _Scoring(
-        load_learner(record["learner"]).scorer,
-        load_npz(test_path),
-        settings,
-        stream_seed(record["seed"], record["dataset"], record["method"], "gibbs"),
-        threads,
-        Checkpoints(checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)),
+    kept = Checkpoints(
+        checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)
     )
+    scoring = _Scoring(scorer, load_npz(test_path), settings, seed, threads, kept)
     groups = read_partitions(groups_path, scoring.test.n_vars)
     per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
     _write_per_example(per_example_path, per_row, scoring.test)
@@ -151,7 +151,8 @@ def _score_variants(
 ) -> dict[str, list[float]]:
     """Add its scores to each variant of a record; return those of the chosen model by row."""
     variants = record["variants"]
-    same_as_chosen = _variant_of_chosen(record)
+    with refuse_damaged(model_folder / TUNING_RECORD):
+        same_as_chosen = _variant_of_chosen(record)
     per_row = {}
     for variant in variants:
         if variant == same_as_chosen:
@@ -170,9 +171,11 @@ def _score_variants(
 
 def _write_per_example(path: Path, per_row: Mapping[str, Sequence[float]], test: Dataset) -> None:
     """Write the scores of distinct rows as the scores of test examples, in their order."""
-    per_example = [np.array(values)[test.row_of].tolist() for values in per_row.values()]
+    # A checkpoint returns them in another order.
+    names = [name for name in ("pll", "cmll", "ll") if name in per_row]
+    per_example = [np.array(per_row[name])[test.row_of].tolist() for name in names]
     rows = zip(*per_example, strict=True)
-    write_csv(path, (dict(zip(per_row, row, strict=True)) for row in rows))
+    write_csv(path, (dict(zip(names, row, strict=True)) for row in rows))
 
 
 def _copy_scores(chosen: Mapping[str, Any], cmll_of: str) -> dict[str, Any]:
