@@ -1,9 +1,12 @@
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from faults.counting import Counts
+from made_server import Server, make_benchmark
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import load_dataset
 from mnlearn.learning.trees import learn_tree_path
@@ -11,6 +14,8 @@ from mnlearn.models.dependency_network import DependencyNetwork, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime import atomic
+from mnlearn.study.datasets import transport
+from mnlearn.study.datasets.places import MIRROR_VARIABLE
 
 
 def random_features(rng, n_vars, n_features, max_length):
@@ -80,3 +85,40 @@ def benchmark_split(mirror):
         return load_dataset(plain if plain.exists() else plain.with_name(plain.name + ".xz"))
 
     return load
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A running server of toy benchmarks, whose faults are tried again at once."""
+    monkeypatch.setattr(transport, "BACKOFF_SECONDS", 0.005)
+    monkeypatch.delenv(MIRROR_VARIABLE, raising=False)
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.stopping.set()
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def toy(server):
+    """A toy benchmark of the server."""
+    return make_benchmark("toy", server.url)
+
+
+@pytest.fixture
+def counts(request, record_property):
+    """Count the cases of a trial of faults; the counts are shown at the end of the run."""
+    name = request.node.name.removeprefix("test_").replace("_", " ")
+    return Counts(name, lambda line: record_property("faults", line))
+
+
+def pytest_terminal_summary(terminalreporter):
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, line in report.user_properties:
+                if name == "faults":
+                    terminalreporter.write_line(line)

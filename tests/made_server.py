@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from mnlearn.data.splits import SPLITS
-from mnlearn.study.datasets.registry import Benchmark, SplitFile
+from mnlearn.study.datasets.registry import COLUMNS, Benchmark, SplitFile
 from mnlearn.study.datasets.verification import compute_blob_id
 
 N_VARS = 5
@@ -41,6 +41,25 @@ def make_benchmark(name: str, origin: str) -> Benchmark:
     )
 
 
+def registry_text(benchmarks: list[Benchmark]) -> str:
+    """Return a registry of benchmarks as the text of a file."""
+    lines = ["\t".join(COLUMNS)]
+    for benchmark in benchmarks:
+        row = {
+            **{name: getattr(benchmark, name) for name in ("name", "label", "n_vars", "origin")},
+            **{name: getattr(benchmark, name) for name in ("density", "domain", "citation")},
+            **{f"n_{split}": benchmark.n_rows(split) for split in SPLITS},
+            **{f"{split}_blob": benchmark.file(split).blob_id for split in SPLITS},
+            **{f"{split}_bytes": benchmark.file(split).n_bytes for split in SPLITS},
+        }
+        lines.append("\t".join(str(row[column]) for column in COLUMNS))
+    return "\n".join(lines) + "\n"
+
+
+# What an endless body ends at, so that a client that reads on fails a test and does not hang it.
+END_OF_ENDLESS = 50_000_000
+
+
 class Server(http.server.ThreadingHTTPServer):
     """Serves the toy benchmarks; `faults` maps a path to what goes wrong, try by try."""
 
@@ -48,6 +67,7 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.faults: dict[str, list[str]] = {}
         self.requests: Counter[str] = Counter()
+        self.n_sent = 0
         self.stopping = threading.Event()
         self.busy = threading.Lock()
 
@@ -85,6 +105,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             content = b"<html>please log in</html>"
         if fault in ("gzip", "bomb"):
             content = gzip.compress(bytes(200_000_000) if fault == "bomb" else content)
+        if fault == "endless":
+            self.send_endlessly()
+            return
         if fault.startswith("chunked"):
             self.send_chunks(content, complete=fault == "chunked")
             return
@@ -115,6 +138,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if complete:
             self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(content) - half, content[half:]))
         self.close_connection = True
+
+    def send_endlessly(self) -> None:
+        """Send zeros, as a body whose length is not announced, until the client goes away."""
+        self.send_response(200)
+        self.end_headers()
+        while self.server.n_sent < END_OF_ENDLESS and not self.server.stopping.is_set():
+            try:
+                self.server.n_sent += self.wfile.write(b"0" * 100_000)
+            except OSError:
+                return
 
     def drip(self, content: bytes) -> None:
         """Send one byte in 20 ms, until the test ends or the client goes away."""

@@ -1,6 +1,7 @@
 """`mnlearn score`: what it writes, prints and refuses."""
 
 import csv
+import dataclasses
 import json
 from pathlib import Path
 
@@ -9,6 +10,10 @@ import pytest
 
 from command import mean, numbers, refuse, succeed
 from command_folder import fill_folder
+from conftest import random_data, random_network
+from mnlearn.data.dataset import merge_rows
+from mnlearn.data.text import save_text
+from mnlearn.models.io.formats import save_model
 
 N_EXAMPLES = 300
 
@@ -179,3 +184,31 @@ def test_score_by_mcsat():
     assert mean(f"{few} --threads 1") == mean(f"{few} --threads 2")
     assert mean(few) != mean(f"{few} --seed 21")
     refuse("score dn.npz d.data --metric cmll --inference mcsat", "expected a Markov network")
+
+
+WIDTHS = [
+    ("score m.npz d5.npz", "d5.npz: expected 6 variables as in the model, got 5"),
+    ("score m.npz d5.npz --metric cmll", "d5.npz: expected 6 variables"),
+    ("fit dtsl --train d.npz --valid d5.npz --out o.npz", "d5.npz: expected 6 variables"),
+    ("fit lw --train d5.npz --network dn.npz --out o.npz", "dn.npz: expected 5 variables"),
+    ("query m.npz --evidence evidence5", "evidence5, line 1: expected 6 values"),
+    (
+        "tune atomic --study s --label a --dataset d --train d.npz --valid d5.npz --models m "
+        "--grid {}",
+        "d5.npz: expected 6 variables as in d.npz, got 5",
+    ),
+    ("score named.npz other.csv", "other.csv: expected 'b' as column 2 as in the model, got 'x'"),
+    ("score named.npz turned.csv", "turned.csv: expected 'a' as column 1 as in the model, got"),
+    ("score named.npz turned.csv --metric ll", "turned.csv: expected 'a' as column 1"),
+    ("fit dtsl --train named.csv --valid other.csv --out o.npz", "other.csv: expected 'b' as"),
+]
+
+
+@pytest.mark.parametrize(("line", "names"), WIDTHS)
+def test_data_of_other_variables_are_refused_by_name(line, names):
+    data = random_data(0)
+    rows = data.rows[data.row_of]
+    save_text(merge_rows(rows, names=tuple("axcdef")), "other.csv")
+    save_text(merge_rows(rows, names=tuple("fedcba")), "turned.csv")
+    save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
+    refuse(line, names)

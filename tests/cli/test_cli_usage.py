@@ -86,3 +86,10 @@ slow = {"numpy", "numba", "pandas", "scipy", "matplotlib", "requests", "jsonsche
 assert not slow & set(sys.modules), slow & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_sentence_is_one_line_whatever_it_names():
+    """The name of a file can have every character but two."""
+    result = run("info", "a\nb\x1b[2J\u2028\x85.npz")
+    assert result.exit_code == 2
+    assert result.stderr == "mnlearn: a\\nb\\x1b[2J\\u2028\\x85.npz: no such file.\n"

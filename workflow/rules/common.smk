@@ -10,6 +10,7 @@ from snakemake.utils import validate
 
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import one_line
 from mnlearn.study.datasets.costs import load_laws
 from mnlearn.study.datasets.prepare import (
     label_datasets,

@@ -126,7 +126,7 @@ def gather_options(wildcards, input):
 
 def caption_of(product):
     """Return a caption in one line, since lines of their own could be directives of the report."""
-    return " ".join(product["caption"].split())
+    return one_line(product["caption"])
 
 
 def table_caption(wildcards):

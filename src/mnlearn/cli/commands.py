@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import os
+import re
 import sys
 from typing import Any
 
@@ -78,6 +79,15 @@ class Commands(click.Group):
             ctx.exit(1)
 
 
+# What a terminal or a program may take for the end of a line, or for more than a character: names
+# of files and texts inside them can have it.
+_LINE_END = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
 def _discard_stdout() -> None:
     """Discard what is not written to stdout yet: the interpreter would complain about it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -85,6 +95,7 @@ def _discard_stdout() -> None:
 
 def _tell(sentence: str) -> None:
     """Print a sentence to stderr, or where the workflow shows it if stderr cannot be written."""
+    sentence = _LINE_END.sub(_escape, sentence)
     try:
         click.echo(sentence, err=True)
     except OSError:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from mnlearn.cli.files import name_file
 from mnlearn.cli.options import (
     DATA_FOLDER,
     FILE,
@@ -135,19 +136,20 @@ def score_cell(
     """Pipeline: score a learned model and its variants on test data."""
     from mnlearn.study.cells import score
 
-    score.score_cell(
-        models,
-        test,
-        groups,
-        parse_inference(inference, "--inference"),
-        checkpoint_folder=checkpoints,
-        per_example_path=per_example,
-        trace_path=trace,
-        cell_path=cell,
-        threads=threads,
-        cmll_of=cmll_of,
-        recipe=recipe,
-    )
+    with name_file(test):
+        score.score_cell(
+            models,
+            test,
+            groups,
+            parse_inference(inference, "--inference"),
+            checkpoint_folder=checkpoints,
+            per_example_path=per_example,
+            trace_path=trace,
+            cell_path=cell,
+            threads=threads,
+            cmll_of=cmll_of,
+            recipe=recipe,
+        )
 
 
 @click.command("time-cell")
@@ -232,19 +234,20 @@ def query_curve(
     from mnlearn.study.cells import query_curve
 
     identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
-    query_curve.query_curve(
-        model,
-        test,
-        queries_path,
-        parse_list(percentages, "--percentages"),
-        inference=parse_inference(inference, "--inference"),
-        identity=identity,
-        seed=seed,
-        out=out,
-        n_sampled=sampled,
-        threads=threads,
-        with_beliefs=beliefs,
-    )
+    with name_file(test):
+        query_curve.query_curve(
+            model,
+            test,
+            queries_path,
+            parse_list(percentages, "--percentages"),
+            inference=parse_inference(inference, "--inference"),
+            identity=identity,
+            seed=seed,
+            out=out,
+            n_sampled=sampled,
+            threads=threads,
+            with_beliefs=beliefs,
+        )
 
 
 @click.command("check-exports")
@@ -270,7 +273,8 @@ def check_exports(
     from mnlearn.study.cells import round_trip
 
     identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
-    round_trip.check_exports(model, test, forms, identity, out=out)
+    with name_file(test):
+        round_trip.check_exports(model, test, forms, identity, out=out)
 
 
 @click.command()

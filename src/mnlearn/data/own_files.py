@@ -51,14 +51,18 @@ def load_local(
         )
     if valid is None or test is None:
         data = _read(train, encoding, limit)
-        return split_examples(data, fractions, stream(seed, "local", "split"))
+        try:
+            return split_examples(data, fractions, stream(seed, "local", "split"))
+        except InputError as error:
+            fault = str(error).removeprefix("data: ")
+            raise (InputError(f"{train}: {fault}") if fault != str(error) else error) from error
     paths = (train, valid, test)
     data_of = dict(zip(SPLITS, (_read(path, encoding, limit) for path in paths), strict=True))
     named = next((s for s in SPLITS if data_of[s].names is not None), "train")
     names = data_of[named].names
     path_of = dict(zip(SPLITS, paths, strict=True))
     for split in SPLITS:
-        _check_same_variables(path_of[named], data_of[named], path_of[split], data_of[split])
+        check_same_variables(path_of[named], data_of[named], path_of[split], data_of[split])
     a, b, c = (data_of[split].rename(names) for split in SPLITS)
     return a, b, c
 
@@ -67,10 +71,13 @@ def _read(path: Path | str, encoding: Encoding | None, limit: ExpansionLimit) ->
     return load_dataset(path, limit) if encoding is None else encode(path, encoding, limit)
 
 
-def _check_same_variables(
+def check_same_variables(
     path: Path | str, data: Dataset, other_path: Path | str, other: Dataset
 ) -> None:
-    """Raise InputError unless both have the same number of variables and, if any, names."""
+    """Raise InputError unless both have the same number of variables and, if any, names.
+
+    path, data, other_path, other : a dataset and its file, and those that are compared with them.
+    """
     if other.n_vars != data.n_vars:
         raise InputError(
             f"{other_path}: expected {data.n_vars} variables as in {path}, got {other.n_vars}."

@@ -53,11 +53,7 @@ def read_evidence(
     for number, line in enumerate(lines, start=1):
         fields = _split_fields(line, f"{path}, line {number}")
         if number == 1 and _is_header(fields):
-            if names is not None and tuple(fields) != names:
-                raise InputError(
-                    f"{path}, line 1: the columns have other names, or another order, than the "
-                    "model's."
-                )
+            _check_header(fields, names, f"{path}, line 1")
             continue
         if len(fields) != n_vars:
             raise InputError(f"{path}, line {number}: expected {n_vars} values, got {len(fields)}.")
@@ -77,6 +73,19 @@ def _split_fields(line: str, where: str) -> list[str]:
         return [field.strip() for field in next(reader, [])]
     except csv.Error as error:
         raise InputError(f"{where}: is not CSV: {error}.") from error
+
+
+def _check_header(fields: list[str], names: tuple[str, ...] | None, where: str) -> None:
+    """Raise InputError unless a header has the names of the model, if it has any."""
+    if names is None:
+        return
+    if len(fields) != len(names):
+        raise InputError(f"{where}: expected {len(names)} names, got {len(fields)}.")
+    for column, (name, other) in enumerate(zip(names, fields, strict=True), start=1):
+        if name != other:
+            raise InputError(
+                f"{where}: expected {name!r} as column {column} as in the model, got {other!r}."
+            )
 
 
 def _is_header(fields: list[str]) -> bool:

@@ -97,8 +97,13 @@ def check_variables(model: Model, data: Dataset) -> None:
         raise InputError(
             f"data: expected {model.n_vars} variables as in the model, got {data.n_vars}."
         )
-    if model.names and data.names and model.names != data.names:
-        raise InputError("data: the columns have other names, or another order, than the model's.")
+    for column, (name, other) in enumerate(
+        zip(model.names or (), data.names or (), strict=False), start=1
+    ):
+        if name != other:
+            raise InputError(
+                f"data: expected {name!r} as column {column} as in the model, got {other!r}."
+            )
 
 
 def check_groups(groups: Groups, n_vars: int) -> None:

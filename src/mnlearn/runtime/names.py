@@ -1,4 +1,4 @@
-"""Names of variables, as data and models may have them."""
+"""Names of variables, as data and models may have them, and texts of one line."""
 
 import re
 from collections.abc import Sequence
@@ -30,3 +30,8 @@ def check_names(names: Sequence[str], where: str = "data") -> tuple[str, ...]:
             )
         column_of[name] = column
     return tuple(column_of)
+
+
+def one_line(text: str) -> str:
+    """Return a text with one space for each run of spaces, line ends and control characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -143,10 +143,10 @@ def _possible_quantities(content: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{score}_less_{other}" for score in _SCORES)
     for forms in content.get("exports", {}).values():
         yield from (f"export_{form}" for form in forms)
-    if "queries" in content:
-        yield from _OF_QUERIES
-        for percentage in content["queries"]["percentages"]:
-            yield from (f"{name}_q{percentage}" for name in _OF_QUERIES)
+    # Figures name the quantities of all shares at once.
+    yield from _OF_QUERIES
+    for percentage in content.get("queries", {}).get("percentages", []):
+        yield from (f"{name}_q{percentage}" for name in _OF_QUERIES)
     for entry in methods.values():
         for grid in (entry.get("grid", {}), *entry.get("exceptions", {}).values()):
             for parameter, values in grid.items():

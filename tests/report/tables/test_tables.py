@@ -9,6 +9,7 @@ from mnlearn.report.claims import KINDS as CLAIM_KINDS
 from mnlearn.report.tables.formats import EMPTY_NOTE, latex_text, to_latex, to_markdown
 from mnlearn.report.tables.table import STALE_NOTE, Cell, Row, Table, mark_stale
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import one_line
 from mnlearn.study.datasets.registry import load_registry, registry_path
 from mnlearn.study.definition import Study, load_study
 from mnlearn.study.published import COLUMNS, Number, Source, load_published, lookup, paired
@@ -477,3 +478,19 @@ def test_paired_differences_are_tested_and_adjusted(published):
     assert bold(table) == [[False, True, False], [False, False, False]]
     assert table.notes[0] == "Against b: significantly better on 1 datasets, worse on 0, of 2."
     assert parsed(table)[0]["less_b_stderr"] == "0.1"
+
+
+def test_captions_are_one_line(published):
+    """A line of its own could be a heading, a table or a directive; LaTeX takes no control."""
+    caption = "One\n\n# two\r\x0b| a |\u2028.. raw:: html\x1b[0m \x00 end\n"
+    product = {"name": "t", "kind": "compare", "caption": caption, **COMPARE}
+    study = Study("s", {"datasets": list(LABELS), "tables": [product], "title": "T"})
+    table = tables.make_table(study, product, scores_of(COMPARE_SCORES), published, labels=LABELS)
+    assert table.caption == "One # two | a | .. raw:: html [0m end"
+    assert to_markdown(table).splitlines()[1] == ""
+    text = to_latex(table)
+    assert text.isascii() or text.replace("\n", "").isprintable()
+    rules = (registry_path().parent / "rules/params.smk").read_text()
+    namespace = {"one_line": one_line}
+    exec(rules, namespace)
+    assert namespace["caption_of"](product) == table.caption

@@ -1,6 +1,7 @@
 """Fetching datasets: what is put in place, by several threads, processes and datasets at a time."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -11,14 +12,22 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from made_server import N_VARS, free_port, make_benchmark, split_content, visible
+from command import run
+from made_server import (
+    N_VARS,
+    free_port,
+    make_benchmark,
+    registry_text,
+    split_content,
+    visible,
+)
 from mnlearn.cli.progress import show_progress
 from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn.study.datasets import fetch, places
 from mnlearn.study.datasets.fetch import fetch_many, fetch_split
-from mnlearn.study.datasets.registry import COLUMNS, load_registry
+from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.datasets.verification import find_state
 
 REGISTRY = Path(__file__).parents[3] / "workflow" / "datasets.tsv"
@@ -154,20 +163,8 @@ print(results["toy"].n_fetched)
 
 
 def test_processes_that_want_one_dataset_fetch_it_once(server, toy, tmp_path):
-    row = {
-        "name": "toy",
-        "label": "Toy",
-        "n_vars": toy.n_vars,
-        "density": 0.5,
-        "origin": toy.origin,
-        "domain": "",
-        "citation": "",
-        **{f"n_{split}": toy.n_rows(split) for split in SPLITS},
-        **{f"{split}_blob": toy.file(split).blob_id for split in SPLITS},
-        **{f"{split}_bytes": toy.file(split).n_bytes for split in SPLITS},
-    }
     table = tmp_path / "datasets.tsv"
-    table.write_text("\t".join(COLUMNS) + "\n" + "\t".join(str(row[c]) for c in COLUMNS) + "\n")
+    table.write_text(registry_text([toy]))
     assert load_registry(table)["toy"].train == toy.train
     command = [sys.executable, "-c", PROCESS, str(table), str(tmp_path / "data")]
     running = [
@@ -226,6 +223,40 @@ def test_interruption_while_waiting_for_another_process(server, toy, tmp_path):
     with FileLock(tmp_path / ".a.data.lock"), pytest.raises(KeyboardInterrupt):
         fetch_split(toy, "train", tmp_path / "a.data", progress=interrupt)
     assert reported == [0, 0]
+
+
+def test_a_full_disk_ends_the_fetching(server, tmp_path):
+    """Other datasets would not fit either; what was there stays, and nothing is half written."""
+    registry = {name: make_benchmark(name, server.url) for name in "ab"}
+    path = tmp_path / "a/a.train.data"
+    path.parent.mkdir()
+    path.write_text("old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(
+            FullDiskError, match=r"\.train\.data: cannot be written: File too large"
+        ):
+            fetch_many(registry, tmp_path, registry=registry)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert visible(tmp_path) == ["a.train.data"]
+    assert path.read_text() == "old"
+    assert all(result.ok for result in fetch_many(registry, tmp_path, registry=registry).values())
+
+
+def test_a_full_disk_is_status_1_of_the_command(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "workflow").mkdir()
+    text = registry_text([make_benchmark("toy", server.url)])
+    (tmp_path / "workflow/datasets.tsv").write_text(text)
+    (tmp_path / "data/toy").mkdir(parents=True)
+    for split in SPLITS:
+        (tmp_path / f"data/toy/toy.{split}.data").symlink_to("/dev/full")
+    result = run("fetch toy --folder data")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1].endswith("cannot be written: No space left on device.")
+    assert Path("/dev/full").is_char_device()
 
 
 def test_fetched_files_have_the_usual_mode(server, tmp_path):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from made_server import free_port, make_benchmark, split_content, visible
+from made_server import END_OF_ENDLESS, free_port, make_benchmark, split_content, visible
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets import transport
 from mnlearn.study.datasets.fetch import fetch_split
-from mnlearn.study.datasets.transport import download
+from mnlearn.study.datasets.transport import CHUNK_BYTES, download
 
 
 @pytest.mark.parametrize("fault", ["503", "429", "truncated", "unannounced", "chunked-truncated"])
@@ -85,6 +85,19 @@ def test_file_that_takes_too_long_is_given_up(server, toy, tmp_path, monkeypatch
     with pytest.raises(InputError, match=r"took longer than 0.001 minutes; expected a faster"):
         fetch_split(toy, "train", tmp_path / "a.data")
     assert server.requests["toy/toy.train.data"] == 1
+
+
+def test_an_endless_body_is_cut(server, toy, tmp_path):
+    server.faults["toy/toy.train.data"] = ["endless"]
+    counted: list[int] = []
+    content = download(toy.url("train"), toy.train.n_bytes, counted.append)
+    assert toy.train.n_bytes + CHUNK_BYTES < len(content) <= toy.train.n_bytes + 2 * CHUNK_BYTES
+    assert sum(counted) == len(content)
+    with pytest.raises(InputError, match=r"expected 400 bytes, got \d+"):
+        fetch_split(toy, "train", tmp_path / "a.data")
+    # The sockets hold some of what was sent.
+    assert server.n_sent < END_OF_ENDLESS / 2
+    assert visible(tmp_path) == []
 
 
 def test_slow_transfer_within_the_limits_is_complete(server, toy, monkeypatch):

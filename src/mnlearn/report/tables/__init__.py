@@ -27,6 +27,7 @@ from mnlearn.report.tables.times import tabulate_times
 from mnlearn.report.tables.traces import trace_numbers
 from mnlearn.report.tables.variants import tabulate_variants, tabulate_variants_by_dataset
 from mnlearn.runtime.files import write_text
+from mnlearn.runtime.names import one_line
 from mnlearn.study.definition import Study
 from mnlearn.study.mentions import check_sources
 from mnlearn.study.published import tidy_scores
@@ -94,7 +95,7 @@ def make_table(
         scores = scores[scores["dataset"].isin(list(ordered))]
     material = Material(study.name, scores, published, ordered)
     table = KINDS[product["kind"]](material, product)
-    return mark_stale(dataclasses.replace(table, caption=str(product["caption"])), stale)
+    return mark_stale(dataclasses.replace(table, caption=one_line(str(product["caption"]))), stale)
 
 
 def write_tables(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.data.own_files import check_same_variables
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
@@ -71,6 +72,7 @@ def learn_cell(
     grid = learner.grid(values)
     train, network, seconds_read = read_inputs(train_path, network_path)
     valid = load_npz(valid_path)
+    check_same_variables(train_path, train, valid_path, valid)
     learned_by = provenance(learner_root(name), "study.cells.learn.learn_cell")
     files = [file_digest(p) for p in (train_path, valid_path, network_path) if p is not None]
     kept = Checkpoints(

@@ -211,7 +211,8 @@ def _own_row(name: str, entry: Mapping[str, Any], folder: Path) -> dict[str, Any
     if all(path.exists() for path in prepared.values()):
         for split, path in prepared.items():
             data = load_npz(path)
-            sizes |= {"n_vars": data.n_vars, f"n_{split}": data.n_examples}
+            # The weights of examples may sum to any number.
+            sizes |= {"n_vars": data.n_vars, f"n_{split}": round(data.n_examples)}
     state = "own" if all(path.exists() for path in files) else "own, missing"
     return {"name": name, "label": name, **sizes, "state": state, "estimates": {}}
 
