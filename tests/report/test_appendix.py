@@ -1,6 +1,7 @@
 """Scores compared example by example, and pages of every setting."""
 
 import json
+import statistics
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,9 @@ from mnlearn.study.definition import Study
 from mnlearn.study.gather import gather
 
 
-def cell(path, initial):
+def cell(path, initial, **scores):
     entry = {
-        "scores": {"pll": {"mean": -2.0, "stderr": 0.1}},
+        "scores": {"pll": {"mean": -2.0, "stderr": 0.1}, **scores},
         "validation": -1.0,
         "seconds": {"weights": 1.0},
         "seconds_inference": 0.0,
@@ -41,6 +42,17 @@ def test_choices_are_gathered_as_numbers(tmp_path):
     assert value["chosen_initial_full"] == 0.0
     assert value["chosen_n_generated"] == 5
     assert "stopped_by_gap" not in value
+
+
+def test_the_spread_over_partitions_is_that_of_a_sample(tmp_path):
+    means = [-1.0, -2.0, -4.0, -5.5]
+    cmll = {"mean": -1.0, "stderr": 0.2, "monte_carlo_error": 0.01, "partitions": means}
+    scores = gather([cell(tmp_path / "a.json", "positive", cmll=cmll)])
+    row = scores[scores["variant"] == ""].set_index("quantity").loc["cmll_partition_mean"]
+    assert row["value"] == pytest.approx(sum(means) / 4)
+    assert row["stderr"] == pytest.approx(statistics.stdev(means))
+    one = gather([cell(tmp_path / "b.json", "positive", cmll={**cmll, "partitions": means[:1]})])
+    assert "cmll_partition_mean" not in set(one["quantity"])
 
 
 def test_differences_by_example(tmp_path):

@@ -1,11 +1,26 @@
 """Lines and JSON are read as far as one can mean them."""
 
 import json
+import os
 
+import numpy as np
 import pytest
 
+from conftest import random_data, random_dependency_network, random_network
+from mnlearn.data.text import save_text
+from mnlearn.models.io.formats import save_model
+from mnlearn.runtime.arrays import write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import decode_json, read_json, read_table, split_lines
+from mnlearn.runtime.files import (
+    decode_json,
+    read_json,
+    read_table,
+    split_lines,
+    write_bytes,
+    write_csv,
+    write_json,
+    write_text,
+)
 
 DEEP = "[" * 100_000
 LONG = "[" + "9" * 5000 + "]"
@@ -53,3 +68,32 @@ def test_json_in_a_text():
         decode_json("[", "--grid")
     with pytest.raises(InputError, match=r"^--grid: its brackets"):
         decode_json(DEEP, "--grid")
+
+
+WRITERS = {
+    "bytes.txt": lambda path: write_bytes(path, b"new"),
+    "bytes.gz": lambda path: write_bytes(path, b"new"),
+    "text.txt": lambda path: write_text(path, "new"),
+    "rows.csv": lambda path: write_csv(path, [{"a": 1}]),
+    "value.json": lambda path: write_json(path, 1),
+    "arrays.npz": lambda path: write_arrays(path, {"a": np.zeros(1)}),
+    "data.npz": lambda path: random_data(0).save(path),
+    "data.csv.xz": lambda path: save_text(random_data(0), path),
+    **{
+        f"model{suffix}": lambda path: save_model(random_network(0), path)
+        for suffix in (".npz", ".mn", ".graphml", ".csv")
+    },
+    "model.dn": lambda path: save_model(random_dependency_network(0), path),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_file_is_replaced_and_not_written_over(tmp_path, name):
+    """A reader that has the old file open, or a power loss, must not meet a half of the new one."""
+    path, kept = tmp_path / name, tmp_path / "kept"
+    path.write_bytes(b"old")
+    os.link(path, kept)
+    WRITERS[name](path)
+    assert kept.read_bytes() == b"old"
+    assert path.read_bytes() != b"old"
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([name, "kept"])

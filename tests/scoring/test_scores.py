@@ -103,6 +103,8 @@ def test_partitions_do_not_depend_on_how_many_are_asked_for():
         assert sorted(v for g in groups for v in g) == list(range(10))
         assert {len(g) for g in groups} == {2, 3}
     assert partitions(2, "d", 10, 4, n=1) != few[:1]
+    assert partitions(1, "e", 10, 4, n=1) != few[:1]
+    assert many[0] != many[1]
 
 
 @pytest.mark.parametrize("n_vars", [5, 24])

@@ -251,3 +251,13 @@ def test_messages_of_a_changed_tree_are_those_of_a_new_one(seed):
             region = [v, *(u for u in nodes if up[u] == v)]
             kept, made = messages.potentials(region), new.potentials(region)
             assert kept.tobytes() == made.tobytes()
+
+
+def test_the_bic_counts_the_free_parameters():
+    """One for the root, and two for each other variable given its parent."""
+    table = np.full((2, 2), 0.25)
+    chain = {(0, 1): table, (1, 2): table}
+    for tables, n_parameters in ((chain, 5), ({(0, 1): table}, 3)):
+        tree = LatentTree(2, tables, -10.0)
+        assert tree.bic(np.e**2) == pytest.approx(-10.0 - n_parameters)
+        assert tree.bic(1) == -10.0
