@@ -1,0 +1,168 @@
+"""One file of each form that commands read, and commands that read it."""
+
+import gzip
+import json
+import lzma
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from command import succeed
+from conftest import random_data, random_dependency_network, random_network
+from mnlearn.data.dataset import merge_rows
+from mnlearn.data.text import save_text
+from mnlearn.models.io.formats import load_model, save_model
+
+ROOT = Path(__file__).parents[2]
+BIF = """\
+network wet { property author = nobody; }
+variable Cloudy { type discrete [ 2 ] { no, yes }; }
+variable Rain { type discrete [ 2 ] { no, yes }; property position = (1, 2); }
+variable Wet { type discrete [ 2 ] { no, yes }; }
+probability ( Cloudy ) { table 0.4, 0.6; } // a remark
+probability ( Rain | Cloudy ) { (no) 0.5, 0.5; (yes) 0.9, 0.1; }
+probability ( Wet | Cloudy, Rain ) { (no, no) 1.0, 0.0; default 0.1, 0.9; }
+"""
+CATEGORICAL = "colour,size,smoker\nred,10,no\nblue,9,yes\ngreen,10,no\n"
+EVIDENCE = "*,0,1,0,1,0\n0,0,1,0,1,0\n*,*,1,0,1,*\n"
+ORDER = {"made_by": {"content": {"stale": [["digits", "dtsl"]]}}}
+
+
+@dataclass(frozen=True)
+class Form:
+    """A file and the commands that read it; FILE stands for the file.
+
+    writes : a name of the files that a command may leave only if it succeeds; empty for commands
+        that write elsewhere.
+    """
+
+    path: str
+    commands: tuple[str, ...]
+    writes: str = "o."
+
+    @property
+    def file(self):
+        return shlex.quote(self.path)
+
+
+DATA = (
+    "fit atomic --train FILE --out o.npz",
+    "fit chow_liu --train d.npz --valid FILE --out o.ac",
+    "score m.npz FILE --json --threads 1",
+    "convert FILE o.csv.gz",
+    "convert FILE o.npz",
+    'prepare own --folder o. --local \'{"train": "FILE"}\'',
+)
+MODEL = (
+    "info FILE --json",
+    "convert FILE o.npz",
+    "convert FILE o.graphml",
+    "convert FILE o.csv",
+    "score FILE d.npz --json --threads 1",
+    "score FILE d.npz --json --threads 1 --metric cmll --burn-in 1 --samples 5",
+    "score FILE d.npz --json --threads 1 --metric ll",
+    "query FILE --evidence evidence --burn-in 1 --samples 5 --threads 1 --out o.csv",
+    "sample FILE --rows 3 --burn-in 2 --threads 1 --out o.csv",
+)
+GATHER = "gather FILE --trace dtsl.csv --timed none --out o.csv"
+SCORE_CELL = (
+    "score-cell models --test d.npz --groups p.json --per-example o.csv --trace o.t.csv "
+    '--cell o.json --threads 1 --inference \'{"burn_in": 1, "samples": 5}\''
+)
+TABLES = "write demo tables --order order.json"
+
+
+def make_forms(folder):
+    """Write the files into the current folder, a small checkout; return the forms."""
+    for name in ("workflow", "config.yaml"):
+        source = ROOT / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+    data = random_data(0, n_examples=60)
+    named = merge_rows(data.rows[data.row_of], names=tuple("abcdef"))
+    data.save("d.npz")
+    for name in ("d.data", "d.data.xz", "d.txt"):
+        save_text(data, name)
+    for name in ("named.csv", "named.csv.gz"):
+        save_text(named, name)
+    named.save("named.npz")
+    np.savez("plain.npz", data=data.rows)
+    Path("weighted.data").write_text("2|0,1,1,0,1,0\n0.5|1,1,1,0,0,0\n1|0,0,1,0,1,1\n")
+    save_model(random_network(0), "m.npz")
+    save_model(random_network(0), "m.mn")
+    save_model(random_dependency_network(0, n_vars=6), "dn.npz")
+    save_model(random_dependency_network(0, n_vars=6), "dn.dn")
+    Path("b.bif").write_text(BIF)
+    save_model(load_model("b.bif"), "b.bn")
+    save_model(load_model("b.bif"), "b.npz")
+    Path("evidence").write_text(EVIDENCE)
+    Path("categories.csv").write_text(CATEGORICAL)
+    Path("grid.yaml").write_text("kappa: [0.01, 0.1]\nmin_leaf_examples: [1]\n")
+    Path("groups.json").write_text("[[0, 1, 2], [3, 4, 5]]")
+    Path("p.json").write_text("[[[0, 1, 2], [3, 4, 5]], [[0, 2], [1, 3], [4, 5]]]")
+    Path("order.json").write_text(json.dumps(ORDER))
+    for line in (
+        "fit acmn --train d.npz --set max_edges=60 --out c.ac",
+        "convert c.ac c.npz",
+        "fit lem --train d.npz --out lem.npz",
+        "convert categories.csv o.npz --categories encoding.json",
+        "tune dtsl --study demo --label dtsl --dataset digits --train d.npz --valid d.npz "
+        "--models models --threads 1 --grid '{\"kappa\": [0.01]}'",
+        SCORE_CELL.replace("o.csv", "pe.csv").replace("o.t", "dtsl").replace("o.json", "cell.json"),
+        "gather cell.json --out scores.csv",
+    ):
+        succeed(line)
+    Path("results/demo").mkdir(parents=True)
+    shutil.copy("scores.csv", "results/demo/scores.csv")
+    for left in Path().glob("o.*"):
+        left.unlink()
+    return [
+        *(Form(name, DATA) for name in (
+            "d.data", "d.data.xz", "d.txt", "named.csv", "named.csv.gz", "named.npz", "plain.npz",
+        )),
+        Form("weighted.data", DATA[:-1]),
+        *(Form(name, MODEL) for name in (
+            "m.npz", "m.mn", "c.ac", "c.npz", "lem.npz",
+        )),
+        *(Form(name, tuple(c for c in MODEL if "metric ll" not in c)) for name in (
+            "dn.npz", "dn.dn",
+        )),
+        *(Form(name, MODEL[:4]) for name in ("b.bif", "b.bn", "b.npz")),
+        Form("evidence", ("query m.npz --evidence FILE --burn-in 1 --samples 5 --out o.csv",)),
+        Form("categories.csv", (
+            "convert FILE o.npz --categories encoding.json",
+            "convert FILE o.npz --categories o.json",
+        )),
+        Form("encoding.json", ("convert categories.csv o.npz --categories FILE",)),
+        Form("grid.yaml", ("fit dn_tree --train d.npz --valid d.npz --grid FILE --out o.npz",)),
+        Form("groups.json", (
+            "score m.npz d.npz --metric cmll --groups FILE --burn-in 1 --samples 5 --json",
+        )),
+        Form("p.json", (SCORE_CELL,)),
+        Form("models/tuning.json", (SCORE_CELL,)),
+        Form("models/trace.csv", (SCORE_CELL,)),
+        Form("models/chosen.npz", (SCORE_CELL,)),
+        Form("cell.json", (GATHER, "time-cell FILE --train d.npz --out o.json")),
+        Form("dtsl.csv", ("gather cell.json --trace FILE --out o.csv",)),
+        Form("pe.csv", (
+            "pair --study s --dataset d --first a FILE --second b FILE --out o.json",
+        )),
+        Form("order.json", (TABLES,), ""),
+        Form("results/demo/scores.csv", (TABLES, "write demo figures", "write demo claims"), ""),
+        Form("config.yaml", (TABLES,), ""),
+        Form("workflow/studies/demo.yaml", (TABLES, TABLES, "write demo figures"), ""),
+        Form("workflow/published.tsv", (TABLES,), ""),
+        Form("workflow/datasets.tsv", ("prepare triples --folder o.", "datasets --json"), "o."),
+        Form("workflow/costs.tsv", ("datasets --json",), ""),
+    ]  # fmt: skip
+
+
+def unpacked(path, content):
+    """Return the content of a compressed file, and a function that packs it again."""
+    if path.endswith(".gz"):
+        return gzip.decompress(content), lambda plain: gzip.compress(plain, mtime=0)
+    if path.endswith(".xz"):
+        return lzma.decompress(content), lzma.compress
+    return content, lambda plain: plain
