@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
+N       = 100
+SECONDS = 1500
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden lint bench readme clean
+.PHONY: help demo test golden lint faults mutants bench readme clean
 
 help:            ## Show the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 12
@@ -22,6 +24,12 @@ golden: $(READY) ## The golden values on the benchmark data (MNLEARN_DATA_MIRROR
 lint: $(READY)   ## Style, types and workflow
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
+
+faults: $(READY) ## Kills, full disks, a hostile server, mutated files; N=1000 for the long run
+	@PATH="$(CURDIR)/$(BIN):$$PATH" MNLEARN_FAULTS=$(N) $(BIN)/pytest tests/faults
+
+mutants: $(READY) ## Small changes of the code: do the tests notice? SECONDS=1500 of processor time
+	@PYTHONPATH=tests nice -n 15 $(BIN)/python -m mutants --seconds $(SECONDS)
 
 bench: $(READY)  ## Speed, beside Libra's figures
 	@$(BIN)/mnlearn bench

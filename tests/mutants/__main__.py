@@ -1,0 +1,254 @@
+"""Mutants of the package: how many do the tests notice?
+
+A sample of small changes is made, one at a time, and the tests that run the changed function are
+run against each. `make mutants` writes what became of them to build/mutants.csv, and prints the
+shares. A mutant that changes no behaviour is listed in equivalent.tsv, with the reason.
+"""
+
+import argparse
+import csv
+import importlib.util
+import json
+import os
+import random
+import resource
+import sys
+import time
+from collections import Counter
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+# Children of a fork have these already.
+import numba  # noqa: F401
+import pandas as pd  # noqa: F401
+import pytest
+import scipy.stats  # noqa: F401
+
+from mutants import pure_kernels
+from mutants.operators import mutants, mutate
+from mutants.targets import ROOT, TARGETS
+
+OUT = ROOT / "build/mutants.csv"
+EQUIVALENT = Path(__file__).with_name("equivalent.tsv")
+KEY = ("module", "line", "kind", "before", "after")
+# Of one test without a mutant, and of all that are run against one mutant.
+MOST_SECONDS_OF_TEST, MOST_SECONDS = 4.0, 12.0
+OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
+
+
+class Mutated(SourceFileLoader):
+    """Loads a module from a syntax tree in the place of its file."""
+
+    def __init__(self, name, path, tree):
+        super().__init__(name, str(path))
+        self.tree = tree
+
+    def get_code(self, fullname):
+        return compile(self.tree, self.path, "exec")
+
+
+class Finder:
+    """Finds one module, mutated."""
+
+    def __init__(self, name, path, tree):
+        self.name, self.path, self.tree = name, path, tree
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.name:
+            return None
+        loader = Mutated(name, self.path, self.tree)
+        return importlib.util.spec_from_file_location(name, self.path, loader=loader)
+
+
+class Recorder:
+    """Notes for each test that passes which functions it calls, and its seconds."""
+
+    def __init__(self, files):
+        self.files = {str(path) for path in files}
+        self.called, self.tests = set(), {}
+
+    def trace(self, frame, event, argument):
+        code = frame.f_code
+        if code.co_filename in self.files:
+            self.called.add((code.co_filename, code.co_firstlineno))
+
+    def pytest_runtest_setup(self, item):
+        self.called = set()
+        sys.settrace(self.trace)
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call":
+            sys.settrace(None)
+            if report.passed and report.duration < MOST_SECONDS_OF_TEST:
+                self.tests[report.nodeid] = [report.duration, sorted(self.called)]
+
+
+def in_fork(work, most_seconds):
+    """Return the JSON value of `work()`, done in a fork; None if it fails or takes too long."""
+    ours, theirs = os.pipe()
+    process = os.fork()
+    if not process:
+        os.close(ours)
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        limit = int(most_seconds) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        try:
+            os.write(theirs, json.dumps(work()).encode())
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as file:
+        text = file.read()
+    os.waitpid(process, 0)
+    return json.loads(text) if text else None
+
+
+def prepare(group):
+    """Make a fork ready to run tests."""
+    from hypothesis import settings
+
+    settings.register_profile("mutants", deadline=None, derandomize=True, database=None)
+    settings.load_profile("mutants")
+    os.chdir(ROOT)
+    if group == "kernels":
+        pure_kernels.use()
+
+
+def record(target):
+    """Return the tests of a target by name, with their seconds and the functions they call."""
+    recorder = Recorder(target.files())
+
+    def work():
+        prepare(target.group)
+        pytest.main([*OPTIONS, "-m", "not slow", *paths], plugins=[recorder])
+        return recorder.tests
+
+    found = {}
+    # One file at a time: one that takes too long leaves the others.
+    for place in target.tests:
+        folder = ROOT / "tests" / place
+        for path in sorted(folder.rglob("test_*.py")) if folder.is_dir() else [folder]:
+            paths = [str(path)]
+            found |= in_fork(work, 60) or {}
+    return found
+
+
+def choose(tests, path, mutant):
+    """Return the tests that call the changed function, the quickest first, within a limit."""
+    place = [str(path), mutant.function]
+    able = [
+        (seconds, name)
+        for name, (seconds, called) in tests.items()
+        if not mutant.function or place in called
+    ]
+    chosen, total = [], 0.0
+    for seconds, name in sorted(able):
+        total += seconds
+        if total > MOST_SECONDS:
+            break
+        chosen.append(name)
+    return chosen, total
+
+
+def try_mutant(target, path, mutant, tests):
+    """Return what became of a mutant: killed, survived, or not run by any test."""
+    chosen, seconds = choose(tests, path, mutant)
+    if not chosen:
+        return "not run"
+    name = ".".join(["mnlearn", *path.relative_to(ROOT / "src/mnlearn").with_suffix("").parts])
+
+    def work():
+        tree = mutate(path.read_text(), mutant)
+        sys.meta_path.insert(0, Finder(name.removesuffix(".__init__"), path, tree))
+        prepare(target.group)
+        return int(pytest.main([*OPTIONS, "-x", *chosen]))
+
+    status = in_fork(work, 10 + 4 * seconds)
+    return "survived" if status == 0 else "killed"
+
+
+def equivalents():
+    """Return the mutants that were judged to change no behaviour."""
+    with EQUIVALENT.open(newline="") as file:
+        return {tuple(row[key] for key in KEY) for row in csv.DictReader(file, delimiter="\t")}
+
+
+def sample(seed):
+    """Yield (target, file, mutant) in a random order in which the groups take turns."""
+    rng = random.Random(seed)
+    by_group = {}
+    for target in TARGETS:
+        for path in target.files():
+            found = mutants(path.read_text())
+            by_group.setdefault(target.group, []).extend((target, path, m) for m in found)
+    for rows in by_group.values():
+        rng.shuffle(rows)
+    while any(by_group.values()):
+        for rows in by_group.values():
+            if rows:
+                yield rows.pop()
+
+
+def seconds_used():
+    own, children = (
+        resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=1500, help="processor time to use")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", default=[""], help="beginnings of paths of modules")
+    given = parser.parse_args()
+    rows = []
+    try:
+        run(given, rows)
+    except KeyboardInterrupt:
+        print("interrupted")
+    report(rows)
+
+
+def run(given, rows):
+    """Try mutants until the time is over; `rows` gets what became of each."""
+    known, tests = equivalents(), {}
+    for target, path, mutant in sample(given.seed):
+        if seconds_used() > given.seconds:
+            break
+        module = str(path.relative_to(ROOT / "src/mnlearn"))
+        if not module.startswith(tuple(given.only)):
+            continue
+        if target not in tests:
+            began = time.monotonic()
+            tests[target] = record(target)
+            n, spent = len(tests[target]), time.monotonic() - began
+            print(f"{target.group} {target.modules[0]}: {n} tests, {spent:.0f} s", flush=True)
+        row = {"group": target.group, "module": module, **vars(mutant)}
+        if tuple(str(row[key]) for key in KEY) in known:
+            row["outcome"] = "equivalent"
+        else:
+            row["outcome"] = try_mutant(target, path, mutant, tests[target])
+        rows.append(row)
+        if row["outcome"] not in ("killed", "equivalent"):
+            print(*(row[key] for key in ("outcome", *KEY)), sep=" | ", flush=True)
+
+
+def report(rows):
+    """Write what became of the mutants, and print the shares."""
+    OUT.parent.mkdir(exist_ok=True)
+    with OUT.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    for group in dict.fromkeys(target.group for target in TARGETS):
+        count = Counter(row["outcome"] for row in rows if row["group"] == group)
+        run = count["killed"] + count["survived"]
+        share = f"{100 * count['killed'] / run:.1f} % killed" if run else "none run"
+        print(f"{group}: {sum(count.values())} mutants, {share}, {dict(count)}")
+
+
+if __name__ == "__main__":
+    main()

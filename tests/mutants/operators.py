@@ -1,0 +1,144 @@
+"""Small changes of a module, one at a time: its mutants."""
+
+import ast
+import copy
+from dataclasses import dataclass
+
+COMPARISONS = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+OPERATORS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitAnd, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
+    ast.MatMult: ast.Mult,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of a module.
+
+    function : first line of the function that holds it, decorators included; 0 outside of all.
+    place : number of the changed node among all of the tree, in the order of `ast.walk`.
+    """
+
+    line: int
+    function: int
+    place: int
+    kind: str
+    before: str
+    after: str
+
+
+def _changed(node):
+    """Yield copies of a node with one change, by the kind of change."""
+    new = copy.deepcopy(node)
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
+        new.ops[0] = COMPARISONS[type(node.ops[0])]()
+        yield "comparison", new
+    elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OPERATORS:
+        new.op = OPERATORS[type(node.op)]()
+        yield "operator", new
+    elif isinstance(node, ast.BoolOp):
+        new.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield "and, or", new
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
+        yield "sign", new.operand
+    elif isinstance(node, ast.If | ast.While | ast.IfExp):
+        new.test = ast.UnaryOp(ast.Not(), new.test)
+        yield "condition", new
+    elif isinstance(node, ast.Constant):
+        yield from _changed_constant(node)
+    elif isinstance(node, ast.Return) and node.value is not None:
+        new.value = ast.Constant(None)
+        yield "return", new
+    elif isinstance(node, ast.Continue | ast.Break):
+        yield "loop", ast.Break() if isinstance(node, ast.Continue) else ast.Continue()
+    elif (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)) or isinstance(
+        node, ast.Raise
+    ):
+        yield "statement", ast.Pass()
+
+
+def _changed_constant(node):
+    value = node.value
+    if isinstance(value, bool):
+        yield "constant", ast.Constant(not value)
+    elif isinstance(value, int):
+        yield "constant", ast.Constant(value + 1)
+    elif isinstance(value, float):
+        yield "constant", ast.Constant(value * 2 if value else 1.0)
+    elif isinstance(value, str) and value:
+        yield "constant", ast.Constant(f"{value}X")
+
+
+def _left_out(tree):
+    """Return the nodes whose change is of no behaviour: annotations, docstrings, sentences."""
+    out = set()
+    for node in ast.walk(tree):
+        parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        parts += getattr(node, "decorator_list", [])
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            parts.append(node)
+        if isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom):
+            parts.append(node)
+        if isinstance(node, ast.Raise):
+            parts += [node.exc, node.cause]
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("say", "track", "TypeVar"):
+            parts.append(node)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            parts.append(node)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            parts.append(node)
+        for part in parts:
+            if part is not None:
+                out |= {id(inner) for inner in ast.walk(part)}
+    return out
+
+
+def _first_line(function):
+    return min([function.lineno, *(d.lineno for d in function.decorator_list)])
+
+
+def mutants(source):
+    """Return all mutants of the source of a module, in a fixed order."""
+    tree = ast.parse(source)
+    skipped, holder = _left_out(tree), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            line = node.lineno if isinstance(node, ast.Lambda) else _first_line(node)
+            # Inner functions come later, and take their nodes over.
+            holder |= {id(inner): line for part in _body(node) for inner in ast.walk(part)}
+    found = []
+    for place, node in enumerate(ast.walk(tree)):
+        if id(node) in skipped:
+            continue
+        for kind, new in _changed(node):
+            before, after = _shown(node), _shown(new)
+            line = getattr(node, "lineno", 0)
+            found.append(Mutant(line, holder.get(id(node), 0), place, kind, before, after))
+    return found
+
+
+def _body(function):
+    return [function.body] if isinstance(function, ast.Lambda) else function.body
+
+
+def _shown(node):
+    return ast.unparse(ast.fix_missing_locations(node)).splitlines()[0][:80]
+
+
+def mutate(source, mutant):
+    """Return the syntax tree of a module with one change."""
+    tree = ast.parse(source)
+    node = next(node for k, node in enumerate(ast.walk(tree)) if k == mutant.place)
+    new = next(new for kind, new in _changed(node) if kind == mutant.kind)
+    ast.copy_location(new, node)
+
+    class Replace(ast.NodeTransformer):
+        def visit(self, found):
+            return new if found is node else self.generic_visit(found)
+
+    return ast.fix_missing_locations(Replace().visit(tree))

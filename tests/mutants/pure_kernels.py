@@ -1,0 +1,52 @@
+"""Kernels as plain Python, for tests of their mutants: nothing has to be compiled."""
+
+import numba
+import numpy as np
+
+
+def _popcount(word):
+    return np.uint64(int(word).bit_count())
+
+
+def _lowest_bit(word):
+    word = int(word)
+    return np.uint64((word & -word).bit_length() - 1)
+
+
+def _selected(x, words, places, n_words):
+    bits = np.full(n_words, 2**64 - 1, np.uint64)
+    for place in places:
+        bits &= words[place : place + n_words]
+    return np.unpackbits(bits.view(np.uint8), bitorder="little").astype(bool)[: len(x)]
+
+
+def _add_where(x, words, places, n_words, amount):
+    x[: 64 * n_words][_selected(x, words, places, n_words)] += amount
+
+
+def _sum_where(x, words, places, n_words):
+    chosen = np.where(_selected(x, words, places, n_words), x[: 64 * n_words], np.float32(0))
+    total = np.zeros(64, np.float32)
+    for word in chosen.reshape(-1, 64):
+        total += word
+    while len(total) > 1:
+        half = len(total) // 2
+        total = total[:half] + total[half:]
+    return total[0]
+
+
+def use():
+    """Let kernels be plain functions; machine instructions have Python in their place."""
+    numba.config.DISABLE_JIT = 1
+    from mnlearn.kernels.arithmetic import bits, masked_sums, prefetch
+
+    bits.popcount, bits.lowest_bit = _popcount, _lowest_bit
+    bits.float_bits = lambda x: np.float64(x).view(np.int64)
+    bits.bits_float = lambda word: np.int64(word).view(np.float64)
+    prefetch.prefetch = lambda array, index: None
+    masked_sums.add_where, masked_sums.sum_where = _add_where, _sum_where
+    from mnlearn.kernels.arithmetic import logistic32
+
+    logistic32._exponent_of = lambda shifted: (
+        (np.float32(shifted).view(np.int32) + np.int32(127)) << np.int32(23)
+    ).view(np.float32)

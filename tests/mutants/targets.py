@@ -1,0 +1,72 @@
+"""Which modules are mutated, and which files of tests are run against their mutants."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Modules of the package that share tests.
+
+    modules : patterns of files below src/mnlearn. tests : files and folders below tests.
+    """
+
+    group: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def files(self):
+        """Return the files of the modules, without those that hold nothing."""
+        found = {p for each in self.modules for p in (ROOT / "src/mnlearn").glob(each)}
+        return sorted(p for p in found if len(p.read_text().splitlines()) > 5)
+
+
+TARGETS = (
+    Target(
+        "kernels",
+        ("kernels/circuits/*.py",),
+        ("inference/circuits", "models/test_tree_circuits.py"),
+    ),
+    Target(
+        "kernels",
+        ("kernels/sampling/*.py", "kernels/arithmetic/logistic.py"),
+        ("inference", "scoring"),
+    ),
+    Target(
+        "kernels",
+        ("kernels/trees.py", "kernels/conversion/*.py", "kernels/feature_trees.py"),
+        ("learning/test_conversion.py", "models/test_feature_trees.py", "scoring"),
+    ),
+    Target(
+        "kernels",
+        ("kernels/likelihood/*.py", "kernels/search/*.py", "kernels/l1_logistic/*.py"),
+        (
+            *("learning/weights", "learning/features", "learning/test_logistic_learning.py"),
+            "kernels/test_near_rows.py",
+        ),
+    ),
+    Target("kernels", ("kernels/lem/*.py",), ("learning/lem", "models/test_feature_trees.py")),
+    Target("scores", ("scoring/*.py", "inference/score.py"), ("scoring", "inference", "models")),
+    Target("models", ("models/*.py",), ("models", "scoring/test_scores.py")),
+    Target(
+        "claims",
+        ("report/claims/*.py", "report/statistics.py"),
+        ("report/claims", "report/test_statistics.py"),
+    ),
+    Target(
+        "files",
+        ("runtime/atomic.py", "runtime/files.py", "runtime/decompression.py", "runtime/arrays.py"),
+        ("runtime", "cli/test_bad_inputs.py", "data"),
+    ),
+    Target("files", ("runtime/yaml_files.py", "runtime/names.py"), ("runtime", "data")),
+    Target(
+        "files",
+        ("models/io/*.py", "models/io/libra/*.py"),
+        ("models", "cli/test_bad_inputs.py"),
+    ),
+    Target(
+        "files", ("data/*.py", "learning/checkpoints.py"), ("data", "learning/test_checkpoints.py")
+    ),
+)
