@@ -12,7 +12,7 @@ from mnlearn.data.groups import Groups, check_groups, check_values, labels_of_gr
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import check_names
+from mnlearn.runtime.names import check_names, frame_names
 
 # Files without groups have version 1, so that older programs read them.
 VERSION, UNGROUPED_VERSION = 2, 1
@@ -80,8 +80,7 @@ class Dataset:
             different and printable, or a row has not exactly one 1 in the columns of a group.
 
         """
-        if names is None:
-            names = _frame_names(rows)
+        names = frame_names(rows) if names is None else names
         dense = rows.toarray() if hasattr(rows, "toarray") else rows
         return merge_rows(dense, weight, names, groups)
 
@@ -273,12 +272,6 @@ def merge_rows(
         names=names,
         groups=checked,
     )
-
-
-def _frame_names(rows: object) -> tuple[str, ...] | None:
-    """Return the names of the columns of a DataFrame; None unless all of them are texts."""
-    names = tuple(getattr(rows, "columns", ()))
-    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _row_keys(rows: NDArray[np.uint8]) -> NDArray[np.void]:

@@ -30,3 +30,9 @@ def check_names(names: Sequence[str], where: str = "data") -> tuple[str, ...]:
             )
         column_of[name] = column
     return tuple(column_of)
+
+
+def frame_names(table: object) -> tuple[str, ...] | None:
+    """Return the names of the columns of a DataFrame; None unless all of them are texts."""
+    names = tuple(getattr(table, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
