@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mnlearn.api.inputs import (
     Dataset,
     check_columns,
-    column_names,
     to_dataset,
     to_threads,
     to_whole_seed,
@@ -29,6 +28,7 @@ from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import frame_names
 
 # Arguments that all estimators have beside their hyperparameters: type, meaning. The default of
 # each is None.
@@ -160,7 +160,7 @@ class Estimator(DensityMixin, BaseEstimator):
         self._check_binarize()
         return to_dataset(
             checked,
-            names=column_names(X),
+            names=frame_names(X),
             sample_weight=sample_weight,
             binarize=self.binarize,
             repeat=reset,

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import frame_names
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import available_threads
 
@@ -25,14 +26,6 @@ _Place = tuple[int, int]
 def is_frame(X: Any) -> bool:
     """Tell whether data are a table with named columns, such as a pandas DataFrame."""
     return hasattr(X, "columns") and hasattr(X, "iloc")
-
-
-def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a table; None unless all of them are texts."""
-    if not is_frame(X):
-        return None
-    names = tuple(X.columns)
-    return names if all(isinstance(name, str) for name in names) else None
 
 
 def labels_of(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...]:
@@ -75,7 +68,7 @@ def to_dataset(
         if sample_weight is not None:
             raise InputError("sample_weight: expected none with a Dataset, which has its own.")
         return X
-    names = column_names(X) if names is None else tuple(names)
+    names = frame_names(X) if names is None else tuple(names)
     rows = to_binary(X, names=names, binarize=binarize, argument=argument)
     weight = to_weights(sample_weight, len(rows))
     if weight is not None and not weight.all():

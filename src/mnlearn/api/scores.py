@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from mnlearn.api.inputs import (
     Dataset,
-    column_names,
     find_variable,
     to_dataset,
     to_threads,
@@ -25,6 +24,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import frame_names
 from mnlearn.runtime.random_streams import stream, stream_seed
 from mnlearn.scoring import any_model
 
@@ -137,7 +137,7 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
         data = model.read_examples(X, sample_weight)
         return core(model.model_), data
     model = core(model)
-    names = None if isinstance(X, Dataset) else column_names(X)
+    names = None if isinstance(X, Dataset) else frame_names(X)
     if names is not None and model.names is not None and names != model.names:
         for name in model.names:
             if name not in names:

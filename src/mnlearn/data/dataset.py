@@ -12,7 +12,7 @@ from mnlearn.data.groups import Groups, check_groups, check_values, labels_of_gr
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import check_names, column_names
+from mnlearn.runtime.names import check_names, frame_names
 
 # Files without groups have version 1, so that older programs read them.
 VERSION, UNGROUPED_VERSION = 2, 1
@@ -80,7 +80,7 @@ class Dataset:
             different and printable, or a row has not exactly one 1 in the columns of a group.
 
         """
-        names = column_names(rows) if names is None else names
+        names = frame_names(rows) if names is None else names
         dense = rows.toarray() if hasattr(rows, "toarray") else rows
         return merge_rows(dense, weight, names, groups)
 

@@ -37,7 +37,7 @@ def one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def column_names(rows: object) -> tuple[str, ...] | None:
+def frame_names(table: object) -> tuple[str, ...] | None:
     """Return the names of the columns of a DataFrame; None unless all of them are texts."""
-    names = tuple(getattr(rows, "columns", ()))
+    names = tuple(getattr(table, "columns", ()))
     return names if names and all(isinstance(name, str) for name in names) else None
