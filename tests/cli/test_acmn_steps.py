@@ -18,6 +18,8 @@ from mnlearn.study.definition import Study, load_study
 from mnlearn.study.published import load_published
 from oracles import all_states
 
+# The tests share what one run makes.
+pytestmark = pytest.mark.xdist_group("acmn steps")
 LIMITS = [120, 250, 600]
 GRIDS = {
     "acmn": {"l1": [1, 5], "split_cost": [2], "max_edges": LIMITS},

@@ -71,7 +71,9 @@ def inference_of(wildcards):
 
 def further_inference_of(wildcards):
     """Return the other ways in which a cell's chosen model is given a CMLL, as JSON."""
-    return as_json(study_of(wildcards).further_inference(wildcards.method, wildcards.dataset))
+    return as_json(
+        study_of(wildcards).further_inference(wildcards.method, wildcards.dataset)
+    )
 
 
 def cmll_of(wildcards):
