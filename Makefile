@@ -16,7 +16,7 @@ demo: $(READY)   ## The whole pipeline on embedded data, without network; says w
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mnlearn demo
 
 test: $(READY)   ## The tests
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not slow" -n 2 --dist loadgroup
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not slow" -n 3 --dist loadgroup
 
 golden: $(READY) ## The golden values on the benchmark data (MNLEARN_DATA_MIRROR)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m slow

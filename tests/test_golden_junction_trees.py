@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.junction_trees.search import SearchSettings, learn_junction_tree
 from mnlearn.scoring.any_model import ll
-from test_golden_lem import grouped, held_out, values_of
+from test_golden_lem import sample  # noqa: F401
 
 pytestmark = pytest.mark.slow
 
@@ -19,11 +18,10 @@ LINES = Path(__file__).with_name("golden_junction_trees.txt").read_text().splitl
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_greedy_2_trees(line, mirror):
+def test_greedy_2_trees(line, sample):  # noqa: F811
     name, n, pseudocount, test_ll = line.split()
-    train, _, arity = values_of(mirror, name)
-    variables = grouped(arity)
-    data = merge_rows(variables.one_hot(train[: int(n)]))
+    data = sample(name, n)
     settings = SearchSettings(treewidth=2, search="greedy")
-    tree = learn_junction_tree(data, settings, float(pseudocount), variables.groups)
-    assert ll(tree, held_out(mirror, name)).mean == pytest.approx(float(test_ll), abs=1e-9)
+    groups = data["train"].groups
+    tree = learn_junction_tree(data["train"], settings, float(pseudocount), groups)
+    assert ll(tree, data["test"]).mean == pytest.approx(float(test_ll), abs=1e-9)

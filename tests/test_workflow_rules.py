@@ -12,7 +12,7 @@ from mnlearn.data.dataset import load_npz
 from mnlearn.runtime.code_digest import reached
 from workflow_tree import ROOT, TINY, Tree
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("rules")]
 
 # If a shell runs one of these names, a file appears in the folder of the run.
 HOSTILE = ["a`touch hit`", "$(touch hit)", "a;touch hit", "a'\"|touch hit", "../hit", "a b", "-a"]

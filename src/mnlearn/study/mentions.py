@@ -122,7 +122,9 @@ def check_sources(
 
 
 def _check_published(options: Options, published: pd.DataFrame, where: str) -> None:
-    """Refuse a published source of which nothing is published."""
+    """Refuse a published source of which nothing is published, if anything is."""
+    if published.empty:
+        return
     left = published
     for key in ("study", "table", "method", "quantity"):
         if key in options:
@@ -138,6 +140,8 @@ def _possible_quantities(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield the quantities that records of a study can have, without the details of learners."""
     methods = content.get("methods", {})
     yield from _COMMON
+    for name in content.get("cmll", {}).get("also", {}):
+        yield from (f"cmll_{name}", f"cmll_{name}_monte_carlo_error", f"seconds_inference_{name}")
     for other in methods:
         yield f"kl_to_{other}"
         yield from (f"{score}_less_{other}" for score in _SCORES)

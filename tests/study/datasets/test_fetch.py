@@ -198,12 +198,15 @@ def test_interruption_ends_all_downloads_and_leaves_whole_files(server, tmp_path
         text=True,
         env=environment,
     )
+    error = ""
+    while "a: verified, 3 files fetched" not in error and (line := process.stderr.readline()):
+        error += line
     deadline = time.monotonic() + 60
     while server.requests.total() < 5 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     began = time.monotonic()
-    error = process.communicate(timeout=30)[1]
+    error += process.communicate(timeout=30)[1]
     # One dripping file alone would take 8 seconds.
     assert time.monotonic() - began < 5
     assert "KeyboardInterrupt" in error
