@@ -47,7 +47,7 @@ class _Locator:
     def __init__(self, function: Any, file: str) -> None:
         self._py_file = file
         self._line = function.__code__.co_firstlineno
-        self._path = cache_folder() / _hash(str(Path(file).resolve().parent).encode())
+        self._path = cache_folder() / _hash(_place(Path(file)).encode())
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> "_Locator":
@@ -67,6 +67,17 @@ class _Locator:
         """Create the folder; raise OSError if no file can be written there."""
         self._path.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=self._path).close()
+
+
+def _place(file: Path) -> str:
+    """Return the folder of a file of kernels, as a name.
+
+    The digest of the cache folder covers the kernels of this package, so that copies of it in
+    several places share what is compiled. Other kernels are told apart by their whole path.
+    """
+    folder, kernels = file.resolve().parent, Path(__file__).resolve().parent
+    inside = folder.is_relative_to(kernels)
+    return folder.relative_to(kernels).as_posix() if inside else str(folder)
 
 
 class _CacheFiles(CompileResultCacheImpl):
