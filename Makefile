@@ -7,7 +7,7 @@ N       = 100
 SECONDS = 1500
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden lint faults mutants bench readme clean
+.PHONY: help demo test golden nightly lint faults mutants bench readme clean
 
 help:            ## Show the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 12
@@ -16,7 +16,10 @@ demo: $(READY)   ## The whole pipeline on embedded data, without network; says w
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mnlearn demo
 
 test: $(READY)   ## The tests
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not slow" -n 3 --dist loadgroup
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not slow and not nightly" -n 3 --dist loadgroup
+
+nightly: $(READY) ## The tests that take minutes
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m nightly
 
 golden: $(READY) ## The golden values on the benchmark data (MNLEARN_DATA_MIRROR)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m slow

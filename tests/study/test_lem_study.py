@@ -19,8 +19,8 @@ from mnlearn.study.gather import gather, read_scores
 from mnlearn.study.published import load_published, tidy_scores
 from workflow_tree import ROOT
 
-# The tests share what one run makes.
-pytestmark = pytest.mark.xdist_group("lem study")
+# The tests share what one run makes, which takes two minutes.
+pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("lem study")]
 STUDY = load_study(ROOT / "workflow/studies/lem.yaml")
 # Every dataset at the largest size; the table of thresholds is of 1,000 examples.
 SAMPLES = [
