@@ -18,6 +18,8 @@ MODULES = sorted(
 PROCESS = """
 import importlib, json, logging, os, pathlib, sys
 import numba
+# Sets two variables of OpenMP when it is imported; that is not of this package.
+import sklearn
 
 written = []
 def watch(event, arguments):
