@@ -75,7 +75,10 @@ def mirrors():
 
 @pytest.fixture(scope="session")
 def mirror():
-    """The folder of the benchmark datasets; tests that need it are skipped without."""
+    """The folder of the benchmark datasets.
+
+    They are not part of the repository, so tests that need them are skipped without.
+    """
     places = mirrors()
     if not places:
         pytest.skip("MNLEARN_DATA_MIRROR does not name a folder with the benchmark data")
@@ -86,7 +89,8 @@ def mirror():
 def sources_mirror():
     """A folder with the files that Alarm and Adult are built from, as an option of a command.
 
-    It is one of the mirrors, or the folder `lem` beside one.
+    It is one of the mirrors, or the folder `lem` beside one. The files are not part of the
+    repository, so tests that need them are skipped without.
     """
     for place in [*mirrors(), *(place.parent / "lem" for place in mirrors())]:
         if any((place / part / "alarm.bif.gz").exists() for part in ("", "alarm")):

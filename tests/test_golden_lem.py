@@ -43,7 +43,9 @@ if os.environ.get("MNLEARN_GOLDEN") != "all":
     # All runs take three minutes: usually those on 100 examples, and every sixth of the others.
     small = [line for line in LINES if line[1] == "100"]
     LINES = small + [line for line in LINES if line not in small][::6]
-# Our trees of two runs differ a little (docs/methods/lem.md); the cause is not known.
+# Our trees of two runs differ a little from those of the other program, but equal those of
+# `lem_oracle.py` (docs/methods/lem.md). The cause is not known. The mark is strict: a tree that
+# agrees again fails here, and its line goes.
 UNEXPLAINED = (["alarm_groups", "1000", "min_rows=30"], ["alarm_groups", "1000", "table_below=1"])
 RUNS = [
     pytest.param(
