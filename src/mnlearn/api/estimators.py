@@ -185,7 +185,7 @@ class Estimator(DensityMixin, BaseEstimator):
             raise InputError(f"binarize: expected a number or None, got {threshold!r}.")
 
     def _learn(self, data: Dataset) -> None:
-        """Learn from data; each subclass has a form of its own, and no instance is of this class."""
+        """Learn from data; each subclass has a form of its own."""
         raise NotImplementedError
 
 
