@@ -1,5 +1,6 @@
 """The workflow end to end, in a copy of the tree: runs, resumes, reruns what it should."""
 
+import base64
 import json
 import os
 import re
@@ -231,6 +232,17 @@ def test_kill_and_resume_gives_the_same_scores(finished, tmp_path):
     for name in ("csv", "md", "tex"):
         path = f"results/tiny/tables/scores.{name}"
         assert (tree.folder / path).read_bytes() == (finished.folder / path).read_bytes()
+
+
+def test_a_job_killed_after_it_wrote_its_record_is_run_again(finished):
+    record = "results/tiny/cells/triples/atomic.json"
+    before = finished.scores()
+    mark = base64.urlsafe_b64encode(record.encode()).decode()
+    (finished.folder / ".snakemake/incomplete" / mark).write_text("{}")
+    result = finished.run()
+    assert result.returncode == 0, result.stderr
+    assert "rule score" in result.stderr
+    assert finished.scores() == before
 
 
 @pytest.mark.parametrize(

@@ -147,3 +147,13 @@ def test_a_stale_record_is_older_than_its_order_wherever_it_came_from(tmp_path):
     # Snakemake takes no order for newer that is the same as before.
     assert order.read_bytes() != before
     assert plan(tmp_path).unless_settled(cell, test="t.npz") == {}
+
+
+@pytest.mark.parametrize("settings", [{}, {"datasets": ["triples"]}, {"recorded": True}])
+def test_a_record_whose_job_was_killed_is_made_again(tmp_path, settings):
+    """Snakemake runs the job in any case, and the job needs its inputs."""
+    record_all(tmp_path)
+    killed = {str(tmp_path / "s/cells/grid/dtsl.json")}
+    assert made(plan(tmp_path, was_killed=killed.__contains__, **settings)) == {
+        ("cells", "grid", "dtsl")
+    }

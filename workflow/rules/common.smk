@@ -48,6 +48,11 @@ def read_studies():
     return studies
 
 
+def was_killed(path):
+    """Whether Snakemake runs the job of a file again, because its last run did not end."""
+    return bool(workflow.persistence._filter_incomplete_keys([path]))
+
+
 STUDIES = read_studies()
 LEFT_OUT = list_unavailable(Path("results/data"))
 PLAN = Plan(
@@ -61,6 +66,7 @@ PLAN = Plan(
     again=config["again"],
     recorded=config["recorded"],
     plans=workflow.is_main_process,
+    was_killed=was_killed,
 )
 RESOURCES = JobResources(PLAN, load_laws(WORKFLOW / "costs.tsv"))
 METHODS = "|".join(sorted({m for s in STUDIES.values() for m in s.methods}))

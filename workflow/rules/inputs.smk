@@ -152,6 +152,16 @@ def page_inputs(wildcards):
     return {kind: records_of(wildcards, kind) for kind in KINDS}
 
 
+def tables_shown(wildcards):
+    """Return the tables that the page of a study shows."""
+    return products_of(wildcards.study, "tables", ["md"])
+
+
+def figures_shown(wildcards):
+    """Return the figures that the page of a study shows."""
+    return products_of(wildcards.study, "figures", ["png"])
+
+
 def table_traces(wildcards):
     """Return the grid points of the methods of which a table shows some."""
     entries = product_of(wildcards, "tables").get("traces", [])

@@ -178,8 +178,8 @@ rule study_page:
         unpack(page_inputs),
         scores="results/{study}/scores.csv",
         claims="results/{study}/claims.csv",
-        tables=lambda wildcards: products_of(wildcards.study, "tables", ["md"]),
-        figures=lambda wildcards: products_of(wildcards.study, "figures", ["png"]),
+        tables=tables_shown,
+        figures=figures_shown,
         order=order_of(
             "{study}/README",
             study_page_content,

@@ -62,6 +62,8 @@ class Plan:
         Whether all records are used as they are and none is made.
     plans : bool
         Whether this process plans the run and does not only a job of it, see `Orders`.
+    was_killed : function of str to bool
+        Whether the job that makes a file was killed before its end, so that it is run again.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Plan:
         again: bool = False,
         recorded: bool = False,
         plans: bool = True,
+        was_killed: Callable[[str], bool] = lambda path: False,
     ) -> None:
         self.studies = studies
         self.running = running
@@ -86,6 +89,7 @@ class Plan:
         self.left_out = {} if left_out is None else left_out
         self.again = again
         self.recorded = recorded
+        self.was_killed = was_killed
         self.orders = Orders(results, plans=plans)
         self._asked = list(datasets)
         self._recipes: dict[str, Recipes] = {}
@@ -174,11 +178,19 @@ class Plan:
     def _settled(self, record: Record) -> bool:
         if not (self.results / record.path).exists():
             return False
+        if self._was_killed(record):
+            return False
         if record.dataset not in self.datasets(record.study) or not self._can_be_made(record):
             return True
         if self.again or self.stale(record):
             return False
         return record.kind != "cells" or not self._lacks_examples(record)
+
+    def _was_killed(self, record: Record) -> bool:
+        """Whether the job of a record was killed, after it had written the record."""
+        path = self.results / record.path
+        # The models of a cell are a folder for Snakemake.
+        return self.was_killed(str(path)) or self.was_killed(str(path.parent))
 
     def _lacks_examples(self, cell: Record) -> bool:
         """Whether a pair has to be compared and the cell's scores by test example are not kept."""
