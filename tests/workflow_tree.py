@@ -104,8 +104,12 @@ class Tree:
 
     def planned(self):
         """Jobs that a run would do, as rule: number."""
-        result = self.run(flags=["-n"])
-        assert result.returncode == 0, result.stderr
+        return self.jobs_of(self.run(flags=["-n"]))
+
+    @staticmethod
+    def jobs_of(result):
+        """Jobs that a run did or planned, as rule: number."""
+        assert result.returncode == 0, result.stdout + result.stderr
         table = re.findall(r"^(\w+) +(\d+)$", result.stdout + result.stderr, re.MULTILINE)
         return {rule: int(n) for rule, n in table if rule not in ("total", "all")}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from snakemake.utils import validate
 
-from mnlearn.cli.study_pages import summarise
+from mnlearn.report.document.summaries import summarise
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import one_line
@@ -27,6 +27,7 @@ from mnlearn.study.resources import JobResources
 validate(config, "../schemas/config.schema.yaml")
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
+DOCS = Path(workflow.basedir) / "docs"
 
 # Threads of a job are those Snakemake gives it, whatever library would like to start more.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):

@@ -73,7 +73,7 @@ def study_page_content(wildcards):
     return {
         "study": study.content,
         "labels": labels_of(wildcards),
-        "learners": {learner: summarise(learner) for learner in learners},
+        "learners": {learner: summarise(learner, DOCS) for learner in learners},
     }
 
 

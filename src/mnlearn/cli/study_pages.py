@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study, plan_of
-from mnlearn.methods import load_learner
 from mnlearn.report.document.blocks import Document
 from mnlearn.report.document.html import render_html
 from mnlearn.report.document.index_page import build_index
 from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.document.study_page import Material, build_page
-from mnlearn.report.document.summaries import read_summary
+from mnlearn.report.document.summaries import summarise
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
 from mnlearn.study.datasets.prepare import label_datasets
@@ -47,17 +46,9 @@ def study_page(name: str) -> Document:
         for kind in KINDS
     }
     learners = dict.fromkeys(map(study.learner, study.methods))
-    summaries = {learner: summarise(learner) for learner in learners}
+    summaries = {learner: summarise(learner, checkout() / "docs") for learner in learners}
     labels = label_datasets(configuration()["local"])
     return build_page(Material(study, folder, labels, summaries, records))
-
-
-def summarise(learner: str) -> str:
-    """Return a paragraph of Markdown on a learner, from its page in docs/ or from its class."""
-    page = checkout() / "docs" / "methods" / f"{learner}.md"
-    if page.exists():
-        return read_summary(page, "../../docs/methods")
-    return (load_learner(learner).__doc__ or "").strip().partition("\n\n")[0]
 
 
 def write_index(names: Iterable[str], path: Path) -> None:

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import networkx as nx
 
+from mnlearn.runtime.digest_cache import digest_file, keep_digest, read_digest
+
 PACKAGE = Path(__file__).parent.parent
 _NAME = PACKAGE.name
 
@@ -29,6 +31,7 @@ LEFT_OUT = frozenset(
         "runtime.progress",
         "runtime.provenance",
         "runtime.code_digest",
+        "runtime.digest_cache",
         "runtime.atomic",
         "kernels.cache",
     }
@@ -107,15 +110,25 @@ def code_digest(*roots: str) -> str:
 
 def clear_caches() -> None:
     """Forget all sources that were read; call this after an edit of a source."""
-    for cached in (_digest_of, _module, _references, _syntax):
+    for cached in (_digest_of, _file, _module, _references, _syntax):
         cached.cache_clear()
 
 
 @cache
 def _digest_of(package: Path, roots: tuple[str, ...]) -> str:
-    found = [definition for root in roots for definition in _definitions_of(root)]
-    hashes = _hashes(found)
-    return _hash(*sorted({hashes[definition] for definition in found}))[:16]
+    file = _file(package)
+    digest = read_digest(file, roots)
+    if digest is None:
+        found = [definition for root in roots for definition in _definitions_of(root)]
+        hashes = _hashes(found)
+        digest = _hash(*sorted({hashes[definition] for definition in found}))[:16]
+        keep_digest(file, roots, digest)
+    return digest
+
+
+@cache
+def _file(package: Path) -> Path:
+    return digest_file(package, [f"{new}={former}" for new, former in FORMER_NAMES.items()])
 
 
 def reached(*roots: str) -> set[Definition]:

@@ -3,7 +3,16 @@
 import re
 from pathlib import Path
 
+from mnlearn.methods import load_learner
 from mnlearn.runtime.files import read_text
+
+
+def summarise(learner: str, docs: Path) -> str:
+    """Return a paragraph of Markdown on a learner, from its page in `docs` or from its class."""
+    page = docs / "methods" / f"{learner}.md"
+    if page.exists():
+        return read_summary(page, "../../docs/methods")
+    return (load_learner(learner).__doc__ or "").strip().partition("\n\n")[0]
 
 
 def read_summary(page: Path, folder: str) -> str:
