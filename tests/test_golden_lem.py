@@ -26,8 +26,8 @@ from mnlearn.learning.lem.settings import LemSettings
 from mnlearn.models.feature_tree_network import leaf_features
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.study.datasets.built import BUILT
+from mnlearn.study.datasets.drawn_samples import draw_sample
 from mnlearn.study.datasets.prepare import fetch_dataset
-from mnlearn.study.datasets.subsamples import take_subsample
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +70,7 @@ def sample(request, benchmark_split, tmp_path_factory):
             splits[name] = fetch_dataset(name, tmp_path_factory.mktemp("data"), place)
         elif name not in splits:
             splits[name] = {split: benchmark_split(name, split) for split in SPLITS}
-        return take_subsample(f"{name}-n{n}-f0", splits[name], 0)
+        return draw_sample(f"{name}-n{n}-f0", splits[name], 0)
 
     return take
 

@@ -39,6 +39,8 @@ def test_a_tree_of_categories():
     succeed("fit lem --train hot.csv --groups 4-7,1-3 --valid hot.csv --out too.npz")
     assert Path("same.npz").read_bytes() == Path("tree.npz").read_bytes()
     assert Path("too.npz").read_bytes() == Path("tree.npz").read_bytes()
+    succeed("fit junction_tree --train c.npz --out junction.npz")
+    assert load_model(Path("junction.npz")).variables.groups == model.variables.groups
     succeed("fit lem --train hot.csv --out plain.npz")
     assert load_model(Path("plain.npz")).variables.groups == ()
     succeed("convert tree.npz tree.ac")

@@ -19,7 +19,7 @@ from mnlearn.study.datasets.prepare import (
     label_datasets,
     list_unavailable,
 )
-from mnlearn.study.datasets.subsamples import base_of
+from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import load_studies
 from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.resources import JobResources

@@ -22,7 +22,7 @@ def network_of(wildcards):
 
 
 def local_entry(wildcards):
-    """Return how a person's own dataset, or the base of a sub-sample, is given; else nothing."""
+    """Return how a person's own dataset, or the base of a sample, is given; else nothing."""
     return config["local"].get(base_of(wildcards.dataset), {})
 
 

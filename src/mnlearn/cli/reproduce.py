@@ -18,7 +18,7 @@ from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.prepare import list_unavailable, record_outcomes
 from mnlearn.study.datasets.registry import load_registry, registry_path
-from mnlearn.study.datasets.subsamples import base_of
+from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import Study, load_studies, load_study, study_path
 from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.schemas import load_checked

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from mnlearn.report.products import Labels, Options, option
+from mnlearn.study.datasets.sample_names import parse_sample
 from mnlearn.study.published import Number, Source, lookup, numbers
-from mnlearn.study.samples import parse_sample
 
 MINUTES, SECONDS, FEATURES = "minutes_learn", "seconds_learn", "n_atomic_features"
 

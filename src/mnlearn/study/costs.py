@@ -18,7 +18,7 @@ from mnlearn.runtime.files import read_table
 from mnlearn.study.datasets.built import BUILT, UNAVAILABLE, Built
 from mnlearn.study.datasets.embedded import EMBEDDED, Embedded
 from mnlearn.study.datasets.registry import Benchmark, load_registry, registry_path
-from mnlearn.study.datasets.subsamples import parse_subsample
+from mnlearn.study.datasets.sample_names import parse_drawn
 from mnlearn.study.datasets.verification import find_state
 from mnlearn.study.definition import Study, load_study
 
@@ -114,7 +114,7 @@ def load_laws(path: Path | None = None) -> dict[tuple[str, str, str], Law]:
 
 def dataset_size(name: str) -> Size:
     """Return the size of a dataset; one that mnlearn does not know is taken for middling."""
-    sub = parse_subsample(name)
+    sub = parse_drawn(name)
     if sub is not None:
         return replace(dataset_size(sub.base), n_examples=sub.size)
     described: dict[str, Benchmark | Built] = {**load_registry(), **BUILT}

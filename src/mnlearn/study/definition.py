@@ -8,14 +8,9 @@ from typing import Any
 
 from mnlearn.methods import learner_names
 from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.sample_names import base_of, parse_sample
 from mnlearn.study.mentions import check_methods
-from mnlearn.study.samples import (
-    base_of,
-    expand_names,
-    label_samples,
-    list_samples,
-    parse_sample,
-)
+from mnlearn.study.samples import expand_names, label_samples, list_samples
 from mnlearn.study.schemas import load_checked
 
 

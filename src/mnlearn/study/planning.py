@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.study.cells.files import TUNING_RECORD
-from mnlearn.study.datasets.subsamples import base_of
+from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import Study
 from mnlearn.study.orders import Orders
 from mnlearn.study.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
@@ -54,7 +54,7 @@ class Plan:
     datasets : list of str
         The datasets that are asked for; all of each study if empty.
     left_out : Mapping
-        The reason by dataset that cannot be had. The records of these and of their sub-samples are
+        The reason by dataset that cannot be had. The records of these and of their samples are
         used as they are.
     again : bool
         Whether current records that are asked for are made again.

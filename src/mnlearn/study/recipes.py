@@ -21,7 +21,7 @@ from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.embedded import EMBEDDED
 from mnlearn.study.datasets.prepare import EXPANDED_KEY
 from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.datasets.subsamples import parse_subsample
+from mnlearn.study.datasets.sample_names import parse_drawn
 from mnlearn.study.definition import Study
 
 Recipe = dict[str, Any]
@@ -37,14 +37,14 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
 
     local : how a person's own datasets are given, by name.
     """
-    sub = parse_subsample(dataset)
+    sub = parse_drawn(dataset)
     if sub is not None:
         return {
             "base": recipe_digest(data_recipe(sub.base, seed, local)),
             "size": sub.size,
             "fold": sub.fold,
             "seed": seed,
-            "code": code_digest("study.datasets.subsamples.take_subsample"),
+            "code": code_digest("study.datasets.drawn_samples.draw_sample"),
         }
     if dataset in local:
         # The limit decides whether files are read, not what is read of them.

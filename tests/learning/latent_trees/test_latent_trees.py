@@ -21,6 +21,7 @@ from mnlearn.learning.latent_trees.recursive_grouping import group_recursively
 from mnlearn.learning.latent_trees.search import learn_latent_tree
 from mnlearn.learning.latent_trees.tree import LatentTree, run_em
 from mnlearn.learning.learner import Task
+from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.methods.ltm import LTM
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 
@@ -261,3 +262,14 @@ def test_the_bic_counts_the_free_parameters():
         tree = LatentTree(2, tables, -10.0)
         assert tree.bic(np.e**2) == pytest.approx(-10.0 - n_parameters)
         assert tree.bic(1) == -10.0
+
+
+@pytest.mark.parametrize("constant", [0, 1])
+def test_a_chow_liu_tree_without_pseudocount_below_a_constant_column(constant):
+    data = merge_rows([[constant, 1, 1], [constant, 0, 0], [constant, 0, 1], [constant, 0, 0]])
+    model = ChowLiu(pseudocount=0.0).learn(Task(data, {})).model
+    states = np.array(list(np.ndindex(2, 2, 2)), np.uint8)
+    total = np.exp(log_value(model, states))
+    assert total.sum() == pytest.approx(1.0)
+    # Of two variables that vary, the tree has the joint frequencies.
+    assert total[[4 * constant, 4 * constant + 1]] == pytest.approx([0.5, 0.25])

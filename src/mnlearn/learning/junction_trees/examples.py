@@ -101,7 +101,7 @@ class Examples:
         )
 
 
-def examples_of(train: Dataset, groups: Sequence[Sequence[int]] = ()) -> Examples:
+def examples_of(train: Dataset, groups: Sequence[Sequence[int]] | None = None) -> Examples:
     """Return the examples of a dataset, some columns grouped.
 
     Parameters
@@ -109,14 +109,15 @@ def examples_of(train: Dataset, groups: Sequence[Sequence[int]] = ()) -> Example
     train : Dataset
         The training data.
     groups : sequence of sequence of int
-        Columns of each variable with more than two values; exactly one is 1 in each row.
+        Columns of each variable with more than two values; exactly one is 1 in each row. Those of
+        the data if not given.
 
     Raises
     ------
     InputError
         A row gives a group no value, or several.
     """
-    variables = grouped_variables(train.n_vars, groups)
+    variables = grouped_variables(train.n_vars, train.groups if groups is None else groups)
     values = variables.values(train.rows)
     wrong = np.argwhere(values == NO_VALUE)
     if len(wrong):

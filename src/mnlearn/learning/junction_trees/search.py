@@ -49,7 +49,8 @@ class TreeSearch:
     train : Dataset
         The training data.
     groups : sequence of sequence of int
-        Columns of each variable with more than two values; exactly one is 1 in each row.
+        Columns of each variable with more than two values; exactly one is 1 in each row. Those of
+        the data if not given.
     threads : int
         Number of threads; the result does not depend on it.
 
@@ -60,7 +61,7 @@ class TreeSearch:
     """
 
     def __init__(
-        self, train: Dataset, groups: Sequence[Sequence[int]] = (), threads: int = 1
+        self, train: Dataset, groups: Sequence[Sequence[int]] | None = None, threads: int = 1
     ) -> None:
         self.examples = examples_of(train, groups)
         self._threads = threads
@@ -104,7 +105,7 @@ def learn_junction_tree(
     train: Dataset,
     settings: SearchSettings,
     pseudocount: float = 1.0,
-    groups: Sequence[Sequence[int]] = (),
+    groups: Sequence[Sequence[int]] | None = None,
 ) -> JunctionTree:
     """Return the junction tree of the training data.
 
@@ -117,7 +118,8 @@ def learn_junction_tree(
     pseudocount : float
         Added to each cell of the table of each clique.
     groups : sequence of sequence of int
-        Columns of each variable with more than two values; exactly one is 1 in each row.
+        Columns of each variable with more than two values; exactly one is 1 in each row. Those of
+        the data if not given.
 
     Raises
     ------

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.lem.domains import propagate
 from mnlearn.kernels.lem.layout import Clauses
+from mnlearn.learning.lem.satisfiability import Literal, has_state
 
-Literal = tuple[int, int]
 Conjunction = tuple[Literal, ...]
 
 
@@ -149,5 +149,16 @@ def divided(part: Part, literal: Literal, examples: Sequence[NDArray[np.int32]])
         clauses = part.clause_arrays(0)
         if propagate(part.owner, clauses, clauses.n, alive, size):
             label = np.zeros(len(size), np.int32)
-            sides.append(Side(examples[holds], label, alive, size, part.clauses))
+            side = Side(examples[holds], label, alive, size, part.clauses)
+            if len(side.examples) or has_state(_values_left(part, side), part.clauses):
+                sides.append(side)
     return sides
+
+
+def _values_left(part: Part, side: Side) -> dict[int, set[int]]:
+    """Return the values that each variable of a part has left on a side."""
+    left: dict[int, set[int]] = {}
+    for slot in np.flatnonzero(side.alive).tolist():
+        v, value = part.literal(slot)
+        left.setdefault(v, set()).add(value)
+    return left

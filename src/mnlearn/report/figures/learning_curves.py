@@ -21,8 +21,8 @@ from mnlearn.report.figures.canvas import (
 )
 from mnlearn.report.products import Options, option
 from mnlearn.report.training_times import TimeRow, list_times
+from mnlearn.study.datasets.sample_names import parse_sample
 from mnlearn.study.published import Source, lookup
-from mnlearn.study.samples import parse_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,8 @@ import math
 
 from mnlearn.report.products import Options, option
 from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell
+from mnlearn.study.datasets.sample_names import parse_sample
 from mnlearn.study.published import Number, Source, lookup
-from mnlearn.study.samples import parse_sample
 
 # Log-likelihoods in nats, multiplied by this, are in the unit.
 UNITS = {"nats": 1.0, "bits": 1.0 / math.log(2.0)}

@@ -13,10 +13,11 @@ from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.study.datasets.built import BUILT, UNAVAILABLE, build
+from mnlearn.study.datasets.drawn_samples import draw_sample
 from mnlearn.study.datasets.embedded import EMBEDDED, load_embedded
 from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.datasets.subsamples import base_of, parse_subsample, take_subsample
+from mnlearn.study.datasets.sample_names import base_of, parse_drawn
 
 _UNAVAILABLE = "unavailable.txt"
 # How far the compressed files of a person's own dataset may expand, in gigabytes.
@@ -29,7 +30,7 @@ def list_datasets(local: Mapping[str, Any]) -> list[str]:
 
 
 def check_dataset(name: str, local: Mapping[str, Any]) -> None:
-    """Refuse the name of a dataset that does not exist; a sub-sample exists if its base does.
+    """Refuse the name of a dataset that does not exist; a sample exists if its base does.
 
     Raises
     ------
@@ -51,13 +52,13 @@ def check_dataset(name: str, local: Mapping[str, Any]) -> None:
 def label_datasets(local: Mapping[str, Any], names: Iterable[str] = ()) -> dict[str, str]:
     """Return the label of each dataset as tables print it.
 
-    local : a person's own datasets. names : sub-samples that are to have a label too.
+    local : a person's own datasets. names : samples that are to have a label too.
     """
     known = (load_registry(), EMBEDDED, BUILT, UNAVAILABLE)
     labels = {name: entry.label for entries in known for name, entry in entries.items()}
     labels.update({name: name for name in local if name not in UNAVAILABLE})
     for name in names:
-        found = parse_subsample(name)
+        found = parse_drawn(name)
         if found is not None:
             base = labels.get(found.base, found.base)
             labels[name] = f"{base}, {found.size:,} examples, fold {found.fold}"
@@ -85,13 +86,13 @@ def prepare_dataset(
     Parameters
     ----------
     name : str
-        A name of `list_datasets`, or of a sub-sample of one of these (`BASE-nSIZE-fFOLD`).
+        A name of `list_datasets`, or of a sample of one of these (`BASE-nSIZE-fFOLD`).
     folder : Path
         The data folder.
     seed : int
         Seed of what is drawn or split at random.
     local : mapping, optional
-        How a person's own dataset is given (see `config.schema.yaml`), of a sub-sample its base;
+        How a person's own dataset is given (see `config.schema.yaml`), of a sample its base;
         empty for others.
     mirror : str, optional
         Folder or URL that has the benchmark data, as in `fetch_many`.
@@ -105,7 +106,7 @@ def prepare_dataset(
     base = base_of(name)
     splits = _load_base(base, folder, seed, local, mirror)
     if base != name:
-        splits = take_subsample(name, splits, seed)
+        splits = draw_sample(name, splits, seed)
     for split, data in splits.items():
         data.save(folder / name / f"{split}.npz")
     return splits
@@ -114,7 +115,7 @@ def prepare_dataset(
 def _load_base(
     name: str, folder: Path, seed: int, local: Mapping[str, Any] | None, mirror: str | None
 ) -> dict[str, Dataset]:
-    """Return the splits of a dataset that is no sub-sample."""
+    """Return the splits of a dataset that is no sample."""
     if local:
         return dict(zip(SPLITS, _load_own(local, seed), strict=True))
     if name in EMBEDDED:

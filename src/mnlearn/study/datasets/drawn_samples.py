@@ -1,12 +1,9 @@
-"""Sub-samples of datasets, for curves over the number of training examples.
+"""Samples of datasets, for curves over the number of training examples.
 
 `BASE-nSIZE-fFOLD` is the dataset BASE with the first SIZE examples of a permutation of its training
 data. Every fold has a permutation of its own, so the training data of smaller sizes are a part of
 those of larger sizes. Validation and test data are those of BASE.
 """
-
-import re
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,35 +12,15 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 from mnlearn.study.datasets.built import BUILT
+from mnlearn.study.datasets.sample_names import Sample, parse_drawn
 
-_NAME = re.compile(r"([a-z0-9_]+)-n([1-9][0-9]*)-f(0|[1-9][0-9]*)")
 # Fold 0 of MSNBC is drawn from this seed. Of datasets that are built it is in the given order,
 # which is random already. So values recorded elsewhere for the first examples apply to fold 0.
 _SEEDS_OF_FOLD_0 = {"msnbc": 20101}
 
 
-class SubSample(NamedTuple):
-    """The parts of a name: the dataset, the number of training examples, the permutation."""
-
-    base: str
-    size: int
-    fold: int
-
-
-def parse_subsample(name: str) -> SubSample | None:
-    """Return the parts of the name of a sub-sample, None for any other name."""
-    match = _NAME.fullmatch(name)
-    return SubSample(match[1], int(match[2]), int(match[3])) if match else None
-
-
-def base_of(name: str) -> str:
-    """Return the dataset that a name is a sub-sample of, or the name itself."""
-    found = parse_subsample(name)
-    return name if found is None else found.base
-
-
-def take_subsample(name: str, splits: dict[str, Dataset], seed: int) -> dict[str, Dataset]:
-    """Return the splits of a sub-sample.
+def draw_sample(name: str, splits: dict[str, Dataset], seed: int) -> dict[str, Dataset]:
+    """Return the splits of a sample.
 
     Parameters
     ----------
@@ -60,7 +37,7 @@ def take_subsample(name: str, splits: dict[str, Dataset], seed: int) -> dict[str
         There are fewer training examples than are asked for, or they carry weights.
 
     """
-    found = parse_subsample(name)
+    found = parse_drawn(name)
     if found is None:
         raise InputError(f"dataset {name}: expected a name such as msnbc-n1000-f2.")
     train = splits["train"]
@@ -73,7 +50,7 @@ def take_subsample(name: str, splits: dict[str, Dataset], seed: int) -> dict[str
     return {**splits, "train": train.take(order[: found.size])}
 
 
-def _permutation(found: SubSample, n: int, seed: int) -> NDArray[np.int64]:
+def _permutation(found: Sample, n: int, seed: int) -> NDArray[np.int64]:
     """Return the order in which a fold takes the training examples."""
     built = found.base in BUILT
     if found.fold == 0 and built:

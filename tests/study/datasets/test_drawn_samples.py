@@ -1,4 +1,4 @@
-"""Sub-samples of datasets: their names, what they take, how they are prepared."""
+"""Samples of datasets: their names, what they take, how they are prepared."""
 
 import numpy as np
 import pytest
@@ -8,13 +8,9 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.costs import Size, dataset_size
+from mnlearn.study.datasets.drawn_samples import draw_sample
 from mnlearn.study.datasets.prepare import check_dataset, label_datasets, prepare_dataset
-from mnlearn.study.datasets.subsamples import (
-    SubSample,
-    base_of,
-    parse_subsample,
-    take_subsample,
-)
+from mnlearn.study.datasets.sample_names import Sample, base_of, parse_drawn
 from mnlearn.study.recipes import data_recipe
 
 
@@ -29,19 +25,19 @@ def positions(data):
 
 
 def test_names():
-    assert parse_subsample("msnbc-n1000-f2") == SubSample("msnbc", 1000, 2)
+    assert parse_drawn("msnbc-n1000-f2") == Sample("msnbc", 1000, 2)
     assert base_of("alarm_groups-n100-f0") == "alarm_groups"
     for name in ("msnbc", "msnbc-n0-f0", "msnbc-n10-f01", "msnbc-n10", "msnbc-n10-f1\n", "-n1-f0"):
-        assert parse_subsample(name) is None
+        assert parse_drawn(name) is None
         assert base_of(name) == name
     with pytest.raises(InputError, match="expected a name such as msnbc-n1000-f2"):
-        take_subsample("msnbc", {}, 20)
+        draw_sample("msnbc", {}, 20)
 
 
 def test_smaller_sizes_are_part_of_larger_ones():
     splits = numbered(3000)
     taken = {
-        (size, fold): take_subsample(f"mine-n{size}-f{fold}", splits, 20)
+        (size, fold): draw_sample(f"mine-n{size}-f{fold}", splits, 20)
         for size in (10, 100)
         for fold in (0, 1)
     }
@@ -51,8 +47,8 @@ def test_smaller_sizes_are_part_of_larger_ones():
         np.testing.assert_array_equal(small, large[:10])
         assert taken[10, fold]["valid"] is splits["valid"]
     assert set(positions(taken[100, 0]["train"])) != set(positions(taken[100, 1]["train"]))
-    again = take_subsample("mine-n100-f1", splits, 20)
-    other = take_subsample("mine-n100-f1", splits, 21)
+    again = draw_sample("mine-n100-f1", splits, 20)
+    other = draw_sample("mine-n100-f1", splits, 21)
     assert positions(again["train"]).tolist() == positions(taken[100, 1]["train"]).tolist()
     assert positions(again["train"]).tolist() != positions(other["train"]).tolist()
 
@@ -60,16 +56,16 @@ def test_smaller_sizes_are_part_of_larger_ones():
 def test_fold_0_of_some_datasets_does_not_depend_on_the_seed():
     splits = numbered(500)
     expected = np.random.Generator(np.random.PCG64(20101)).permutation(500)[:50]
-    assert positions(take_subsample("msnbc-n50-f0", splits, 3)["train"]).tolist() == list(expected)
+    assert positions(draw_sample("msnbc-n50-f0", splits, 3)["train"]).tolist() == list(expected)
     for name in ("alarm", "adult_groups"):
-        found = positions(take_subsample(f"{name}-n50-f0", splits, 3)["train"])
+        found = positions(draw_sample(f"{name}-n50-f0", splits, 3)["train"])
         assert found.tolist() == list(range(50))
 
 
 def test_two_forms_of_one_dataset_have_the_same_folds():
     splits = numbered(500)
     one, other, third = (
-        positions(take_subsample(f"{name}-n50-f3", splits, 20)["train"]).tolist()
+        positions(draw_sample(f"{name}-n50-f3", splits, 20)["train"]).tolist()
         for name in ("alarm", "alarm_groups", "adult")
     )
     assert one == other
@@ -79,10 +75,10 @@ def test_two_forms_of_one_dataset_have_the_same_folds():
 def test_samples_that_cannot_be_taken_are_refused():
     splits = numbered(30)
     with pytest.raises(InputError, match="expected at most the 30 training examples there are"):
-        take_subsample("mine-n31-f0", splits, 20)
+        draw_sample("mine-n31-f0", splits, 20)
     weighted = {"train": Dataset.from_arrays(np.eye(3), [1, 2, 3])}
     with pytest.raises(InputError, match="weighted examples cannot be drawn"):
-        take_subsample("mine-n1-f0", weighted, 20)
+        draw_sample("mine-n1-f0", weighted, 20)
 
 
 def test_a_sample_is_prepared_like_a_dataset(tmp_path):
