@@ -8,6 +8,7 @@ import numpy as np
 
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.latent_trees.chow_liu import (
+    conditional_probabilities,
     maximum_spanning_tree,
     mutual_information,
     pair_probabilities,
@@ -39,12 +40,7 @@ class ChowLiu(Learner):
                     log_prob[v, 0] = np.log(pairs[:, :, v, 0].sum(axis=1))
                 else:
                     table = pairs[:, :, parent[v], v]
-                    given = table.sum(axis=1, keepdims=True)
-                    # A value of the parent that no example has leaves the child as it is elsewhere.
-                    unseen = np.broadcast_to(table.sum(axis=0), table.shape)
-                    log_prob[v] = np.log(
-                        np.divide(table, given, out=unseen.copy(), where=given > 0)
-                    )
+                    log_prob[v] = np.log(conditional_probabilities(table))
         model = tree_circuit(parent, log_prob, n_vars, task.train.names)
         details = {"n_edges": model.n_edges}
         return Fitted(model, {"structure": time.monotonic() - began, "weights": 0.0}, details)

@@ -19,6 +19,16 @@ def pair_probabilities(data: Dataset, pseudocount: float) -> NDArray[np.float64]
     return (table + pseudocount) / (data.n_examples + 4.0 * pseudocount)
 
 
+def conditional_probabilities(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return P(X_v = b | X_u = a) at [a, b] from the joint probabilities at [a, b].
+
+    Where P(X_u = a) is 0, X_v is as it is whatever X_u.
+    """
+    given = table.sum(axis=1, keepdims=True)
+    out = np.broadcast_to(table.sum(axis=0), table.shape).copy()
+    return np.divide(table, given, out=out, where=given > 0)
+
+
 def mutual_information(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mutual information of each pair in nats, float64 of shape (n_vars, n_vars)."""
     single = pairs.sum(axis=1)[:, :, 0]
