@@ -143,7 +143,19 @@ wildcard_constraints:
     second=METHODS,
 
 
+def drop_rate_limit():
+    """Let Snakemake start jobs as fast as it can, unless its user asks for a limit.
+
+    With its usual limit of 100 jobs a second, Snakemake 9 wakes once more each second for every
+    job that has ended. After a few hundred jobs this takes a whole core.
+    """
+    limit = workflow.scheduling_settings.max_jobs_per_timespan
+    if limit is not None and (limit.max_jobs, limit.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
+
+
 onstart:
+    drop_rate_limit()
     for name, reason in LEFT_OUT.items():
         print(f"left out: {reason} (`mnlearn fetch {name}` tries again)")
 

@@ -20,11 +20,11 @@ _MOST_LINKS = 40
 
 
 @contextmanager
-def atomic_path(path: Path | str) -> Iterator[Path]:
+def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
     """Yield a temporary file whose content goes to `path` when the block succeeds.
 
     A regular file is replaced by the temporary file, which lies beside it. A power loss leaves the
-    old file or the new one. A symbolic link stays, and the file that it leads to is replaced. The
+    old file or the new one, unless `sync` is false, which is faster. A symbolic link stays, and the file that it leads to is replaced. The
     content is copied to a device, a FIFO or an open descriptor such as `/dev/stdout`.
 
     If the block fails, `path` stays as it was and the temporary file is removed.
@@ -48,7 +48,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
             if is_stream:
                 _copy(temporary, target)
             else:
-                _replace(target, temporary)
+                _replace(target, temporary, sync)
     except OSError as error:
         # An error of the block may concern another file.
         if not is_full(error) and error.filename != str(temporary):
@@ -113,13 +113,15 @@ def _create_temporary(target: Path | None) -> Path:
     return temporary
 
 
-def _replace(target: Path, temporary: Path) -> None:
+def _replace(target: Path, temporary: Path, sync: bool) -> None:
     # Without this the rename could survive a power loss that the content does not.
-    _sync(temporary)
+    if sync:
+        _sync(temporary)
     temporary.replace(target)
     # Not every file system can sync a folder.
     with contextlib.suppress(OSError):
-        _sync(target.parent)
+        if sync:
+            _sync(target.parent)
 
 
 def _sync(path: Path) -> None:

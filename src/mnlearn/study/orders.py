@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json, write_json
+from mnlearn.runtime.files import read_json
 from mnlearn.study.cells.files import file_digest
 
 
@@ -59,14 +60,14 @@ class Orders:
             number = _next_number(number, _read(_seal_path(order)), _seal(made_by, products))
         wanted = {"made_by": made_by, "number": number}
         if wanted != known:
-            write_json(order, wanted)
+            _write(order, wanted)
         return order
 
     def renumber(self, order: Path) -> None:
         """Make another order of one by which a file was not made, whatever the file's time."""
         if self._plans:
             content = read_json(order)
-            write_json(order, {**content, "number": content["number"] + 1})
+            _write(order, {**content, "number": content["number"] + 1})
 
     def seal(self) -> None:
         """Note of all orders of this run by which content their files were made, after the run."""
@@ -75,7 +76,7 @@ class Orders:
             if all(path.exists() and path.stat().st_mtime_ns >= moment for path in products):
                 content = read_json(order)
                 seal = {**_seal(content["made_by"], products), "number": content["number"]}
-                write_json(_seal_path(order), seal)
+                _write(_seal_path(order), seal)
 
 
 def _next_number(known: int, sealed: dict[str, Any] | None, present: dict[str, Any]) -> int:
@@ -96,6 +97,12 @@ def _seal(made_by: Any, products: Sequence[Path]) -> dict[str, Any]:
 
 def _seal_path(order: Path) -> Path:
     return order.with_suffix(".seal")
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    """Write an order or a seal. After a power loss one that is lost is written again."""
+    with atomic_path(path, sync=False) as temporary:
+        temporary.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n")
 
 
 def _read(path: Path) -> dict[str, Any] | None:

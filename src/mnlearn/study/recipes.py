@@ -8,6 +8,7 @@ one can say why a record is stale.
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,11 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
     return {"files": files, "code": code_digest("data.text.load_dataset")}
 
 
+@cache
+def _root(learner: str) -> str:
+    return learner_root(learner)
+
+
 class Recipes:
     """The recipes of all records of one study.
 
@@ -87,15 +93,22 @@ class Recipes:
         self.seed = seed
         self.local = local
         self.others = {} if others is None else others
+        self._learning: dict[tuple[str, str], Recipe] = {}
 
     def learning(self, dataset: str, method: str) -> Recipe:
         """Return the recipe of the models of a cell."""
+        key = dataset, method
+        if key not in self._learning:
+            self._learning[key] = self._learning_of(dataset, method)
+        return self._learning[key]
+
+    def _learning_of(self, dataset: str, method: str) -> Recipe:
         study, learner = self.study, self.study.learner(method)
         network = study.network(method)
         built_on = None if network is None else recipe_digest(self.learning(dataset, network))
         return {
             "learner": learner,
-            "code": code_digest(learner_root(learner), "study.cells.learn.learn_cell"),
+            "code": code_digest(_root(learner), "study.cells.learn.learn_cell"),
             "data": recipe_digest(data_recipe(dataset, self.seed, self.local)),
             "grid": study.grid(method, dataset),
             "criterion": study.tuning_cmll(method, dataset),
@@ -110,7 +123,7 @@ class Recipes:
         return {
             "learning": recipe_digest(self.learning(dataset, method)),
             "code": code_digest(
-                learner_root(study.learner(method)),
+                _root(study.learner(method)),
                 "study.cells.score.score_cell",
                 "inference.query_groups.partitions",
             ),

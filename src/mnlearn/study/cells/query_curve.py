@@ -26,10 +26,9 @@ from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.io.formats import load_model
 from mnlearn.models.io.native import Model
+from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
@@ -145,9 +144,9 @@ class _Queries:
 
 
 def _load(path: Path) -> Model:
-    """Return a model; a feature tree as its circuit, which answers exactly."""
+    """Return a model; a feature tree or junction tree as its circuit, which answers exactly."""
     model = load_model(path)
-    return circuit_of(model) if isinstance(model, FeatureTree) else model
+    return circuit_of(model) if isinstance(model, TreeModel) else model
 
 
 def _queried(
