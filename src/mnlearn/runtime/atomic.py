@@ -24,8 +24,9 @@ def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
     """Yield a temporary file whose content goes to `path` when the block succeeds.
 
     A regular file is replaced by the temporary file, which lies beside it. A power loss leaves the
-    old file or the new one, unless `sync` is false, which is faster. A symbolic link stays, and the file that it leads to is replaced. The
-    content is copied to a device, a FIFO or an open descriptor such as `/dev/stdout`.
+    old file or the new one, unless `sync` is false, which is faster. A symbolic link stays, and the
+    file that it leads to is replaced. The content is copied to a device, a FIFO or an open
+    descriptor such as `/dev/stdout`.
 
     If the block fails, `path` stays as it was and the temporary file is removed.
 
