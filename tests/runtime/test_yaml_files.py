@@ -47,6 +47,8 @@ def test_aliases_that_stand_for_too_much_are_refused_in_little_memory(read):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
+        ("a: 1\nb:\n  c: 1\n  c: 2\n", "a.yaml, line 4: the key 'c' is given twice."),
+        ("x: [{a: 1, a: 1}]", "a.yaml, line 1: the key 'a' is given twice."),
         ("&a [*a]", "a.yaml: expected at most"),
         ("[" * 100_000, "a.yaml: its brackets are nested too deeply."),
         ("a: " + "9" * 5000, "a.yaml: has a value that cannot be read: Exceeds the limit (4300"),

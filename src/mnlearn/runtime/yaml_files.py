@@ -19,7 +19,7 @@ def read_yaml(path: Path | str) -> Any:
     ------
     InputError
         The file is missing or not YAML, has more than `MAX_VALUES` values where an alias counts as
-        all that it stands for, or has a number or a date that does not exist.
+        all that it stands for, gives a key twice, or has a number or a date that does not exist.
     """
     text = read_text(path)
     try:
@@ -29,6 +29,7 @@ def read_yaml(path: Path | str) -> Any:
             return None
         if _count_values(node, {}) > MAX_VALUES:
             raise InputError(f"{path}: expected at most {MAX_VALUES} values, aliases included.")
+        _refuse_repeated_keys(path, node, set())
         return loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -53,3 +54,23 @@ def _count_values(node: yaml.Node, known: dict[int, float]) -> float:
             children = [child for pair in children for child in pair]
         known[id(node)] = 1.0 + sum(_count_values(child, known) for child in children)
     return known[id(node)]
+
+
+def _refuse_repeated_keys(path: Path | str, node: yaml.Node, seen: set[int]) -> None:
+    """Refuse a mapping that gives a key twice; a reader takes the first, the parser the last."""
+    if id(node) in seen or isinstance(node, yaml.ScalarNode):
+        return
+    seen.add(id(node))
+    keys: set[tuple[str, str]] = set()
+    for child in node.value:
+        if not isinstance(node, yaml.MappingNode):
+            _refuse_repeated_keys(path, child, seen)
+            continue
+        key, value = child
+        if isinstance(key, yaml.ScalarNode):
+            # `<<` may stand there for each of several aliases.
+            if (key.tag, key.value) in keys and key.value != "<<":
+                line = key.start_mark.line + 1
+                raise InputError(f"{path}, line {line}: the key {key.value!r} is given twice.")
+            keys.add((key.tag, key.value))
+        _refuse_repeated_keys(path, value, seen)
