@@ -8,6 +8,7 @@ import pytest
 from faults.counting import Counts
 from made_server import Server, make_benchmark
 from mnlearn.data.dataset import merge_rows
+from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_dataset
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import DependencyNetwork, tree_network
@@ -15,7 +16,10 @@ from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime import atomic
 from mnlearn.study.datasets import transport
+from mnlearn.study.datasets.built import BUILT
+from mnlearn.study.datasets.drawn_samples import draw_sample
 from mnlearn.study.datasets.places import MIRROR_VARIABLE, split_mirrors
+from mnlearn.study.datasets.prepare import fetch_dataset
 
 
 def random_features(rng, n_vars, n_features, max_length):
@@ -144,3 +148,19 @@ def pytest_terminal_summary(terminalreporter):
             for name, line in report.user_properties:
                 if name == "faults":
                     terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def sample(request, benchmark_split, tmp_path_factory):
+    """A function that returns the splits of the first examples of a dataset in fold 0."""
+    splits = {}
+
+    def take(name, n):
+        if name not in splits and name in BUILT:
+            place = request.getfixturevalue("sources_mirror")
+            splits[name] = fetch_dataset(name, tmp_path_factory.mktemp("data"), place)
+        elif name not in splits:
+            splits[name] = {split: benchmark_split(name, split) for split in SPLITS}
+        return draw_sample(f"{name}-n{n}-f0", splits[name], 0)
+
+    return take

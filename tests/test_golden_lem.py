@@ -18,16 +18,12 @@ import numpy as np
 import pytest
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.splits import SPLITS
 from mnlearn.kernels.lem.division import divide_node
 from mnlearn.learning.lem.growth import _Growth, learn_feature_tree
 from mnlearn.learning.lem.parts import Part
 from mnlearn.learning.lem.settings import LemSettings
 from mnlearn.models.feature_tree_network import leaf_features
 from mnlearn.models.grouped_variables import grouped_variables
-from mnlearn.study.datasets.built import BUILT
-from mnlearn.study.datasets.drawn_samples import draw_sample
-from mnlearn.study.datasets.prepare import fetch_dataset
 
 pytestmark = pytest.mark.slow
 
@@ -57,22 +53,6 @@ RUNS = [
     )
     for line in LINES
 ]
-
-
-@pytest.fixture(scope="session")
-def sample(request, benchmark_split, tmp_path_factory):
-    """A function that returns the splits of the first examples of a dataset in fold 0."""
-    splits = {}
-
-    def take(name, n):
-        if name not in splits and name in BUILT:
-            place = request.getfixturevalue("sources_mirror")
-            splits[name] = fetch_dataset(name, tmp_path_factory.mktemp("data"), place)
-        elif name not in splits:
-            splits[name] = {split: benchmark_split(name, split) for split in SPLITS}
-        return draw_sample(f"{name}-n{n}-f0", splits[name], 0)
-
-    return take
 
 
 def settings_of(text):
