@@ -20,6 +20,7 @@ from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.drawn_samples import draw_sample
 from mnlearn.study.datasets.places import MIRROR_VARIABLE, split_mirrors
 from mnlearn.study.datasets.prepare import fetch_dataset
+from mnlearn.study.published import load_published
 
 
 def random_features(rng, n_vars, n_features, max_length):
@@ -75,6 +76,12 @@ def mirrors():
     """The folders that MNLEARN_DATA_MIRROR names."""
     places = split_mirrors(os.environ.get("MNLEARN_DATA_MIRROR", ""))
     return [Path(place) for place in places if place and Path(place).is_dir()]
+
+
+@pytest.fixture(scope="session")
+def published():
+    """The published numbers of all papers."""
+    return load_published()
 
 
 @pytest.fixture(scope="session")

@@ -37,3 +37,22 @@ def bold(table):
 
 def parsed(table):
     return list(csv.DictReader(io.StringIO(to_csv(table))))
+
+
+COMPARE = {
+    "columns": [
+        {"name": "a", "method": "a", "quantity": "cmll", "rank": "r", "stderr": True},
+        {"name": "b", "method": "b", "quantity": "cmll", "rank": "r"},
+        {"name": "printed", "study": "gssl", "table": 2, "method": "dtsl", "quantity": "cmll"},
+        {"name": "d", "minus": ["a", "printed"]},
+    ],
+    "mean": ["a", "b"],
+    "tests": [["a", "b"]],
+}
+COMPARE_SCORES = [
+    ("nltcs", "a", "", "cmll", -5.2094, 0.0123),
+    ("nltcs", "b", "", "cmll", -5.3, 0.01),
+    ("msnbc", "a", "", "cmll", -5.7001, 0.01),
+    ("msnbc", "b", "", "cmll", -5.7004, 0.01),
+    ("msweb", "a", "", "cmll", -9.0, 0.01),
+]

@@ -3,12 +3,7 @@ import pytest
 from scipy import stats
 
 from mnlearn.report.statistics import friedman, geometric_mean, holm, wilcoxon
-from mnlearn.study.published import Source, load_published, lookup, paired
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load_published()
+from mnlearn.study.published import Source, lookup, paired
 
 
 def table2(published, method):

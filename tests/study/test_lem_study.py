@@ -16,7 +16,7 @@ from mnlearn.study.cells.timing import time_cell
 from mnlearn.study.datasets.embedded import load_embedded
 from mnlearn.study.definition import load_study
 from mnlearn.study.gather import gather, read_scores
-from mnlearn.study.published import load_published, tidy_scores
+from mnlearn.study.published import tidy_scores
 from workflow_tree import ROOT
 
 # The tests share what one run makes, which takes two minutes.
@@ -80,11 +80,6 @@ def make_records(folder, dataset, method, paths):
     if method in STUDY.content["timed"] and STUDY.is_timed(dataset):
         time_cell(cell, folder / "train.npz", {}, place / "time.json")
         paths["timing"].append(place / "time.json")
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load_published()
 
 
 @pytest.mark.parametrize("product", STUDY.content["tables"], ids=lambda product: product["name"])

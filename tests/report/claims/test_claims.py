@@ -10,7 +10,6 @@ from mnlearn.report import claims
 from mnlearn.report.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.published import load_published
 
 A, B = source("a"), source("b")
 WINS = {"kind": "wins", "published": 1, "a": A, "b": B}
@@ -25,11 +24,6 @@ TABLE3 = {
     m: {"name": m, "study": "gssl", "table": 3, "method": m, "quantity": "seconds_learn"}
     for m in LEARNERS
 }
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load_published()
 
 
 def versus(kind, published, table, other, **options):

@@ -12,15 +12,9 @@ from mnlearn.report.claims.verdicts import (
     count_verdict,
 )
 from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.published import load_published
 
 A, B, C = source("a"), source("b"), source("c")
 ALL = list(load_registry())
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load_published()
 
 
 def verdict(printed, scores, /, **entry):

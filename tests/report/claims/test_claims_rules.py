@@ -14,15 +14,9 @@ from mnlearn.report.claims.verdicts import (
     ratio_verdict,
 )
 from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.published import load_published
 
 A, B, C = source("a"), source("b"), source("c")
 ALL = list(load_registry())
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load_published()
 
 
 def verdict(printed, scores, /, **entry):

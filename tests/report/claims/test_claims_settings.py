@@ -5,14 +5,8 @@ import pytest
 from claim_cases import COLUMNS, THREE, outcome, scores_of, scores_on, source
 from mnlearn.report.claims import examples
 from mnlearn.report.claims.verdicts import CONTRADICTED, REPRODUCED, SETUP, UNKNOWN
-from mnlearn.study.published import load_published
 
 A = source("a")
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load_published()
 
 
 def verdict(printed, scores, /, **entry):

@@ -39,11 +39,6 @@ ENTRIES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def published():
-    return load_published()
-
-
 class Scores:
     """Rows of scores of a study, written under the sources of its claims."""
 

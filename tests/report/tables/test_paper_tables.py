@@ -7,12 +7,6 @@ from mnlearn.report import tables
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.definition import Study
-from mnlearn.study.published import load_published
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load_published()
 
 
 def test_datasets_beside_several_papers_with_their_origin(published):

@@ -1,12 +1,9 @@
 """Tables over samples of datasets, of invented scores: means over folds, units, learning times."""
 
-import pytest
-
 from made_tables import parsed, scores_of, texts
 from mnlearn.report import tables
 from mnlearn.study.definition import Study
 from mnlearn.study.fold_means import with_means
-from mnlearn.study.published import load_published
 
 LABELS = {"alarm": "Alarm", "msnbc": "MSNBC", "traffic": "Traffic"}
 TIMES = {
@@ -16,11 +13,6 @@ TIMES = {
     "unavailable": ["traffic"],
     "methods": [{"head": m.upper(), "method": m, "published": m} for m in ("dl", "lem")],
 }
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load_published()
 
 
 def make(kind, rows, published, stale=frozenset(), **options):
