@@ -33,7 +33,8 @@ def pins(python):
 
 def test_the_lock_file_pins_every_direct_dependency_with_hashes():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    direct = project["dependencies"] + project["optional-dependencies"]["dev"]
+    extras = project["optional-dependencies"]
+    direct = project["dependencies"] + extras["study"] + extras["dev"]
     for python in ("3.11", "3.12", "3.13"):
         locked = pins(python)
         for text in direct:

@@ -52,7 +52,6 @@ def test_datasets_without_recorded_costs(folder):
 
 
 def test_own_datasets_are_listed(folder, monkeypatch):
-    monkeypatch.setattr("mnlearn.cli.reproduce.checkout", lambda: ROOT)
     own = {"mine": {"train": str(folder / "d.data")}, "lost": {"train": "nowhere.csv"}}
     monkeypatch.setattr("mnlearn.cli.reproduce.configuration", lambda: {"local": own})
     for split, data in zip(SPLITS, load_local("d.data"), strict=True):

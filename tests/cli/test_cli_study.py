@@ -71,8 +71,7 @@ def tree(tmp_path, monkeypatch):
     folder = tmp_path / "tree"
     shutil.copytree(ROOT / "workflow", folder / "workflow")
     (folder / "config.yaml").write_text(CONFIG)
-    monkeypatch.setattr("mnlearn.cli.reproduce.checkout", lambda: folder)
-    monkeypatch.setattr("mnlearn.cli.study_products.checkout", lambda: folder)
+    monkeypatch.chdir(folder)
     return folder
 
 
@@ -130,9 +129,8 @@ def test_the_next_run_removes_the_temporary_folders_of_killed_runs(tree, monkeyp
     )
 
 
-def test_the_demo_says_what_was_learned(tree, monkeypatch):
+def test_the_demo_says_what_was_learned(tree):
     """A model that is the known network itself finds all its edges and gains everything."""
-    monkeypatch.setattr("mnlearn.cli.demonstration.checkout", lambda: tree)
     truth, test = build_true_network("grid", 20), load_embedded("grid", 20)[2]
     test.save(tree / "results/data/grid/test.npz")
     demo = tree / "results/demo"

@@ -20,13 +20,15 @@ from mnlearn.study.datasets.prepare import (
     list_unavailable,
 )
 from mnlearn.study.datasets.sample_names import base_of
-from mnlearn.study.definition import load_studies
+from mnlearn.study.definition import load_studies, study_path
 from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.resources import JobResources
 
 validate(config, "../schemas/config.schema.yaml")
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
+# Own studies of a person who runs the installed package are in the folder of the run.
+WORKFLOWS = list(dict.fromkeys([Path.cwd() / "workflow", WORKFLOW]))
 DOCS = Path(workflow.basedir) / "docs"
 
 # Threads of a job are those Snakemake gives it, whatever library would like to start more.
@@ -40,7 +42,7 @@ shell.prefix("source {JOBS:q}; ")
 def read_studies():
     """Return the studies that are run or queried by name; a fault in one ends the planning."""
     try:
-        studies = load_studies(config["studies"], WORKFLOW)
+        studies = load_studies(config["studies"], *WORKFLOWS)
         wanted = {d for study in studies.values() for d in study.datasets}
         for name in sorted(wanted | set(config["datasets"])):
             check_dataset(name, config["local"])
@@ -79,12 +81,18 @@ def kept_studies():
     # A run of studies that are not listed leaves the index as it is.
     if not running:
         return []
-    known = {path.stem for path in (WORKFLOW / "studies").glob("*.yaml")}
+    known = {path.stem for flow in WORKFLOWS for path in flow.glob("studies/*.yaml")}
     found = {path.parent.name for path in Path("results").glob("*/claims.csv")}
     return sorted(known & found | set(running))
 
 
 KEPT = kept_studies()
+
+
+def shipped(name):
+    """Return a file of the folder `workflow`, as seen from the folder of the run if it is there."""
+    path, here = WORKFLOW / name, Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def study_of(wildcards):

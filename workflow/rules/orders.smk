@@ -79,7 +79,7 @@ def study_page_content(wildcards):
 
 def index_content(wildcards):
     """Return what the index depends on beside the claims: the studies it lists, as digests."""
-    return {name: file_digest(WORKFLOW / "studies" / f"{name}.yaml") for name in KEPT}
+    return {name: file_digest(study_path(name, *WORKFLOWS)) for name in KEPT}
 
 
 def appendix_content(wildcards):

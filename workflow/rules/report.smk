@@ -12,8 +12,8 @@ rule table:
     input:
         scores="results/{study}/scores.csv",
         traces=table_traces,
-        published="workflow/published.tsv",
-        registry="workflow/datasets.tsv",
+        published=shipped("published.tsv"),
+        registry=shipped("datasets.tsv"),
         order=order_of(
             "{study}/tables/{name}",
             table_content,
@@ -39,7 +39,7 @@ rule figure:
     """Draw one figure of a study."""
     input:
         scores="results/{study}/scores.csv",
-        published="workflow/published.tsv",
+        published=shipped("published.tsv"),
         structures=structures_drawn,
         order=order_of(
             "{study}/figures/{name}",
@@ -97,8 +97,8 @@ rule claims:
     """Evaluate every claim of the paper."""
     input:
         scores="results/{study}/scores.csv",
-        published="workflow/published.tsv",
-        registry="workflow/datasets.tsv",
+        published=shipped("published.tsv"),
+        registry=shipped("datasets.tsv"),
         order=order_of(
             "{study}/claims",
             claims_content,

@@ -33,6 +33,11 @@ COMMANDS = {
     ),
     "product_steps": ("gather", "write", "page", "appendix", "index"),
 }
+# Packages that only some commands need, and the extra of mnlearn that brings each of them.
+_EXTRAS = {
+    **dict.fromkeys(("markdown", "psutil", "snakemake"), "study"),
+    "snakemake_executor_plugin_slurm": "slurm",
+}
 _MODULES = {name: module for module, names in COMMANDS.items() for name in names}
 
 
@@ -62,6 +67,13 @@ class Commands(click.Group):
         except InputError as error:
             _tell(f"mnlearn: {error}")
             ctx.exit(error.exit_status)
+        except ModuleNotFoundError as error:
+            extra = _EXTRAS.get((error.name or "").partition(".")[0])
+            if extra is None:
+                raise
+            advice = f"install it with `pip install 'mnlearn[{extra}]'`"
+            _tell(f"mnlearn: this needs the package {error.name}; {advice}.")
+            ctx.exit(2)
         except click.UsageError as error:
             text = error.format_message().rstrip(".").replace("\n", " ")
             path = error.ctx.command_path if error.ctx else "mnlearn"

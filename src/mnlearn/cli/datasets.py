@@ -17,10 +17,11 @@ def datasets(as_json: bool, folder: Path) -> None:
     Your own datasets, those under `local` in config.yaml, come last. Their sizes are known once a
     study has read them.
     """
-    from mnlearn.cli.reproduce import checkout, configuration
+    from mnlearn.cli.reproduce import configuration
     from mnlearn.study.costs import dataset_lines, dataset_rows, unavailable_line
+    from mnlearn.study.folders import run_folder
 
-    local = configuration()["local"] if (checkout() / "config.yaml").exists() else {}
+    local = configuration()["local"] if (run_folder() / "config.yaml").exists() else {}
     rows = dataset_rows(folder, local)
     if as_json:
         click.echo(json.dumps({"datasets": rows}))

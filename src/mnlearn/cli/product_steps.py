@@ -95,12 +95,13 @@ def index(names: tuple[str, ...], out: Path) -> None:
 @click.argument("method")
 def appendix(name: str, method: str) -> None:
     """Pipeline: show every point of a method's grid as a page for the browser."""
-    from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study
+    from mnlearn.cli.reproduce import RESULTS, configuration, find_study
     from mnlearn.report.appendix import write_appendix
     from mnlearn.study.datasets.prepare import label_datasets
+    from mnlearn.study.folders import run_folder
 
     study = find_study(name)
     if method not in study.methods:
         raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
     labels = label_datasets(configuration()["local"], study.datasets)
-    write_appendix(study, method, labels, checkout() / RESULTS / name)
+    write_appendix(study, method, labels, run_folder() / RESULTS / name)

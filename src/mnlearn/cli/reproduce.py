@@ -1,14 +1,14 @@
 """Around Snakemake: running a study, finding what is stale, unlocking after a kill."""
 
+import importlib
 import json
 import os
 import socket
 import sys
 from collections.abc import Collection, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from mnlearn.cli.running import run_snakemake
 from mnlearn.runtime.errors import InputError
@@ -17,29 +17,33 @@ from mnlearn.runtime.progress import say
 from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.prepare import list_unavailable, record_outcomes
-from mnlearn.study.datasets.registry import load_registry, registry_path
+from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import Study, load_studies, load_study, study_path
+from mnlearn.study.folders import config_files, run_folder, source_folder, workflow_folders
 from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.schemas import load_checked
 
 RESULTS = "results"
-
-
-def checkout() -> Path:
-    """Return the folder with the Snakefile, found like the registry of datasets."""
-    return registry_path().parent.parent
+_SLURM, _SLURM_PLUGIN = "slurm", "snakemake_executor_plugin_slurm"
 
 
 def find_study(name: str) -> Study:
-    """Return the study `name` of this checkout."""
-    return load_study(study_path(name, checkout() / "workflow"))
+    """Return the study `name`, a person's own or one of mnlearn."""
+    return load_study(study_path(name, *workflow_folders()))
+
+
+def definition_of(name: str) -> str:
+    """Return the file of a study as text."""
+    return read_text(study_path(name, *workflow_folders()))
 
 
 def configuration() -> dict[str, Any]:
-    """Return the content of config.yaml, checked against its schema."""
-    schema = checkout() / "workflow" / "schemas" / "config.schema.yaml"
-    content: dict[str, Any] = load_checked(checkout() / "config.yaml", schema)
+    """Return the content of config.yaml, checked against its schema; see `config_files`."""
+    schema = source_folder() / "workflow" / "schemas" / "config.schema.yaml"
+    content: dict[str, Any] = {}
+    for path in config_files():
+        content = load_checked(path, schema, content)
     return content
 
 
@@ -53,8 +57,8 @@ def plan_of(
 
     left_out : datasets that cannot be had; those of the last attempt if not given.
     """
-    config, results = configuration(), checkout() / RESULTS
-    studies = load_studies([name], checkout() / "workflow")
+    config, results = configuration(), run_folder() / RESULTS
+    studies = load_studies([name], *workflow_folders())
     left_out = list_unavailable(results / "data") if left_out is None else left_out
     return Plan(
         studies=studies,
@@ -83,10 +87,11 @@ def stale_records(name: str, kinds: Collection[str] = KINDS) -> list[tuple[Recor
 def run_study(
     name: str,
     datasets: list[str],
-    cores: str,
+    cores: str | None,
     mirror: str | None,
     *,
     report: bool,
+    profile: str | None = None,
     again: bool = False,
     recorded: bool = False,
     verbose: bool = False,
@@ -100,8 +105,8 @@ def run_study(
     datasets : list of str
         The datasets to run it on, which are fetched in any case; all that need it if none is named.
         See `Study.expand`.
-    cores : str
-        Processors to use, a number or "all".
+    cores, profile : str or None
+        See `_snakemake_settings`.
     mirror : str or None
         Folder or URL that has the benchmark data.
     report : bool
@@ -117,7 +122,7 @@ def run_study(
         There is no such study or dataset; another run is under way; a dataset that is asked for
         cannot be had, which is said after all that can be done without it.
     """
-    study = find_study(name)
+    study, settings = find_study(name), _snakemake_settings(cores, profile)
     datasets = _expand_datasets(study, datasets)
     failed = {}
     if not recorded:
@@ -126,16 +131,16 @@ def run_study(
     if failed and set(datasets or study.datasets) <= set(failed):
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     unlock()
-    command = _snakemake_command(name, datasets, cores, mirror)
+    command = _snakemake_command(name, datasets, settings, mirror)
     command += [f"{key}=True" for key, on in (("recorded", recorded), ("again", again)) if on]
     forced = ["--forcerun", *_model_folders(name, datasets)] if again else []
     _mark_run()
-    once = [*command, *forced]
-    status = run_snakemake(once, checkout(), name=name, log=log_of(name), verbose=verbose)
+    log = log_of(name)
+    status = run_snakemake([*command, *forced], run_folder(), name=name, log=log, verbose=verbose)
     if status == 0 and report:
         status = _write_report(command, name)
     if status:
-        say(f"the run did not finish; the output of Snakemake is in {log_of(name)}")
+        say(f"the run did not finish; the output of Snakemake is in {log}")
     if failed:
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     return status
@@ -143,12 +148,12 @@ def run_study(
 
 def log_of(name: str) -> Path:
     """Return the file that has the output of Snakemake in the last run of a study."""
-    return checkout() / RESULTS / "logs" / name / "run.log"
+    return run_folder() / RESULTS / "logs" / name / "run.log"
 
 
 def page_of(name: str) -> Path:
     """Return the page of a study for the browser."""
-    return checkout() / RESULTS / name / "index.html"
+    return run_folder() / RESULTS / name / "index.html"
 
 
 def _expand_datasets(study: Study, names: list[str]) -> list[str]:
@@ -160,25 +165,64 @@ def _expand_datasets(study: Study, names: list[str]) -> list[str]:
     return datasets
 
 
-def _snakemake_command(name: str, datasets: list[str], cores: str, mirror: str | None) -> list[str]:
+def _snakemake_settings(cores: str | None, profile: str | None) -> list[str]:
+    """Return the options that say where and how many jobs run.
+
+    Parameters
+    ----------
+    cores : str or None
+        Processors to use, a number or "all". If not given, all, or what the profile says.
+    profile : str or None
+        A profile of Snakemake: "local", "slurm", or a folder.
+
+    Raises
+    ------
+    InputError
+        There is no such profile.
+    ModuleNotFoundError
+        Snakemake, or what the profile needs of it, is not installed.
+    """
+    # It runs as a program of its own, which would tell it too late.
+    importlib.import_module("snakemake")
+    if profile is None:
+        return ["--cores", cores or "all"]
+    profiles = source_folder() / "workflow" / "profiles"
+    known = {path.name: path for path in sorted(profiles.iterdir())}
+    folder = known.get(profile, Path(profile))
+    if not folder.is_dir():
+        raise InputError(f"--profile {profile}: expected {', '.join(known)}, or a folder.")
+    if profile == _SLURM and find_spec(_SLURM_PLUGIN) is None:
+        raise ModuleNotFoundError(name=_SLURM_PLUGIN)
+    return ["--workflow-profile", str(folder.resolve()), *(["--cores", cores] if cores else [])]
+
+
+def _snakemake_command(
+    name: str, datasets: list[str], settings: list[str], mirror: str | None
+) -> list[str]:
     """Return the command that runs a study; more words of its configuration can follow."""
     config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
     if mirror:
         config.append(f"mirror={mirror}")
-    return [sys.executable, "-m", "snakemake", "--cores", cores, "--config", *config]
+    command = [sys.executable, "-m", "snakemake", *settings]
+    if run_folder() != source_folder():
+        # In a checkout Snakemake finds both by itself.
+        files = [str(path) for path in config_files()]
+        command += ["--snakefile", str(source_folder() / "Snakefile"), "--configfile", *files]
+    return [*command, "--config", *config]
 
 
 def _write_report(command: list[str], name: str) -> int:
     """Write report.html of a study that has run, and return an exit status."""
     page = Path(RESULTS) / name / "report.html"
-    style = "workflow/report/report.css"
-    command = [*command, "--report", str(page), "--report-stylesheet", style]
-    return run_snakemake(command, checkout(), name=f"{name}, report", log=log_of(name), again=True)
+    style = source_folder() / "workflow" / "report" / "report.css"
+    command = [*command, "--report", str(page), "--report-stylesheet", str(style)]
+    title, folder = f"{name}, report", run_folder()
+    return run_snakemake(command, folder, name=title, log=log_of(name), again=True)
 
 
 def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, str]:
     """Fetch what is not here; return the datasets that cannot be had, with the reason."""
-    folder = checkout() / RESULTS / "data"
+    folder = run_folder() / RESULTS / "data"
     known = {*load_registry(), *BUILT} - set(configuration()["local"])
     wanted = [d for d in datasets if not (folder / d / "test.npz").exists()]
     missing = [base for base in dict.fromkeys(map(base_of, wanted)) if base in known]
@@ -202,7 +246,7 @@ def _model_folders(name: str, datasets: list[str]) -> list[str]:
 
 
 def _marker() -> Path:
-    return checkout() / ".snakemake" / "mnlearn-run.json"
+    return run_folder() / ".snakemake" / "mnlearn-run.json"
 
 
 def _mark_run() -> None:
@@ -220,17 +264,17 @@ def unlock(force: bool = False) -> None:
     InputError
         Another run is alive in this folder, or may be on another machine.
     """
-    locks = checkout() / ".snakemake" / "locks"
+    locks = run_folder() / ".snakemake" / "locks"
     if not locks.is_dir() or not any(locks.iterdir()):
         return
     alive = _other_run()
     if alive is not None:
-        raise InputError(f"{checkout()}: another run is under way here, process {alive}.")
+        raise InputError(f"{run_folder()}: another run is under way here, process {alive}.")
     marker = _marker()
     host = json.loads(read_text(marker))["host"] if marker.exists() else socket.gethostname()
     if host != socket.gethostname() and not force:
         raise InputError(
-            f"{checkout()}: locked by a run on {host}; if it has ended, `mnlearn study --unlock` "
+            f"{run_folder()}: locked by a run on {host}; if it has ended, `mnlearn study --unlock` "
             f"removes the lock."
         )
     for lock in locks.iterdir():
@@ -239,14 +283,16 @@ def unlock(force: bool = False) -> None:
 
 
 def _other_run() -> int | None:
-    """Return the process of another run of Snakemake in this checkout, or None."""
+    """Return the process of another run of Snakemake in this folder, or None."""
+    import psutil
+
     own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     for process in psutil.process_iter(["pid", "cmdline"]):
         words = process.info["cmdline"] or []
         if process.pid in own or not any("snakemake" in word for word in words[:4]):
             continue
         try:
-            if Path(process.cwd()) == checkout():
+            if Path(process.cwd()) == run_folder():
                 return int(process.pid)
         except psutil.Error:
             continue

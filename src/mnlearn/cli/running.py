@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 from collections import deque
@@ -15,8 +16,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
-
-import psutil
 
 from mnlearn.runtime.progress import say
 
@@ -137,7 +136,9 @@ def run_snakemake(
         Whether the output is appended to what the log has.
     """
     # The rules call `mnlearn`, which must be found also where the environment is not activated.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    own = sysconfig.get_path("scripts", f"{os.name}_user")
+    folders = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath), own]
+    path = os.pathsep.join(folders)
     with ExitStack() as stack:
         kept = None if log is None else stack.enter_context(_opened(log, again))
         temporary = stack.enter_context(_temporary_folder())
@@ -195,6 +196,8 @@ def _opened(log: Path, again: bool) -> Iterator[IO[str] | None]:
 @contextmanager
 def _temporary_folder() -> Iterator[str]:
     """Yield a folder for temporary files of a run; remove those that killed runs have left."""
+    import psutil
+
     prefix = f"mnlearn-study-{socket.gethostname()}-"
     for left in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*"):
         process = left.name.removeprefix(prefix).partition("-")[0]

@@ -12,8 +12,10 @@ from mnlearn.runtime.progress import say
 @click.command()
 @click.argument("name", metavar="NAME")
 @click.option("--datasets", "chosen", help="Comma-separated; default: all of the study.")
-@click.option("--cores", default="all", show_default=True, help="Jobs at a time.")
+@click.option("--cores", help="Jobs at a time.  [default: all, or what the profile says]")
 @mirror_option
+@click.option("--profile", metavar="NAME", help="Of Snakemake: local, slurm, or a folder.")
+@click.option("--show", is_flag=True, help="Print the file of the study, as a start of your own.")
 @click.option("--stale", is_flag=True, help="List records that are not current, and why.")
 @click.option("--again", is_flag=True, help="Make records again that are current.")
 @click.option("--recorded", is_flag=True, help="Compute nothing; tables from what is recorded.")
@@ -24,8 +26,10 @@ def study(
     *,
     name: str,
     chosen: str | None,
-    cores: str,
+    cores: str | None,
     mirror: str | None,
+    profile: str | None,
+    show: bool,
     stale: bool,
     again: bool,
     recorded: bool,
@@ -39,9 +43,14 @@ def study(
     are; what is missing or stale is computed. Tables show all records, whatever --datasets says.
     The page of the study is results/NAME/index.html, and for a forge README.md beside it. The
     output of Snakemake is in results/logs/NAME/run.log.
+
+    Your own study is a file workflow/studies/NAME.yaml in the current folder.
     """
     from mnlearn.cli import reproduce
 
+    if show:
+        click.echo(reproduce.definition_of(name), nl=False)
+        return
     if stale:
         for record, changed in reproduce.stale_records(name):
             methods = "-".join(record.names)
@@ -59,6 +68,7 @@ def study(
         cores,
         mirror,
         report=report,
+        profile=profile,
         again=again,
         recorded=recorded,
         verbose=verbose,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from mnlearn.cli.reproduce import RESULTS, checkout, configuration, find_study, plan_of
+from mnlearn.cli.reproduce import RESULTS, configuration, find_study, plan_of
 from mnlearn.report.document.blocks import Document
 from mnlearn.report.document.html import render_html
 from mnlearn.report.document.index_page import build_index
@@ -14,13 +14,14 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
 from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
+from mnlearn.study.folders import run_folder, source_folder
 from mnlearn.study.planning import KINDS
 
 
 def write_page(name: str) -> None:
     """Write the page of a study to its results, as README.md and as index.html."""
     document = study_page(name)
-    folder = checkout() / RESULTS / name
+    folder = run_folder() / RESULTS / name
     write_text(folder / "README.md", render_markdown(document))
     write_text(folder / "index.html", render_html(document))
 
@@ -33,7 +34,7 @@ def study_page(name: str) -> Document:
     InputError
         The study has not run, or a file of its results is malformed.
     """
-    study, folder = find_study(name), checkout() / RESULTS / name
+    study, folder = find_study(name), run_folder() / RESULTS / name
     if not (folder / "scores.csv").exists():
         raise InputError(f"{folder / 'scores.csv'}: no such file; run the study first.")
     plan = plan_of(name, [])
@@ -46,14 +47,19 @@ def study_page(name: str) -> Document:
         for kind in KINDS
     }
     learners = dict.fromkeys(map(study.learner, study.methods))
-    summaries = {learner: summarise(learner, checkout() / "docs") for learner in learners}
+    summaries = {learner: summarise(learner, *documentation()) for learner in learners}
     labels = label_datasets(configuration()["local"])
     return build_page(Material(study, folder, labels, summaries, records))
 
 
+def documentation() -> tuple[Path, bool]:
+    """Return the folder of the documentation, and whether pages of studies can link to it."""
+    return source_folder() / "docs", source_folder() == run_folder()
+
+
 def write_index(names: Iterable[str], path: Path) -> None:
     """Write the index of the results of some studies."""
-    index = build_index(listed_studies(names), checkout() / RESULTS)
+    index = build_index(listed_studies(names), run_folder() / RESULTS)
     write_text(path, render_markdown(index))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from mnlearn.methods import learner_names
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.sample_names import base_of, parse_sample
+from mnlearn.study.folders import source_folder
 from mnlearn.study.mentions import check_methods
 from mnlearn.study.samples import expand_names, label_samples, list_samples
 from mnlearn.study.schemas import load_checked
@@ -136,7 +137,7 @@ def load_study(path: Path | str) -> Study:
         method has an unknown learner or network; or a table, figure or claim names no method.
     """
     path = Path(path)
-    content = load_checked(path, path.parent.parent / "schemas" / "study.schema.yaml")
+    content = load_checked(path, _schema_path(path))
     study = Study(path.stem, content)
     samples = content.get("samples", {"sizes": [], "folds": []})
     if isinstance(samples["folds"], list) and len(samples["folds"]) != len(samples["sizes"]):
@@ -159,6 +160,13 @@ def load_study(path: Path | str) -> Study:
     return Study(study.name, content)
 
 
+def _schema_path(study: Path) -> Path:
+    """Return the schema beside a study; a study in a person's own folder has the one of mnlearn."""
+    schema = Path("schemas", "study.schema.yaml")
+    beside = study.parent.parent / schema
+    return beside if beside.exists() else source_folder() / "workflow" / schema
+
+
 def _expanded(study: Study) -> dict[str, Any]:
     """Return the content with the samples that short names in products and claims stand for."""
     content = dict(study.content)
@@ -172,19 +180,31 @@ def _expanded(study: Study) -> dict[str, Any]:
     return content
 
 
-def load_studies(names: Iterable[str], workflow: Path) -> dict[str, Study]:
-    """Read studies, and after them those whose models they query, by name."""
-    studies = {name: load_study(study_path(name, workflow)) for name in names}
+def load_studies(names: Iterable[str], *workflows: Path) -> dict[str, Study]:
+    """Read studies, and after them those whose models they query, by name.
+
+    workflows : folders, as in `study_path`.
+    """
+    studies = {name: load_study(study_path(name, *workflows)) for name in names}
     for study in list(studies.values()):
         sampled = study.content.get("queries", {}).get("sampled")
         if sampled and sampled["study"] not in studies:
-            studies[sampled["study"]] = load_study(study_path(sampled["study"], workflow))
+            studies[sampled["study"]] = load_study(study_path(sampled["study"], *workflows))
     return studies
 
 
-def study_path(name: str, workflow: Path) -> Path:
-    """Return the file of the study `name` in a workflow folder."""
-    known = {path.stem: path for path in sorted((workflow / "studies").glob("*.yaml"))}
+def study_path(name: str, *workflows: Path) -> Path:
+    """Return the file of the study `name` in the first workflow folder that has it.
+
+    Raises
+    ------
+    InputError
+        No folder has it; the sentence lists all studies.
+    """
+    found = (path for folder in workflows for path in sorted(folder.glob("studies/*.yaml")))
+    known: dict[str, Path] = {}
+    for path in found:
+        known.setdefault(path.stem, path)
     if name not in known:
-        raise InputError(f"study {name}: expected one of {', '.join(known)}.")
+        raise InputError(f"study {name}: expected one of {', '.join(sorted(known))}.")
     return known[name]

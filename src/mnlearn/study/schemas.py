@@ -1,5 +1,6 @@
 """YAML files that are checked against a JSON schema: studies and the configuration."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,15 @@ from mnlearn.runtime.yaml_files import read_yaml
 _LONGEST_MESSAGE = 300
 
 
-def load_checked(path: Path, schema_path: Path) -> Any:
+def load_checked(path: Path, schema_path: Path, defaults: Mapping[str, Any] | None = None) -> Any:
     """Return the value in a YAML file.
+
+    Parameters
+    ----------
+    path, schema_path : Path
+        The file, and the schema that its value has to fit.
+    defaults : mapping, optional
+        Values of keys that the file may leave out.
 
     Raises
     ------
@@ -21,6 +29,8 @@ def load_checked(path: Path, schema_path: Path) -> Any:
         The file is missing or not YAML, or does not fit the schema; the sentence names the place.
     """
     content, schema = read_yaml(path), read_yaml(schema_path)
+    if defaults is not None and isinstance(content, dict):
+        content = {**defaults, **content}
     errors = sorted(
         jsonschema.Draft202012Validator(schema).iter_errors(content),
         key=lambda error: [str(part) for part in error.path],

@@ -13,6 +13,9 @@ from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
 
+# In a package that was built as a wheel: the files of the checkout that a study needs.
+PACKAGED = Path(__file__).resolve().parents[2] / "study_files"
+
 COLUMNS = (
     "name",
     "label",
@@ -182,15 +185,17 @@ Found = TypeVar("Found", bound=Remote)
 def registry_path() -> Path:
     """Return the registry of the checkout one is in, else of the one mnlearn was installed from.
 
+    A package without a checkout brings its own.
+
     Raises
     ------
     InputError
         Neither the current folder, nor one above it, nor the package's checkout holds
-        `workflow/datasets.tsv`.
+        `workflow/datasets.tsv`, and the package does not bring it.
 
     """
     here = Path.cwd()
-    for folder in (here, *here.parents, Path(__file__).resolve().parents[4]):
+    for folder in (here, *here.parents, Path(__file__).resolve().parents[4], PACKAGED):
         path = folder / "workflow" / "datasets.tsv"
         if path.is_file():
             return path
