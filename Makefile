@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
+# The site has an environment of its own, so that people and tests do not install Sphinx.
+SITE   := .venv-docs
 N       = 100
 SECONDS = 1500
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden nightly lint faults mutants bench readme clean
+.PHONY: help demo test golden nightly lint faults mutants bench readme docs clean
 
 help:            ## Show the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 12
@@ -40,8 +42,12 @@ bench: $(READY)  ## Speed, beside Libra's figures
 readme: $(READY) ## Write the generated tables and the pages of results/
 	@$(BIN)/python workflow/readme.py
 
+docs: $(SITE)/ready ## The documentation site, in build/docs/html
+	@$(SITE)/bin/python -m sphinx -W --keep-going -q -c docs -d build/docs/doctrees . build/docs/html
+	@echo "open build/docs/html/index.html in a browser"
+
 clean:           ## Remove what is not recorded
-	rm -rf $(VENV) .snakemake results/data results/logs results/benchmarks
+	rm -rf $(VENV) $(SITE) build/docs docs/generated .snakemake results/data results/logs results/benchmarks
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("mnlearn needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -50,3 +56,10 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
+
+$(SITE)/ready: requirements.lock docs/requirements.lock pyproject.toml
+	@echo "creating the environment of the site in $(SITE) (about a minute)"
+	@$(PYTHON) -m venv $(SITE)
+	@$(SITE)/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock --requirement docs/requirements.lock
+	@$(SITE)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(SITE)/ready
