@@ -62,19 +62,21 @@ def test_ising_twice_writes_the_same_bytes():
     assert a == b
 
 
-def test_ising_refuses_what_never_varies():
-    Path("constant.csv").write_text("a,b,c\n0,1,1\n1,1,0\n0,1,0\n")
-    refuse(
-        "ising constant.csv --out net",
-        "constant.csv: leave out what never varies: b (always 1).",
-    )
+def test_ising_leaves_out_what_never_varies():
+    rows = ["a,b,c,d", *(f"{k % 2},1,{k % 2},{int(k == 3)}" for k in range(40))]
+    Path("constant.csv").write_text("\n".join(rows) + "\n")
+    result = succeed("ising constant.csv --out net --bootstraps 3")
+    assert "no edges for what has a value fewer than 2 times: b, d." in result.stderr
+    edges = pd.read_csv("net/edges.csv")
+    assert edges[["source", "target"]].to_numpy().tolist() == [["a", "c"]]
+    assert json.loads(Path("net/summary.json").read_text())["dropped"] == ["b", "d"]
     refuse("ising d.data --out net --gamma -1", "gamma: expected a number of at least 0")
 
 
 def test_ising_warns_of_rare_values():
     rows = random_data(3).rows.copy()
     rows[:, 1] = 0
-    rows[0, 1] = 1
+    rows[:2, 1] = 1
     save_text(merge_rows(rows), "rare.data")
     result = succeed("ising rare.data --out net --bootstraps 0")
     assert "fewer than 10 times in V1" in result.stderr

@@ -1,6 +1,8 @@
 """Ising networks: EBIC, edges, codings and the bootstrap, against slow versions."""
 
 import itertools
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +10,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 from conftest import random_data
+from made_questionnaires import answers
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.ising import bootstrap, learn_ising
-from mnlearn.learning.logistic import learn_logistic_path
+from mnlearn.learning.ising.estimation import (
+    estimate,
+    learn_ising,
+    learn_path,
+)
+from mnlearn.learning.ising.resampling import bootstrap
+from mnlearn.learning.logistic import learn_logistic_path, prepare_regressions
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 
@@ -41,13 +49,12 @@ def test_finds_the_network_that_the_examples_come_from():
 
 @pytest.mark.parametrize("gamma", [0.0, 0.25, 1.0])
 def test_every_penalty_has_the_least_ebic(gamma):
-    """Compared with the definition, on the penalties of the chosen path."""
+    """Compared with the definition, on the path that `learn_logistic_path` learns."""
     data, _ = sampled(n_examples=300)
     network = learn_ising(data, gamma)
-    largest = max(learn_ising(data, 1e9).penalty)
-    penalties = np.geomspace(largest, largest / 100, 100)
-    path = learn_logistic_path(data, penalties.tolist(), standardise=True)
     for v in range(data.n_vars):
+        penalties = learn_path(prepare_regressions(data, standardise=True), v).penalties
+        path = learn_logistic_path(data, penalties.tolist(), tolerance=1e-8, standardise=True)
         ebic = []
         for k in range(len(penalties)):
             weights = path.coefficient[k].toarray()[v]
@@ -61,6 +68,34 @@ def test_every_penalty_has_the_least_ebic(gamma):
         assert_allclose(network.ebic[v], ebic[best], rtol=1e-6)
         assert_allclose(network.penalty[v], path.penalties[best])
         assert_allclose(network.regression[v], path.coefficient[best].toarray()[v])
+
+
+GLMNET = json.loads((Path(__file__).parent / "ising_glmnet.json").read_text())["cases"]
+
+
+@pytest.mark.parametrize("case", GLMNET, ids=lambda c: f"{c['data']} {c['gamma']} {c['thresh']}")
+def test_the_network_is_that_of_glmnet(case):
+    """Values computed by R's glmnet with its default and with its finest threshold."""
+    data = merge_rows(answers(case["data"]))
+    network = learn_ising(data, case["gamma"])
+    kept, expected = case["kept"], np.array(case["regression"])
+    assert np.flatnonzero(~network.dropped).tolist() == kept
+    found = network.regression[np.ix_(kept, kept)]
+    assert_array_equal(found != 0, expected != 0)
+    penalty = network.penalty[kept] / data.n_examples
+    assert_allclose(penalty, case["chosen"], rtol=1e-8)
+    fine = case["thresh"] < 1e-10
+    assert_allclose(found, expected, atol=1e-6 if fine else 1e-3)
+    assert_allclose(network.threshold[kept], case["intercept"], atol=1e-6 if fine else 1e-3)
+    if fine:
+        examples = merge_rows(data.rows[:, kept], data.weight)
+        regressions = prepare_regressions(examples, standardise=True)
+        for v in range(len(kept)):
+            penalties = learn_path(regressions, v).penalties / data.n_examples
+            assert len(penalties) == case["n_penalties"][v]
+            assert_allclose(penalties[[0, -1]], [case["first"][v], case["last"][v]], rtol=1e-8)
+    both = (expected != 0) & (expected.T != 0)
+    assert_array_equal(network.weight[np.ix_(kept, kept)] != 0, both)
 
 
 def test_rules_of_merging():
@@ -97,7 +132,7 @@ def test_bootstrap_is_learning_from_resamples():
         generator = stream(3, "ising", "bootstrap", str(b))
         count = generator.multinomial(200, data.weight / 200)
         again = merge_rows(np.repeat(data.rows, count, axis=0))
-        weights.append(learn_ising(again).weight)
+        weights.append(estimate(again, 0.25, "and").weight)
     weights = np.array(weights)
     assert_allclose(stability.share, (weights != 0).mean(axis=0))
     assert_allclose(stability.mean, weights.mean(axis=0), atol=1e-6)
@@ -179,10 +214,19 @@ def test_refuses_settings(arguments, message):
         learn_ising(random_data(0), **arguments)
 
 
+def test_leaves_out_what_has_a_value_fewer_than_twice():
+    data, _ = sampled(n_examples=300)
+    rows = np.column_stack([data.rows[data.row_of], np.ones(300), np.arange(300) == 5])
+    network, without = learn_ising(merge_rows(rows)), learn_ising(data)
+    assert network.dropped.tolist() == 6 * [False] + 2 * [True]
+    assert_allclose(network.weight[:6, :6], without.weight, atol=1e-6)
+    assert not network.weight[6:].any()
+    assert_allclose(network.threshold[6:], np.log([300.5 / 0.5, 1.5 / 299.5]))
+    assert np.isnan(network.ebic[6:]).all()
+
+
 def test_refuses_what_has_no_network():
     rows = np.array([[0, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0]])
-    with pytest.raises(InputError, match="leave out what never varies: b \\(always 1\\)"):
-        learn_ising(merge_rows(rows, names=("a", "b", "c")))
     with pytest.raises(InputError, match="at least two variables"):
         learn_ising(merge_rows(rows[:, :1]))
     with pytest.raises(InputError, match="at least 1, got 0"):

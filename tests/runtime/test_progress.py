@@ -3,7 +3,7 @@
 import logging
 
 from conftest import random_data
-from mnlearn.learning.ising import bootstrap
+from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.runtime.progress import begin_work, say, track
 
 

@@ -1,18 +1,17 @@
 """Ising networks as psychometrics estimates them, as an estimator."""
 
 import warnings
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import Estimator
-from mnlearn.api.inputs import Dataset, labels_of, to_threads, to_whole_seed
+from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
 from mnlearn.api.models import public
-from mnlearn.learning.ising import GAMMA, IsingNetwork, bootstrap, learn_ising
-from mnlearn.runtime.arrays import read_only
+from mnlearn.learning.ising.estimation import FEWEST, GAMMA, learn_ising
+from mnlearn.learning.ising.resampling import bootstrap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 class Ising(Estimator):
     """Ising network with penalties by EBIC (van Borkulo et al. 2014), as in R's IsingFit.
 
-    A variable that never varies gets no edges, and a warning names it.
+    A variable of which a value occurs fewer than twice gets no edges, and a warning names it.
 
     Parameters
     ----------
@@ -66,7 +65,8 @@ class Ising(Estimator):
     n_jobs: int | None = None
 
     def _learn(self, data: Dataset) -> None:
-        self.network_ = _learn_varying(data, self.gamma, self.rule, to_threads(self.n_jobs))
+        self.network_ = learn_ising(data, self.gamma, self.rule, to_threads(self.n_jobs))
+        warn_of_dropped(self.network_.dropped_labels)
         self.weights_ = self.network_.weight
         self.thresholds_ = self.network_.threshold
         self.model_ = public(self.network_.markov_network())
@@ -122,41 +122,8 @@ class Ising(Estimator):
         return self.network_.variables_frame(coding)
 
 
-def _learn_varying(data: Dataset, gamma: float, rule: str, threads: int) -> IsingNetwork:
-    """Estimate a network of the variables that vary; the others get no edges."""
-    varies = (data.frequency > 0) & (data.frequency < 1)
-    if varies.all() or data.n_vars < 2:
-        return learn_ising(data, gamma, rule, threads)
-    constant = np.flatnonzero(~varies).tolist()
-    listed = ", ".join(labels_of(data.names, data.n_vars)[v] for v in constant)
-    warnings.warn(f"no edges for what never varies: {listed}", UserWarning, stacklevel=4)
-    ones = data.frequency * data.n_examples
-    # Half an example for each value keeps the threshold finite.
-    threshold = np.log((ones + 0.5) / (data.n_examples - ones + 0.5))
-    empty, unknown = np.zeros((data.n_vars, data.n_vars)), np.full(data.n_vars, np.nan)
-    network = IsingNetwork(
-        empty, threshold, empty, unknown, unknown, np.zeros(data.n_vars, bool), data.frequency,
-        data.names,
-    )  # fmt: skip
-    if varies.sum() < 2:
-        return network
-    rows, names = data.rows[data.row_of][:, varies], None
-    if data.names is not None:
-        names = [name for name, kept in zip(data.names, varies, strict=True) if kept]
-    weight = data.weight[data.row_of] / np.bincount(data.row_of)[data.row_of]
-    found = learn_ising(Dataset.from_arrays(rows, weight, names), gamma, rule, threads)
-    return replace(network, **_embedded(found, network, varies))
-
-
-def _embedded(
-    found: IsingNetwork, network: IsingNetwork, varies: NDArray[np.bool_]
-) -> dict[str, Any]:
-    """Return the arrays of `network` with those of the variables that vary in their places."""
-    out: dict[str, Any] = {}
-    for field in fields(found):
-        own = getattr(found, field.name)
-        if isinstance(own, np.ndarray):
-            whole = getattr(network, field.name).copy()
-            whole[np.ix_(*[varies] * own.ndim)] = own
-            out[field.name] = read_only(whole)
-    return out
+def warn_of_dropped(labels: Sequence[str]) -> None:
+    """Warn the caller of `fit` or of a function that variables were left out."""
+    if labels:
+        message = f"no edges for what has a value fewer than {FEWEST} times: {', '.join(labels)}"
+        warnings.warn(message, UserWarning, stacklevel=4)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mnlearn.data.dataset import Dataset
-    from mnlearn.learning.ising import EdgeStability, IsingNetwork
+    from mnlearn.learning.ising.network import IsingNetwork
+    from mnlearn.learning.ising.stability import EdgeStability
 
 # A value that occurs less often says little about the other variables.
 _RARE = 10
@@ -73,7 +74,8 @@ def ising(
     summary.json      settings and provenance
     """
     from mnlearn.data.text import load_dataset
-    from mnlearn.learning.ising import bootstrap, learn_ising
+    from mnlearn.learning.ising.estimation import learn_ising
+    from mnlearn.learning.ising.resampling import bootstrap
 
     data = load_dataset(data_path, limit)
     stability = None
@@ -98,9 +100,15 @@ def _warnings(data: "Dataset", network: "IsingNetwork") -> list[str]:
     """Return what a person should know before trusting the network."""
     import numpy as np
 
+    from mnlearn.learning.ising.estimation import FEWEST
+
     ones = data.weight @ data.rows
     rare = np.flatnonzero(np.minimum(ones, data.n_examples - ones) < _RARE)
     lines = []
+    rare = rare[~network.dropped[rare]]
+    if network.dropped.any():
+        listed = ", ".join(network.dropped_labels)
+        lines.append(f"no edges for what has a value fewer than {FEWEST} times: {listed}.")
     if len(rare):
         listed = ", ".join(network.labels[v] for v in rare)
         lines.append(f"a value occurs fewer than {_RARE} times in {listed}: trust these little.")
@@ -120,8 +128,11 @@ def _summarise(
         "n_examples": data.n_examples,
         "n_vars": data.n_vars,
         "n_edges": len(network.edges()),
+        "dropped": [
+            label for label, out in zip(network.labels, network.dropped, strict=True) if out
+        ],
         "settings": settings,
-        "provenance": provenance("learning.ising"),
+        "provenance": provenance("learning.ising.estimation", "learning.ising.resampling"),
     }
 
 

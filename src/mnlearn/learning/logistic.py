@@ -6,7 +6,6 @@ The solver is our own because the targets share work that a library would repeat
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.l1_logistic.loss import LogisticData
-from mnlearn.kernels.l1_logistic.path import PathGoal, PathResult, l1_path
+from mnlearn.kernels.l1_logistic.path import WHOLE_PATH, PathGoal, PathResult, l1_path
 from mnlearn.kernels.trees import cooccurrence
 from mnlearn.learning.neighbourhoods import build_pair_features
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
@@ -119,14 +118,14 @@ def learn_logistic_path(
     ordered = np.unique(np.asarray(penalties, np.float64))[::-1]
     if not (len(ordered) and np.isfinite(ordered).all() and ordered[-1] > 0 and tolerance > 0):
         raise InputError("logistic regression: expected positive penalties and tolerance.")
-    factor = _penalty_factors(data, free_intercept, standardise)
-    design, counts = _design(data, free_intercept)
-    goal = PathGoal(ordered, factor, float(tolerance))
+    regressions = prepare_regressions(data, free_intercept, standardise)
     ones = data.weight @ data.rows
 
     def learn(begin: int, end: int) -> list[_Regression]:
-        of = partial(_regress, data, design, counts, goal)
-        return [of(v=v, ones=ones[v]) for v in range(begin, end)]
+        return [
+            _regress(regressions, ordered, float(tolerance), v=v, ones=ones[v])
+            for v in range(begin, end)
+        ]
 
     found = [one for block in map_ranges(learn, data.n_vars, threads) for one in block]
     loss = _constant_loss(ones / data.n_examples, data.n_examples)
@@ -141,27 +140,93 @@ class _Regression(NamedTuple):
     gap: NDArray[np.float64]
 
 
+class OwnPath(NamedTuple):
+    """The regression of one variable for each penalty of its own path.
+
+    penalties, intercept, loss, gap : float64, (n_penalties,), loss and gap in nats.
+    beta : float64, (n_penalties, n_vars).
+    """
+
+    penalties: NDArray[np.float64]
+    beta: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    gap: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Regressions:
+    """What the regressions of all variables have in common; see `prepare_regressions`.
+
+    Attributes
+    ----------
+    data : Dataset
+        The training data.
+    factor : float64 array of shape (n_vars + 1,)
+        What the penalty of each weight is multiplied by; the intercept comes last.
+    """
+
+    data: Dataset
+    factor: NDArray[np.float64]
+    _design: LogisticData
+    _counts: NDArray[np.float64]
+
+    def path(
+        self,
+        v: int,
+        penalties: NDArray[np.float64],
+        tolerance: float,
+        ends: tuple[float, float] = WHOLE_PATH,
+    ) -> OwnPath:
+        """Return the regression of a variable, which has both values, for descending penalties.
+
+        Parameters
+        ----------
+        v
+            The variable.
+        penalties
+            Descending penalties.
+        tolerance
+            As in `learn_logistic_path`.
+        ends
+            The path ends where more than the first share of the loss of the best constant is
+            explained, or a penalty explains less than the second.
+        """
+        n_penalties = len(penalties)
+        beta = np.zeros((n_penalties, self.data.n_vars))
+        intercept, gap, loss = (np.zeros(n_penalties) for _ in range(3))
+        y = np.ascontiguousarray(self.data.rows[:, v])
+        goal = PathGoal(penalties, self.factor, tolerance, *ends)
+        result = PathResult(beta, intercept, gap, loss, np.zeros(4, np.int64))
+        n = l1_path(v, self._design, y, self._counts, goal, result)
+        return OwnPath(penalties[:n], beta[:n], intercept[:n], loss[:n], gap[:n])
+
+
+def prepare_regressions(
+    data: Dataset, free_intercept: bool = True, standardise: bool = False
+) -> Regressions:
+    """Return what the regressions share; see `learn_logistic_path` for the arguments."""
+    factor = _penalty_factors(data, free_intercept, standardise)
+    return Regressions(data, factor, *_design(data, free_intercept))
+
+
 def _regress(
-    data: Dataset,
-    design: LogisticData,
-    counts: NDArray[np.float64],
-    goal: PathGoal,
+    regressions: Regressions,
+    penalties: NDArray[np.float64],
+    tolerance: float,
     *,
     v: int,
     ones: float,
 ) -> _Regression:
     """Learn the regressions of variable `v`, which is 1 in `ones` examples."""
-    n_penalties = len(goal.penalties)
-    beta = np.zeros((n_penalties, data.n_vars))
-    intercept, gap = np.empty(n_penalties), np.zeros(n_penalties)
-    zeros = data.n_examples - ones
+    zeros = regressions.data.n_examples - ones
     if ones == 0 or zeros == 0:
-        intercept[:] = np.log((ones + 1) / (zeros + 1))
-    else:
-        y = np.ascontiguousarray(data.rows[:, v])
-        result = PathResult(beta, intercept, gap, np.zeros(4, np.int64))
-        l1_path(v, design, y, counts, goal, result)
-    return _Regression([sparse.csr_array(b[None]) for b in beta], intercept, gap)
+        n_penalties = len(penalties)
+        intercept = np.full(n_penalties, np.log((ones + 1) / (zeros + 1)))
+        empty = sparse.csr_array((1, regressions.data.n_vars))
+        return _Regression([empty] * n_penalties, intercept, np.zeros(n_penalties))
+    path = regressions.path(v, penalties, tolerance)
+    return _Regression([sparse.csr_array(b[None]) for b in path.beta], path.intercept, path.gap)
 
 
 def _gather(

@@ -1,11 +1,12 @@
 """Statistics of comparisons over datasets: signed-rank tests, corrections, ranks, mean ratios."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+
+from mnlearn.runtime.holm import holm as holm
 
 # Up to this many differences p is exact, beyond it is that of the normal approximation.
 MAX_EXACT = 200
@@ -84,17 +85,6 @@ def _exact_p(difference: NDArray[np.float64]) -> float:
         ways = grown
     observed = int(min(ranks[difference > 0].sum(), ranks[difference < 0].sum()))
     return float(min(1.0, 2 * ways[: observed + 1].sum()))
-
-
-def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
-    """Return p-values adjusted for their number by Holm's step-down rule, in the given order."""
-    p = np.asarray(p_values, float)
-    order = np.argsort(p, kind="stable")
-    factor = len(p) - np.arange(len(p))
-    adjusted = np.minimum(np.maximum.accumulate(p[order] * factor), 1.0)
-    out = np.empty_like(p)
-    out[order] = adjusted
-    return out
 
 
 def geometric_mean(values: ArrayLike) -> float:

@@ -22,6 +22,10 @@ from mnlearn.kernels.l1_logistic.quadratic_model import (
 MAX_STEPS = 300
 # So many steps without convergence are a sign that the model is far off.
 STEPS_PER_HESSIAN = 6
+# `explained` and `gain` of a path that does not end early.
+WHOLE_PATH = (2.0, -1.0)
+# A path does not end before so many penalties.
+_FEWEST_PENALTIES = 5
 _ARMIJO = 1e-3
 _MAX_HALVINGS = 30
 
@@ -33,17 +37,23 @@ class PathGoal(NamedTuple):
     factor : float64, (n_vars + 1,). The penalty of each coordinate is this times that of the path;
         positive, but 0 for a free intercept.
     tolerance : float64, greatest gap, as a share of the loss of the best constant.
+    explained, gain : float64. The path ends early where the loss is lower than that of the best
+        constant by a greater share than `explained`, or where a penalty lowers it by a smaller
+        share than `gain`; never with `WHOLE_PATH`.
     """
 
     penalties: NDArray[np.float64]
     factor: NDArray[np.float64]
     tolerance: float
+    explained: float
+    gain: float
 
 
 class PathResult(NamedTuple):
     """What `l1_path` writes.
 
-    beta : float64, (n_penalties, n_vars). intercept, gap : float64, (n_penalties,), gap in nats.
+    beta : float64, (n_penalties, n_vars). intercept, gap, loss : float64, (n_penalties,), gap and
+        loss in nats; the loss is without the penalty.
     work : int64, (4,), added to: passes over the data, Hessians, sweeps of coordinate descent, and
         steps that had to be shortened.
     """
@@ -51,6 +61,7 @@ class PathResult(NamedTuple):
     beta: NDArray[np.float64]
     intercept: NDArray[np.float64]
     gap: NDArray[np.float64]
+    loss: NDArray[np.float64]
     work: NDArray[np.int64]
 
 
@@ -83,6 +94,8 @@ class _State(NamedTuple):
 def l1_path(target, data, y, counts, goal, result):
     """Learn the coefficients of one variable for descending penalties, each from the last.
 
+    Returns the number of penalties before the path ended.
+
     target : int, the variable. data : LogisticData.
     y : uint8, (n_rows,), values of the target, of both kinds.
     counts : float64, (n_vars + 1, n_vars + 1), weight of the rows in which two coordinates
@@ -104,12 +117,32 @@ def l1_path(target, data, y, counts, goal, result):
     for p in range(len(goal.penalties)):
         state.penalty[:] = goal.penalties[p] * goal.factor
         loss = _minimise(target, data, y, goal, p, enough, loss, state, result)
-        result.intercept[p] = state.theta[n]
-        for j in range(n):
-            result.beta[p, j] = state.theta[j]
-            if data.free_intercept and data.flipped[j]:
-                result.beta[p, j] = -state.theta[j]
-                result.intercept[p] += state.theta[j]
+        _write(data, state, p, loss, result)
+        if _ends(goal, p, result.loss, constant_loss):
+            return p + 1
+    return len(goal.penalties)
+
+
+@kernel
+def _write(data, state, p, loss, result):
+    """Write the weights of penalty `p` as those of the columns that were given."""
+    n = len(data.flipped)
+    result.loss[p] = loss
+    result.intercept[p] = state.theta[n]
+    for j in range(n):
+        result.beta[p, j] = state.theta[j]
+        if data.free_intercept and data.flipped[j]:
+            result.beta[p, j] = -state.theta[j]
+            result.intercept[p] += state.theta[j]
+
+
+@kernel
+def _ends(goal, p, loss, constant_loss):
+    """Return whether the path ends at penalty `p`, given the losses so far."""
+    if p + 1 < _FEWEST_PENALTIES:
+        return False
+    explained = (constant_loss - loss[p]) / constant_loss
+    return explained > goal.explained or loss[p - 1] - loss[p] < goal.gain * constant_loss
 
 
 @kernel

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.learning.ising import EdgeStability, IsingNetwork
+from mnlearn.learning.ising.network import IsingNetwork
+from mnlearn.learning.ising.stability import EdgeStability
 from mnlearn.report.figures.canvas import BLUE, DPI, GREY, WIDTHS, style
 from mnlearn.report.figures.networks import (
     draw_edges,

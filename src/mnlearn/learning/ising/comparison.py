@@ -1,0 +1,213 @@
+"""Comparison of the Ising networks of several groups of examples, by permutation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.learning.ising.estimation import (
+    GAMMA,
+    check_settings,
+    estimate,
+    find_dropped,
+    learn_ising,
+)
+from mnlearn.learning.ising.network import IsingNetwork
+from mnlearn.learning.ising.resampling import count_rows, draw_rows, map_resamples, select_rows
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.holm import holm
+from mnlearn.runtime.random_streams import stream
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Two statistics that differ by less are the same: weights are exact to about this.
+_EQUAL = 1e-5
+# The label of all groups, if there are more than two.
+ALL = "all"
+STRENGTH, LARGEST = "global strength", "largest edge difference"
+
+
+@dataclass(frozen=True, eq=False)
+class IsingComparison:
+    """The networks of groups, and tests of whether they differ.
+
+    Attributes
+    ----------
+    networks : dict of str to IsingNetwork
+        The network of each group.
+    dropped : tuple of str
+        Variables that were left out, because a value occurs fewer than twice in some group.
+    tests : pandas.DataFrame
+        Columns `groups` ("all", or two names), `test` ("global strength" or "largest edge
+        difference"), `value`, `p` and `p_holm` (corrected for the number of pairs of groups).
+    edges : pandas.DataFrame
+        For the same `groups` and every pair of variables: `source`, `target`, one column
+        `weight: GROUP` for each group, `difference` (largest minus smallest weight), `p`
+        and `p_holm` (corrected for the number of pairs of variables).
+    """
+
+    networks: dict[str, IsingNetwork]
+    dropped: tuple[str, ...]
+    tests: "pd.DataFrame"
+    edges: "pd.DataFrame"
+
+
+def compare(
+    groups: Mapping[str, Dataset],
+    n_permutations: int = 1000,
+    *,
+    gamma: float = GAMMA,
+    merge: str = "and",
+    seed: int = 20,
+    threads: int = 1,
+) -> IsingComparison:
+    """Test whether the networks of groups differ, by exchanging examples between the groups.
+
+    Parameters
+    ----------
+    groups
+        Examples of each group, at least two groups, with the same variables and no weights.
+    n_permutations
+        Number of permutations, at least 1.
+    gamma, merge
+        As in `learn_ising`.
+    seed
+        Seed of the permutations.
+    threads
+        Number of threads; the result does not depend on it.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two groups, their variables differ, examples have weights, or fewer
+        than two variables have both values at least twice in each group.
+
+    Notes
+    -----
+    Three statistics are the global strength (sum of the absolute weights), the largest difference
+    of an edge, and the difference of each edge. For more than two groups a difference is that of
+    the largest and the smallest value. The p-value is (1 + number of permutations with a statistic
+    at least as large) / (1 + number of permutations). With more than two groups, every two are
+    compared too, by exchanging examples between these two. Holm's rule corrects the tests of one
+    statistic over the pairs of groups, and those of edges over the pairs of variables.
+
+    References
+    ----------
+    .. [1] van Borkulo et al., "Comparing network structures on three aspects: a permutation test",
+       Psychological Methods, 2022.
+    .. [2] Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications
+       in Genetics and Molecular Biology, 2010.
+    """
+    import pandas as pd
+
+    check_settings(gamma, merge)
+    if n_permutations < 1:
+        raise InputError(f"permutations: expected at least 1, got {n_permutations}.")
+    dropped, kept = _common_variables(groups)
+    found = {name: learn_ising(data, gamma, merge, threads) for name, data in kept.items()}
+    tests, edges = [], []
+    for label, members in _sets(list(kept)):
+        chosen = {name: kept[name] for name in members}
+        observed, reached = _permute(chosen, n_permutations, (gamma, merge), seed, threads)
+        p = (1 + reached) / (1 + n_permutations)
+        for k, test in enumerate((STRENGTH, LARGEST)):
+            tests.append({"groups": label, "test": test, "value": observed[k], "p": p[k]})
+        edges.append(_edges_frame(label, found, observed[2:], p[2:]))
+    return IsingComparison(
+        found, dropped, _correct_pairs(pd.DataFrame(tests)), pd.concat(edges, ignore_index=True)
+    )
+
+
+def _sets(names: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the sets of groups that are compared, with their labels."""
+    pairs = [(" – ".join(pair), pair) for pair in combinations(names, 2)]
+    return pairs if len(names) == 2 else [(ALL, tuple(names)), *pairs]
+
+
+def _correct_pairs(tests: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the tests with p-values that are corrected for the number of pairs of groups."""
+    tests["p_holm"] = tests["p"]
+    for test in (STRENGTH, LARGEST):
+        rows = (tests["groups"] != ALL) & (tests["test"] == test)
+        tests.loc[rows, "p_holm"] = holm(tests.loc[rows, "p"].tolist())
+    return tests
+
+
+def _common_variables(
+    groups: Mapping[str, Dataset],
+) -> tuple[tuple[str, ...], dict[str, Dataset]]:
+    """Return the names of variables to leave out, and the groups without them."""
+    if len(groups) < 2:
+        raise InputError("groups: expected at least two.")
+    first = next(iter(groups.values()))
+    labels = first.names or tuple(f"V{v}" for v in range(first.n_vars))
+    for name, data in groups.items():
+        if data.n_vars != first.n_vars or (data.names or labels) != labels:
+            raise InputError(f"group {name}: expected the variables of the first group.")
+        count_rows(data)
+    left_out = np.any([find_dropped(data) for data in groups.values()], axis=0)
+    if np.count_nonzero(~left_out) < 2:
+        raise InputError("groups: fewer than two variables have both values twice in each group.")
+    kept = np.flatnonzero(~left_out)
+    names = tuple(labels[v] for v in kept)
+    return tuple(labels[v] for v in np.flatnonzero(left_out)), {
+        name: merge_rows(data.rows[data.row_of][:, kept], names=names)
+        for name, data in groups.items()
+    }
+
+
+def _permute(
+    groups: Mapping[str, Dataset],
+    n_permutations: int,
+    settings: tuple[float, str],
+    seed: int,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the statistics, and how many permutations have one that is at least as large."""
+    sizes = [int(data.n_examples) for data in groups.values()]
+    pooled = merge_rows(np.concatenate([data.rows[data.row_of] for data in groups.values()]))
+    count = count_rows(pooled)
+    upper = np.triu_indices(pooled.n_vars, 1)
+
+    def learn(b: int) -> NDArray[np.float64]:
+        rng, left, weights = stream(seed, "ising", "permutation", *groups, str(b)), count, []
+        for size in sizes:
+            drawn = draw_rows(left, size, rng)
+            left = left - drawn
+            weights.append(estimate(select_rows(pooled, drawn), *settings).weight[upper])
+        return _statistics(weights)
+
+    own = [estimate(data, *settings, threads).weight[upper] for data in groups.values()]
+    observed = _statistics(own)
+    permuted = map_resamples(learn, n_permutations, "permutations", threads)
+    return observed, np.sum([one >= observed - _EQUAL for one in permuted], axis=0)
+
+
+def _statistics(weights: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the differences of global strength, of the edge that differs most, and of each."""
+    strength = np.array([np.abs(of_group).sum() for of_group in weights])
+    edges = np.ptp(np.array(weights), axis=0)
+    return np.concatenate([[np.ptp(strength), edges.max()], edges])
+
+
+def _edges_frame(
+    label: str,
+    networks: Mapping[str, IsingNetwork],
+    difference: NDArray[np.float64],
+    p: NDArray[np.float64],
+) -> "pd.DataFrame":
+    """Return the tests of the edges, the least p-value first."""
+    import pandas as pd
+
+    labels = np.array(next(iter(networks.values())).labels, dtype=object)
+    u, v = np.triu_indices(len(labels), 1)
+    columns = {"groups": label, "source": labels[u], "target": labels[v]}
+    columns |= {f"weight: {name}": network.weight[u, v] for name, network in networks.items()}
+    columns |= {"difference": difference, "p": p, "p_holm": holm(p.tolist())}
+    frame = pd.DataFrame(columns)
+    return frame.iloc[np.lexsort((-difference, p))]

@@ -1,0 +1,172 @@
+"""An estimated Ising network, and its tables."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.learning.neighbourhoods import build_pair_features
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mnlearn.learning.ising.stability import EdgeStability
+
+# Values of the variables that weights and thresholds can be for.
+CODINGS = ("0/1", "-1/1")
+
+
+@dataclass(frozen=True, eq=False)
+class IsingNetwork:
+    """Pairwise network over {0, 1} variables: P(x) ∝ exp(Σ threshold_v x_v + Σ weight_uv x_u x_v).
+
+    Attributes
+    ----------
+    weight : float64 array of shape (n_vars, n_vars)
+        Symmetric; 0 on the diagonal and where there is no edge.
+    threshold : float64 array of shape (n_vars,)
+        Intercepts of the regressions.
+    regression : float64 array of shape (n_vars, n_vars)
+        Row v has the weights of the other variables in the regression of v.
+    penalty, ebic : float64 array of shape (n_vars,)
+        Chosen penalty of each regression, and its EBIC.
+    at_end : bool array of shape (n_vars,)
+        Whether the smallest penalty of the path was chosen.
+    dropped : bool array of shape (n_vars,)
+        Whether the variable was left out, because a value occurs fewer than twice. It has no
+        edges, its threshold is that of its frequency, and its penalty and EBIC are NaN.
+    frequency : float64 array of shape (n_vars,)
+        Share of the examples in which each variable is 1.
+    names : tuple of str, or None
+        Names of the variables.
+    """
+
+    weight: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    regression: NDArray[np.float64]
+    penalty: NDArray[np.float64]
+    ebic: NDArray[np.float64]
+    at_end: NDArray[np.bool_]
+    dropped: NDArray[np.bool_]
+    frequency: NDArray[np.float64]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the variables; V0, V1, ... if they have none."""
+        return self.names or tuple(f"V{v}" for v in range(len(self.threshold)))
+
+    @property
+    def dropped_labels(self) -> list[str]:
+        """Names of the variables that were left out."""
+        return [self.labels[v] for v in np.flatnonzero(self.dropped)]
+
+    def edges(self) -> NDArray[np.int64]:
+        """Return the edges as pairs of variables, strongest first.
+
+        Returns
+        -------
+        int64 array of shape (n_edges, 2)
+            Pairs (u, v) with u < v.
+        """
+        u, v = np.nonzero(np.triu(self.weight, 1))
+        order = np.lexsort((v, u, -np.abs(self.weight[u, v])))
+        return np.column_stack([u, v])[order]
+
+    def plus_minus(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return weights and thresholds of the same distribution over {-1, 1} variables."""
+        return self.weight / 4, self.threshold / 2 + self.weight.sum(axis=1) / 4
+
+    def markov_network(self) -> MarkovNetwork:
+        """Return the network with features X_v = 1 and, for every edge, X_u = 1 and X_v = 1."""
+        n_vars, edges = len(self.threshold), self.edges()
+        weight = np.concatenate([self.threshold, self.weight[tuple(edges.T)]])
+        return markov_network(n_vars, build_pair_features(n_vars, edges), weight, self.names)
+
+    def edges_frame(
+        self, stability: "EdgeStability | None" = None, coding: str = "0/1"
+    ) -> "pd.DataFrame":
+        """Return the edges as a table, strongest first.
+
+        Parameters
+        ----------
+        stability
+            Result of `bootstrap`; its columns are added, and then the pairs that are edges in
+            resamples only, most frequent first, with weight 0.
+        coding
+            Values of the variables that the weights are for: "0/1" or "-1/1".
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `source`, `target`, `weight`, `in_regression_of_source` and
+            `in_regression_of_target`; with `stability` also `bootstrap_share`, `bootstrap_mean`,
+            `bootstrap_low` and `bootstrap_high`.
+        """
+        import pandas as pd
+
+        scale, _ = self._in_coding(coding)
+        pairs = self.edges()
+        if stability is not None:
+            pairs = np.concatenate([pairs, stability.pairs_beside(self.weight)])
+        labels, (u, v) = np.array(self.labels, dtype=object), pairs.T
+        columns = {
+            "source": labels[u],
+            "target": labels[v],
+            "weight": scale * self.weight[u, v],
+            "in_regression_of_source": scale * self.regression[u, v],
+            "in_regression_of_target": scale * self.regression[v, u],
+        }
+        if stability is not None:
+            columns["bootstrap_share"] = stability.share[u, v]
+            columns["bootstrap_mean"] = scale * stability.mean[u, v]
+            columns["bootstrap_low"] = scale * stability.low[u, v]
+            columns["bootstrap_high"] = scale * stability.high[u, v]
+        return pd.DataFrame(columns)
+
+    def variables_frame(self, coding: str = "0/1") -> "pd.DataFrame":
+        """Return the variables as a table, in their order.
+
+        Parameters
+        ----------
+        coding
+            Values of the variables that thresholds and strengths are for: "0/1" or "-1/1".
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `variable`, `frequency` (of the value 1), `threshold`, `degree` (number of
+            edges), `strength` (sum of their absolute weights), `penalty` and `ebic`.
+        """
+        import pandas as pd
+
+        scale, threshold = self._in_coding(coding)
+        return pd.DataFrame(
+            {
+                "variable": self.labels,
+                "frequency": self.frequency,
+                "threshold": threshold,
+                "degree": (self.weight != 0).sum(axis=1),
+                "strength": scale * np.abs(self.weight).sum(axis=1),
+                "penalty": self.penalty,
+                "ebic": self.ebic,
+            }
+        )
+
+    def weights_frame(self, coding: str = "0/1") -> "pd.DataFrame":
+        """Return the matrix of weights as a table whose rows and columns are the variables."""
+        import pandas as pd
+
+        scale, _ = self._in_coding(coding)
+        # Two columns of the CSV file must not have the same name.
+        index = pd.Index(self.labels, name=None if "variable" in self.labels else "variable")
+        return pd.DataFrame(scale * self.weight, index=index, columns=self.labels)
+
+    def _in_coding(self, coding: str) -> tuple[float, NDArray[np.float64]]:
+        """Return the factor of all weights, and the thresholds, for other values of variables."""
+        if coding not in CODINGS:
+            raise InputError(f"coding: expected one of {', '.join(CODINGS)}, got {coding!r}.")
+        return (1.0, self.threshold) if coding == "0/1" else (0.25, self.plus_minus()[1])

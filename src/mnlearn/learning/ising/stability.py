@@ -1,0 +1,146 @@
+"""How stable an Ising network is: weights of resamples, their differences, dropped examples."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The interval of the bootstrapped weights, as quantiles.
+INTERVAL = (0.025, 0.975)
+# Shares of the examples that are dropped, and what the CS coefficient asks for (Epskamp et al.).
+DROPPED = tuple(np.linspace(0.05, 0.75, 10).round(4).tolist())
+LEAST_CORRELATION, CERTAINTY = 0.7, 0.95
+# What `drop_cases` compares with the network of all examples.
+MEASURES = ("edges", "strength", "expected_influence")
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeStability:
+    """How often, and with what weights, pairs are edges in networks of resampled examples.
+
+    Attributes
+    ----------
+    share : float64 array of shape (n_vars, n_vars)
+        Share of the resamples in which the pair is an edge.
+    mean : float64 array of shape (n_vars, n_vars)
+        Mean of the weights; where there is no edge, the weight is 0.
+    low, high : float64 array of shape (n_vars, n_vars)
+        Quantiles `INTERVAL` of the weights.
+    weights : float64 array of shape (n_resamples, n_pairs)
+        Weights of the pairs (u, v) with u < v, by u and then v, in each resample.
+    """
+
+    share: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def pairs_beside(self, weight: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the pairs that are edges in resamples but have no weight, most frequent first."""
+        pairs = np.argwhere(np.triu((self.share > 0) & (weight == 0), 1))
+        return pairs[np.argsort(-self.share[tuple(pairs.T)], kind="stable")]
+
+    def weights_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the weights of pairs (u, v) in each resample, (n_resamples, n_given)."""
+        n_vars = len(self.share)
+        place = np.zeros((n_vars, n_vars), np.int64)
+        place[np.triu_indices(n_vars, 1)] = np.arange(self.weights.shape[1])
+        return self.weights[:, place[pairs.min(axis=1), pairs.max(axis=1)]]
+
+    def strengths(self) -> NDArray[np.float64]:
+        """Return the strength of each variable in each resample, (n_resamples, n_vars)."""
+        return sum_by_variable(np.abs(self.weights), len(self.share))
+
+
+def sum_by_variable(weights: NDArray[np.float64], n_vars: int) -> NDArray[np.float64]:
+    """Return the sums over the pairs of each variable; the last axis has the pairs (u, v), u < v.
+
+    Returns
+    -------
+    float64 array of shape (..., n_vars)
+    """
+    u, v = np.triu_indices(n_vars, 1)
+    member = np.zeros((len(u), n_vars))
+    member[np.arange(len(u)), u] = member[np.arange(len(v)), v] = 1.0
+    return np.asarray(weights @ member)
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Bootstrapped differences between numbers of one network, for every pair of them.
+
+    Attributes
+    ----------
+    first, second : int64 array of shape (n_differences,)
+        The two numbers of each difference, by their places.
+    value : float64 array of shape (n_differences,)
+        First minus second, in the network of all examples.
+    low, high : float64 array of shape (n_differences,)
+        Quantiles `INTERVAL` of the difference.
+    """
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """Whether 0 is outside the interval."""
+        return (self.low > 0) | (self.high < 0)
+
+
+def bootstrap_differences(
+    found: NDArray[np.float64], resampled: NDArray[np.float64]
+) -> Differences:
+    """Return the difference of every two numbers with its bootstrap interval.
+
+    Parameters
+    ----------
+    found
+        The numbers, (n,).
+    resampled
+        The numbers in each resample, (n_resamples, n).
+
+    References
+    ----------
+    .. [1] Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy",
+       Behavior Research Methods, 2018.
+    """
+    first, second = np.triu_indices(len(found), 1)
+    low, high = np.empty(len(first)), np.empty(len(first))
+    # One number at a time keeps memory small: the pairs grow with the square of the edges.
+    for k in range(len(found) - 1):
+        here = first == k
+        difference = resampled[:, [k]] - resampled[:, second[here]]
+        low[here], high[here] = np.quantile(difference, INTERVAL, axis=0)
+    return Differences(first, second, found[first] - found[second], low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class CaseDropping:
+    """Correlations of networks of fewer examples with the network of all examples.
+
+    Attributes
+    ----------
+    dropped : float64 array of shape (n_shares,)
+        Shares of the examples that were dropped.
+    correlation : dict of str to float64 array of shape (n_shares, n_resamples)
+        For each of `MEASURES`; NaN where a correlation is not defined, as without any edge.
+    """
+
+    dropped: NDArray[np.float64]
+    correlation: dict[str, NDArray[np.float64]]
+
+    def coefficient(self, measure: str) -> float:
+        """Return the CS coefficient.
+
+        It is the largest share of examples that can be dropped such that 95 % of the correlations
+        are at least 0.7, and 0 if there is none. A correlation that is not defined does not count
+        as high.
+        """
+        high = np.nan_to_num(self.correlation[measure], nan=-1.0) >= LEAST_CORRELATION
+        stable = self.dropped[high.mean(axis=1) >= CERTAINTY]
+        return float(stable.max()) if len(stable) else 0.0
