@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import (
     Dataset,
     check_columns,
@@ -22,6 +23,7 @@ from mnlearn.api.inputs import (
 from mnlearn.api.kinds import core
 from mnlearn.api.models import public
 from mnlearn.api.scores import score
+from mnlearn.data.reading import Reading
 from mnlearn.learning.learner import Learner
 from mnlearn.learning.parameters import public_name
 from mnlearn.learning.tuning import tune
@@ -70,6 +72,8 @@ class Estimator(DensityMixin, BaseEstimator):
     binarize: float | None
     random_state: Any
     n_jobs: int | None
+    # How the table given to `fit` was read.
+    _reading: Reading = PYTHON
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a model.
@@ -152,6 +156,11 @@ class Estimator(DensityMixin, BaseEstimator):
     def _read(self, X: Any, sample_weight: Any, *, reset: bool) -> Dataset:
         if isinstance(X, Dataset):
             return self._read_dataset(X, sample_weight, reset)
+        if is_frame(X) and self.binarize is None:
+            # Other data are read like those of `fit`.
+            X, found = read_frame(X, PYTHON if reset else self._reading)
+            if reset:
+                self._reading = found
         check_columns(X)
         # What is missing or infinite is refused below, where the column is named.
         checked = validate_data(

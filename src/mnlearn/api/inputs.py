@@ -9,23 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mnlearn.api.frames import is_frame, read_frame
 from mnlearn.data.dataset import Dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import frame_names
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import available_threads
 
-__all__ = ["Dataset"]
+__all__ = ["Dataset", "is_frame"]
 
 # Rows are repeated up to so many cells.
 _REPEATED = 100_000_000
 # A cell of a matrix by its place, for messages: (row, column).
 _Place = tuple[int, int]
-
-
-def is_frame(X: Any) -> bool:
-    """Tell whether data are a table with named columns, such as a pandas DataFrame."""
-    return hasattr(X, "columns") and hasattr(X, "iloc")
 
 
 def labels_of(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...]:
@@ -68,6 +64,8 @@ def to_dataset(
         if sample_weight is not None:
             raise InputError("sample_weight: expected none with a Dataset, which has its own.")
         return X
+    if is_frame(X) and binarize is None:
+        X, _ = read_frame(X, argument=argument)
     names = frame_names(X) if names is None else tuple(names)
     rows = to_binary(X, names=names, binarize=binarize, argument=argument)
     weight = to_weights(sample_weight, len(rows))

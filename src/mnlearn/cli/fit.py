@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,11 +12,15 @@ from mnlearn.cli.options import (
     expansion_option,
     groups_option,
     parse_settings,
+    reading_options,
     seed_option,
     threads_option,
 )
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from mnlearn.data.reading import Reading
 
 
 @click.command()
@@ -26,6 +31,7 @@ from mnlearn.runtime.errors import InputError
 @click.option("--grid", "grid_path", type=FILE, help="YAML file of parameter: [values].")
 @click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, lw).")
 @groups_option
+@reading_options
 @click.option(
     "--out", type=FILE, required=True, help="Model file, in a form that `mnlearn convert` names."
 )
@@ -42,6 +48,7 @@ def fit(
     grid_path: Path | None,
     network: Path | None,
     groups: str | None,
+    reading: "Reading",
     out: Path,
     trace: Path | None,
     limit: ExpansionLimit,
@@ -67,10 +74,11 @@ def fit(
     searched = any(len(values) > 1 for values in grid.values())
     if searched and valid is None:
         raise InputError("--grid: expected --valid, the data to choose values on.")
-    data = read_grouped(train, groups, limit)
+    found = read_grouped(train, groups, limit, reading)
+    data = found.complete(train)
     criterion = None
     if valid is not None:
-        valid_data = read_grouped(valid, groups, limit)
+        valid_data = read_grouped(valid, groups, limit, found.reading).complete(valid)
         check_data(valid, data, valid_data)
         criterion = validation_score(learner, valid_data, threads)
     given = load_network(network)

@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn.cli.files import name_file
-from mnlearn.cli.options import FILE, FOLDER, expansion_option, seed_option, threads_option
+from mnlearn.cli.options import (
+    FILE,
+    FOLDER,
+    expansion_option,
+    reading_options,
+    seed_option,
+    threads_option,
+)
 from mnlearn.runtime.decompression import ExpansionLimit
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.reading import Reading
     from mnlearn.learning.ising import EdgeStability, IsingNetwork
 
 # A value that occurs less often says little about the other variables.
@@ -44,6 +52,7 @@ _RARE = 10
     show_default=True,
     help="Values that weights and thresholds are for.",
 )
+@reading_options
 @expansion_option
 @threads_option
 @seed_option
@@ -55,6 +64,7 @@ def ising(
     merge: str,
     bootstraps: int,
     coding: str,
+    reading: "Reading",
     limit: ExpansionLimit,
     threads: int,
     seed: int,
@@ -72,10 +82,10 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings and provenance
     """
-    from mnlearn.data.text import load_dataset
+    from mnlearn.data.examples import load_dataset
     from mnlearn.learning.ising import bootstrap, learn_ising
 
-    data = load_dataset(data_path, limit)
+    data = load_dataset(data_path, limit, reading)
     stability = None
     with name_file(data_path):
         network = learn_ising(data, gamma, merge, threads)

@@ -1,5 +1,6 @@
 """The command `mnlearn score`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from mnlearn.cli.options import (
     expansion_option,
     inference_options,
     json_option,
+    reading_options,
     seed_option,
     threads_option,
 )
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.reading import Reading
     from mnlearn.inference.score import Score
     from mnlearn.inference.settings import Inference
 
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 )
 @click.option("--groups", type=FILE, help="JSON file of query groups, lists of variables.")
 @click.option("--per-example", type=FILE, help="Write the score of every example to this CSV.")
+@reading_options
 @expansion_option
 @threads_option
 @seed_option
@@ -61,6 +65,7 @@ def score(
     folds: int,
     groups: Path | None,
     per_example: Path | None,
+    reading: "Reading",
     limit: ExpansionLimit,
     threads: int,
     seed: int,
@@ -76,7 +81,7 @@ def score(
           the partition function is the Bethe estimate with --inference bp, and a lower bound
           with --inference meanfield, so that ll is too high)
     """
-    from mnlearn.data.text import load_dataset
+    from mnlearn.data.examples import load_dataset
     from mnlearn.inference.annealing import Annealing
     from mnlearn.inference.settings import ITERATIVE
     from mnlearn.models.io.formats import load_model
@@ -85,7 +90,8 @@ def score(
 
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
-    model, data = load_model(model_path), load_dataset(data_path, limit)
+    model = load_model(model_path)
+    data = load_dataset(data_path, limit, replace(reading, names=model.names))
     check_data(data_path, model, data)
     query = _query_groups(groups, model.n_vars, folds, seed)
     if metric == "pll":
