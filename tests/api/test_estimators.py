@@ -200,3 +200,26 @@ def test_a_table_is_read_as_people_write_it():
     np.testing.assert_array_equal(data.rows[data.row_of], ROWS)
     with pytest.raises(mn.InputError, match="source, keep=: there is no column 'age'"):
         mn.read_data(CODED, ones="sleep=2", keep="age")
+
+
+def test_missing_cells_in_python():
+    holes = FRAME.astype(float).mask(np.random.default_rng(0).random(FRAME.shape) < 0.2)
+    for missing in ("drop", "impute", "em"):
+        learner = mn.ChowLiu(missing=missing).fit(holes)
+        assert learner.n_features_in_ == 4
+        assert np.isfinite(learner.score(holes))
+    assert learner.score(holes) >= mn.ChowLiu(missing="drop").fit(holes).score(holes)
+    full = mn.impute(holes, random_state=3)
+    assert full.notna().all().all()
+    assert (full == holes)[holes.notna()].sum().sum() == holes.notna().sum().sum()
+    words = holes.replace({0.0: "no", 1.0: "yes"}).astype(object)
+    with pytest.warns(UserWarning, match="yes counts as 1 in 4 columns"):
+        assert mn.impute(words, random_state=3).equals(full)
+    assert mn.Ising(missing="drop").fit(holes).n_features_in_ == 4
+    for made, message in (
+        (lambda: mn.DTSL(missing="em").fit(holes), "missing: em needs a learner of circuits"),
+        (lambda: mn.DTSL(missing="mean").fit(holes), "missing: expected drop, impute, em or None"),
+        (lambda: mn.score(learner, holes, "pll"), r"row \d+, column '\w+': is missing"),
+    ):
+        with pytest.raises(mn.InputError, match=message):
+            made()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.api.frames import PYTHON, is_frame, read_frame
-from mnlearn.api.inputs import Dataset, to_dataset
+from mnlearn.api.inputs import Dataset, to_complete_dataset
 from mnlearn.api.kinds import core
 from mnlearn.api.models import Model, public
 from mnlearn.data.examples import load_dataset
@@ -86,5 +86,5 @@ def read_data(
     said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
     reading = Reading.said(said, PYTHON.form)
     if is_frame(source):
-        return to_dataset(read_frame(source, reading, "source")[0], argument="source")
+        return to_complete_dataset(read_frame(source, reading, "source")[0], argument="source")
     return load_dataset(source, reading=reading)

@@ -5,8 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_text_form
-from mnlearn.cli.options import FILE, expansion_option, groups_option, json_option, reading_options
+from mnlearn.cli.files import check_text_form, treat_missing
+from mnlearn.cli.options import (
+    FILE,
+    expansion_option,
+    groups_option,
+    json_option,
+    missing_option,
+    reading_options,
+    seed_option,
+)
 from mnlearn.cli.printing import print_record
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
@@ -33,6 +41,8 @@ if TYPE_CHECKING:
 )
 @groups_option
 @reading_options
+@missing_option
+@seed_option
 @expansion_option
 def convert(
     *,
@@ -42,6 +52,8 @@ def convert(
     given: Path | None,
     groups: str | None,
     reading: "Reading",
+    missing: str,
+    seed: int,
     limit: ExpansionLimit,
 ) -> None:
     """Convert a model or a data file; the forms are named by the suffixes.
@@ -71,14 +83,14 @@ def convert(
             model = _given(model, given)
         save_model(model, target)
         return
-    from mnlearn.data.examples import load_dataset
+    from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import declare_groups
     from mnlearn.data.text import save_text
 
     if target.suffix != ".npz":
         check_text_form(target)
     data = (
-        load_dataset(source, limit, reading)
+        treat_missing(load_examples(source, limit, reading), missing, source, seed=seed)
         if categories is None
         else _encoded(source, categories, limit)
     )

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.files import name_file
+from mnlearn.cli.files import name_file, treat_missing
 from mnlearn.cli.options import (
     FILE,
     FOLDER,
     expansion_option,
+    missing_option,
     reading_options,
     seed_option,
     threads_option,
@@ -53,6 +54,7 @@ _RARE = 10
     help="Values that weights and thresholds are for.",
 )
 @reading_options
+@missing_option
 @expansion_option
 @threads_option
 @seed_option
@@ -65,6 +67,7 @@ def ising(
     bootstraps: int,
     coding: str,
     reading: "Reading",
+    missing: str,
     limit: ExpansionLimit,
     threads: int,
     seed: int,
@@ -82,10 +85,11 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings and provenance
     """
-    from mnlearn.data.examples import load_dataset
+    from mnlearn.data.examples import load_examples
     from mnlearn.learning.ising import bootstrap, learn_ising
 
-    data = load_dataset(data_path, limit, reading)
+    found = load_examples(data_path, limit, reading)
+    data = treat_missing(found, missing, data_path, seed=seed, threads=threads)
     stability = None
     with name_file(data_path):
         network = learn_ising(data, gamma, merge, threads)

@@ -81,6 +81,14 @@ def reading_options(command: F) -> F:
     return cast(F, wrapped)
 
 
+missing_option = click.option(
+    "--missing",
+    type=click.Choice(["refuse", "drop", "impute"]),
+    default="refuse",
+    show_default=True,
+    help="What is done about missing cells: drop the rows, or fill the cells in.",
+)
+
 _READING = ("ones", "leave_out", "keep", "na")
 _READING_OPTIONS = (
     click.option(

@@ -142,8 +142,8 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     if found.note is not None:
         say(found.note)
     names = check_names(found.names, f"{path}, line 1") if has_names else None
-    data = _data_of(found, names)
-    return Examples(data, reading_of(found, reading), None if has_names else fault)
+    made = _data_of(found, names)
+    return Examples(made, reading_of(found, reading), None if has_names else fault)
 
 
 def _may_number_rows(data: Dataset) -> bool:

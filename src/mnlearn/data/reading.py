@@ -18,6 +18,7 @@ from mnlearn.runtime.errors import InputError
 MISSING_TEXTS = frozenset(("", "na", "nan", "n/a", "<na>", "null"))
 # Words for 0 and 1, in any capitals.
 _WORDS = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
+_PLAIN = {("0", "1"), *_WORDS}
 # Headers of the column of row numbers that pandas and R write, and of columns that name people.
 _INDEX = ("", "unnamed: 0", "index", "rownames", "row.names")
 _ID = re.compile(
@@ -230,6 +231,10 @@ def _as_before(
 ) -> _Code:
     """Return the reading of other data for the same column."""
     zero, one = reading.codes[column.name]
+    natural = _by_values(known)
+    if {natural, _by_values([zero, one])} <= _PLAIN:
+        # 0 and 1, True and False, yes and no are the same in all files.
+        return _Code(column, natural, given=True)
     for text in known:
         if not (_same(text, one) or (zero == "" and len(known) <= 2) or _same(text, zero)):
             row = column.first_row(column.texts.index(text))
