@@ -8,8 +8,8 @@ import pytest
 from faults.counting import Counts
 from made_server import Server, make_benchmark
 from mnlearn.data.dataset import merge_rows
+from mnlearn.data.examples import load_dataset
 from mnlearn.data.splits import SPLITS
-from mnlearn.data.text import load_dataset
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import DependencyNetwork, tree_network
 from mnlearn.models.features import features_of

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mnlearn.api.files import load as load
     from mnlearn.api.files import read_data as read_data
     from mnlearn.api.files import save as save
+    from mnlearn.api.imputation import impute as impute
     from mnlearn.api.inputs import Dataset as Dataset
     from mnlearn.api.ising import Ising as Ising
     from mnlearn.api.learners import *  # noqa: F403
@@ -44,6 +45,7 @@ _PLACES = {
     "JunctionTreeModel": "api.models",
     "MarkovNetwork": "api.models",
     "from_dependency_network": "api.conversion",
+    "impute": "api.imputation",
     "load": "api.files",
     "read_data": "api.files",
     "save": "api.files",

@@ -161,8 +161,8 @@ def test_a_wrong_cell_is_named():
     missing.iloc[2, 1] = np.nan
     with pytest.raises(mn.InputError, match=r"X, row 2, column 'mood': is missing"):
         fit(missing)
-    words = FRAME.assign(sleep="yes")
-    with pytest.raises(mn.InputError, match=r"X, row 0, column 'sleep': .*got 'yes'"):
+    words = FRAME.assign(sleep="male")
+    with pytest.raises(mn.InputError, match=r"X, row 0, column 'sleep': .*got 'male'"):
         fit(words)
     with pytest.raises(mn.InputError, match=r"X, row 1, column 0: expected 0 or 1, got 2"):
         fit(sparse.csr_array([[0, 1], [2, 0]]))
@@ -172,3 +172,54 @@ def test_a_wrong_cell_is_named():
         fit(FRAME.to_dict("list"))
     assert mn.Atomic().fit(FRAME.astype(bool)).score(FRAME) == fit(FRAME).score(FRAME)
     assert mn.Atomic().fit(FRAME.astype("boolean")).score(FRAME) == fit(FRAME).score(FRAME)
+
+
+CODED = pd.DataFrame(
+    {
+        "person_id": [f"p{i}" for i in range(len(ROWS))],
+        "sleep": ROWS[:, 0] + 1,
+        "mood": ROWS[:, 1].astype(bool),
+        "work": ROWS[:, 2].astype(float),
+        "sport": np.where(ROWS[:, 3], "Yes", "no"),
+    }
+)
+
+
+def test_a_table_is_read_as_people_write_it():
+    """Codes and ids are told in a warning; other tables are read like that of `fit`."""
+    coded = CODED.assign(work=CODED["work"] + 1)
+    with pytest.warns(UserWarning, match="left out 'person_id'.*2 counts as 1 in 2 columns"):
+        learner = mn.ChowLiu().fit(coded)
+    assert list(learner.feature_names_in_) == list(FRAME.columns)
+    assert learner.score(coded[:20].assign(sleep=1)) == pytest.approx(
+        mn.ChowLiu().fit(FRAME).score(FRAME[:20].assign(sleep=0))
+    )
+    with pytest.raises(mn.InputError, match="column 'sleep': has 1 and 2, but 'work' has 0 and 1"):
+        mn.ChowLiu().fit(CODED)
+    data = mn.read_data(CODED, ones="sleep=2", leave_out="person_id")
+    np.testing.assert_array_equal(data.rows[data.row_of], ROWS)
+    with pytest.raises(mn.InputError, match="source, keep=: there is no column 'age'"):
+        mn.read_data(CODED, ones="sleep=2", keep="age")
+
+
+def test_missing_cells_in_python():
+    holes = FRAME.astype(float).mask(np.random.default_rng(0).random(FRAME.shape) < 0.2)
+    for missing in ("drop", "impute", "em"):
+        learner = mn.ChowLiu(missing=missing).fit(holes)
+        assert learner.n_features_in_ == 4
+        assert np.isfinite(learner.score(holes))
+    assert learner.score(holes) >= mn.ChowLiu(missing="drop").fit(holes).score(holes)
+    full = mn.impute(holes, random_state=3)
+    assert full.notna().all().all()
+    assert (full == holes)[holes.notna()].sum().sum() == holes.notna().sum().sum()
+    words = holes.replace({0.0: "no", 1.0: "yes"}).astype(object)
+    with pytest.warns(UserWarning, match="yes counts as 1 in 4 columns"):
+        assert mn.impute(words, random_state=3).equals(full)
+    assert mn.Ising(missing="drop").fit(holes).n_features_in_ == 4
+    for made, message in (
+        (lambda: mn.DTSL(missing="em").fit(holes), "missing: em needs a learner of circuits"),
+        (lambda: mn.DTSL(missing="mean").fit(holes), "missing: expected drop, impute, em or None"),
+        (lambda: mn.score(learner, holes, "pll"), r"row \d+, column '\w+': is missing"),
+    ):
+        with pytest.raises(mn.InputError, match=message):
+            made()

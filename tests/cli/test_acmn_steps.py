@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from command import succeed
-from mnlearn.data.text import load_dataset
+from mnlearn.data.examples import load_dataset
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.io.formats import load_model
 from mnlearn.report.tables import make_table

@@ -6,7 +6,7 @@ import pytest
 
 from command import mean, numbers, refuse, succeed
 from command_folder import fill_folder
-from mnlearn.data.text import load_dataset
+from mnlearn.data.examples import load_dataset
 
 
 @pytest.fixture(autouse=True)

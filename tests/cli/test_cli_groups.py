@@ -7,7 +7,7 @@ import pytest
 
 from command import mean, numbers, refuse, succeed
 from made_data import examples
-from mnlearn.data.text import load_dataset
+from mnlearn.data.examples import load_dataset
 from mnlearn.models.io.formats import load_model
 
 COLOURS, SIZES = ("red", "green", "blue"), ("S", "M", "L", "XL")

@@ -11,7 +11,8 @@ from command import mean, numbers, refuse, succeed
 from command_folder import fill_folder
 from conftest import random_data
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.text import load_dataset, save_text
+from mnlearn.data.examples import load_dataset
+from mnlearn.data.text import save_text
 
 
 @pytest.fixture(autouse=True)

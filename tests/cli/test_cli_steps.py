@@ -12,7 +12,8 @@ import pytest
 from command import numbers, refuse, run, succeed
 from command_folder import fill_folder
 from conftest import random_data
-from mnlearn.data.text import load_dataset, save_text
+from mnlearn.data.examples import load_dataset
+from mnlearn.data.text import save_text
 from mnlearn.study.datasets.embedded import load_embedded
 
 

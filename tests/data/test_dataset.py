@@ -15,7 +15,7 @@ from scipy import sparse
 import mnlearn
 from made_data import PLAIN, assert_same, examples, matrices, write
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.text import load_dataset
+from mnlearn.data.examples import load_dataset
 from mnlearn.runtime.errors import InputError
 
 

@@ -6,9 +6,9 @@ import pytest
 from made_data import assert_same, write
 from mnlearn.data.categories import encode, load_encoding, read_one_hot
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.examples import load_dataset
 from mnlearn.data.groups import find_groups
 from mnlearn.data.own_files import declare_groups, load_local
-from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from made_data import assert_same, matrices
 from mnlearn.data.dataset import load_npz, merge_rows
-from mnlearn.data.text import load_dataset
+from mnlearn.data.examples import load_dataset
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 

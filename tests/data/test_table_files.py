@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from made_data import examples, write
-from mnlearn.data.text import load_dataset
+from mnlearn.data.examples import load_dataset, load_examples
+from mnlearn.data.incomplete import IncompleteData
+from mnlearn.data.reading import Reading
 from mnlearn.runtime.errors import InputError
 
 ROWS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]])
@@ -44,10 +46,12 @@ def test_files_of_other_programs(tmp_path, caplog, content, note):
     ("content", "message"),
     [
         ("a,b\n1,1\n2,1\n", "column 'b': has only 1, which could be 0 or 1"),
+        ("no,b\n1,0\n0,1\n", "column 'no': may number the rows or be a variable; say --leave-out"),
+        ("a,b\n1,NA\n0,\n", "column 'b': all cells are missing; leave it out with --leave-out"),
         ("a,b\n1,0\n2,1\n", "column 'a': has 1 and 2, but 'b' has 0 and 1"),
         ("a,b\n1,0\n3,1\n", "line 3, column 1: expected 0 or 1, got '3'"),
         ("a,b\nmale,0\nfemale,1\n", "line 2, column 1: expected 0 or 1, got 'male'"),
-        ("a,b\n1.0,0\n,1\n", "line 2, column 1: expected 0 or 1, got '1.0'"),
+        ("a,b\n1.0,0\n,1\n", "example 2, column 'a': is missing, and 1 of 2 examples have"),
         ("id,b\n1,0\n1,1\n7,0\n", "line 4, column 1: expected 0 or 1, got '7'"),
         ("a,b\nyes,0\ntrue,1\n", "line 2, column 1: expected 0 or 1, got 'yes'"),
     ],
@@ -56,3 +60,46 @@ def test_what_could_be_read_in_two_ways_is_refused(tmp_path, content, message):
     with pytest.raises(InputError) as caught:
         load_dataset(write(tmp_path / "a.csv", content))
     assert message in str(caught.value)
+
+
+def read(tmp_path, content, **said):
+    found = load_examples(write(tmp_path / "a.csv", content), reading=Reading(**said))
+    return found.data, found.reading
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "values", "names"),
+    [
+        ("a,b\nmale,0\nfemale,1\n", {"ones": ("male",)}, [[1, 0], [0, 1]], ("a", "b")),
+        ("a,b\n1,1\n2,1\n", {"ones": ("2",)}, [[0, 0], [1, 0]], ("a", "b")),
+        ("a,b\n1,0\n2,1\n", {"ones": ("a=1",)}, [[1, 0], [0, 1]], ("a", "b")),
+        ("a,b\n-1,1\n1,-1\n", {"ones": ("1",)}, [[0, 1], [1, 0]], ("a", "b")),
+        ("no,b\n1,0\n0,1\n", {"keep": ("no",)}, [[1, 0], [0, 1]], ("no", "b")),
+        ("no,b\n1,0\n0,1\n", {"leave_out": ("no",)}, [[0], [1]], ("b",)),
+        ("no,b\n1,0\n0,1\n", {"names": ("b",)}, [[0], [1]], ("b",)),
+        ("a,b\n1,?\n-9,1\n", {"na": ("?", "-9")}, [[1, 2], [2, 1]], ("a", "b")),
+        ("1,?\nNA,0\n", {"na": ("?",)}, [[1, 2], [2, 0]], None),
+        ('"a";"b c"\n"1";1,0;0,0\n"2";0,0;1,0\n', {}, [[1, 0], [0, 1]], ("a", "b c")),
+        ('"a, x"\tb\n1.0\tnan\n0.0\t1.0\n', {}, [[1, 2], [0, 1]], ("a, x", "b")),
+    ],
+)
+def test_options_decide(tmp_path, content, said, values, names):
+    data, _ = read(tmp_path, content, **said)
+    given = data.values if isinstance(data, IncompleteData) else examples(data)
+    assert given.tolist() == values
+    assert data.names == names
+
+
+def test_other_files_are_read_in_the_way_of_the_first(tmp_path):
+    _, reading = read(tmp_path, "id,a,b\nx,1,yes\ny,2,no\nz,2,no\n")
+    again = load_examples(write(tmp_path / "b.csv", "id,a,b\n1,1,yes\n0,1,yes\n"), reading=reading)
+    assert examples(again.data).tolist() == [[0, 1], [0, 1]]
+    with pytest.raises(InputError, match="line 2, column 2: expected 1 or 2, got '0'"):
+        load_examples(write(tmp_path / "c.csv", "id,a,b\n1,0,yes\n"), reading=reading)
+
+
+def test_a_column_that_an_option_names_has_to_exist(tmp_path):
+    with pytest.raises(InputError, match="--leave-out: there is no column 'c'"):
+        read(tmp_path, "a,b\n1,0\n", leave_out=("c",))
+    with pytest.raises(InputError, match="--ones, column 'a': expected 5 and one other value"):
+        read(tmp_path, "a,b\n1,0\n3,1\n", ones=("a=5",))

@@ -11,7 +11,8 @@ from hypothesis.extra import numpy as hnp
 
 from made_data import PLAIN, assert_same, examples, matrices, write
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.text import load_dataset, save_text
+from mnlearn.data.examples import load_dataset
+from mnlearn.data.text import save_text
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.api.inputs import to_dataset
+from mnlearn.api.inputs import to_complete_dataset
 from mnlearn.api.kinds import core, shared, words
 from mnlearn.api.models import MarkovNetwork
 from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
@@ -62,6 +62,6 @@ def from_dependency_network(
         raise InputError(f"X: expected the training data, of which base={base!r} is made.")
     given: Any = np.full(own.n_vars, 0.5)
     if X is not None:
-        given = choose_base(base, to_dataset(X))
+        given = choose_base(base, to_complete_dataset(X))
     chosen = choose_orders(orders, own.n_vars, max_length)
     return shared(to_markov_network(own, given, chosen), MarkovNetwork)

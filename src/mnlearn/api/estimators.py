@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import (
     Dataset,
+    IncompleteData,
     check_columns,
+    to_complete_dataset,
     to_dataset,
     to_threads,
     to_whole_seed,
@@ -22,6 +25,9 @@ from mnlearn.api.inputs import (
 from mnlearn.api.kinds import core
 from mnlearn.api.models import public
 from mnlearn.api.scores import score
+from mnlearn.data.reading import Reading
+from mnlearn.learning.imputation import TREATMENTS, complete
+from mnlearn.learning.incomplete_circuits import EM, run_em
 from mnlearn.learning.learner import Learner
 from mnlearn.learning.parameters import public_name
 from mnlearn.learning.tuning import tune
@@ -36,6 +42,11 @@ COMMON = {
     "binarize": (
         "float | None",
         "numbers above this threshold count as 1; None refuses all but 0 and 1",
+    ),
+    "missing": (
+        "str | None",
+        "missing cells (NaN) in fit: drop the rows, impute the cells, or em, which then learns the "
+        "parameters of a circuit with these cells summed out; None refuses them",
     ),
     "random_state": (
         "int | None",
@@ -68,8 +79,11 @@ class Estimator(DensityMixin, BaseEstimator):
 
     criterion: ClassVar[str] = "pll"
     binarize: float | None
+    missing: str | None
     random_state: Any
     n_jobs: int | None
+    # How the table given to `fit` was read.
+    _reading: Reading = PYTHON
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a model.
@@ -92,9 +106,12 @@ class Estimator(DensityMixin, BaseEstimator):
         InputError
             A value of the data or of an argument is not as expected; the message names it.
         """
-        data = self._read(X, sample_weight, reset=True)
+        cells = self._read_cells(X, sample_weight, reset=True)
+        data = self._completed(cells)
         try:
             self._learn(data)
+            if isinstance(cells, IncompleteData) and self.missing == EM:
+                self._run_em(cells)
         except InputError as error:
             # Some learners need two variables, or a variable that varies.
             for name, n in (("n_samples", len(data.row_of)), ("n_features", data.n_vars)):
@@ -133,10 +150,10 @@ class Estimator(DensityMixin, BaseEstimator):
         self._check_fitted()
         return self.model_.most_probable(evidence)
 
-    def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset:
-        """Return data as the estimator sees them, after `fit`: checked, and 0 or 1."""
+    def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:
+        """Return data as the estimator sees them, after `fit`: checked, 0, 1 or missing."""
         self._check_fitted()
-        return self._read(X, sample_weight, reset=False)
+        return self._read_cells(X, sample_weight, reset=False)
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)
@@ -147,11 +164,38 @@ class Estimator(DensityMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing is not None
         return tags
 
     def _read(self, X: Any, sample_weight: Any, *, reset: bool) -> Dataset:
+        """Return data whose missing cells are dropped or filled in."""
+        return self._completed(self._read_cells(X, sample_weight, reset=reset))
+
+    def _completed(self, cells: Dataset | IncompleteData) -> Dataset:
+        if self.missing not in (None, *TREATMENTS, EM):
+            expected = ", ".join((*TREATMENTS, EM))
+            raise InputError(f"missing: expected {expected} or None, got {self.missing!r}.")
+        if self.missing == EM and self.criterion != "ll":
+            raise InputError("missing: em needs a learner of circuits; expected drop or impute.")
+        if isinstance(cells, Dataset):
+            return cells
+        treatment = "drop" if self.missing == "drop" else "impute"
+        seed = 0 if self.random_state is None else to_whole_seed(self.random_state)
+        return complete(cells, treatment, seed=seed, threads=to_threads(self.n_jobs))
+
+    def _run_em(self, cells: IncompleteData) -> None:
+        learned: Any = vars(self)["model_"]
+        found = run_em(core(learned), cells, threads=to_threads(self.n_jobs))
+        self.model_ = public(found.model)
+
+    def _read_cells(self, X: Any, sample_weight: Any, *, reset: bool) -> Dataset | IncompleteData:
         if isinstance(X, Dataset):
             return self._read_dataset(X, sample_weight, reset)
+        if is_frame(X) and self.binarize is None:
+            # Other data are read like those of `fit`.
+            X, found = read_frame(X, PYTHON if reset else self._reading)
+            if reset:
+                self._reading = found
         check_columns(X)
         # What is missing or infinite is refused below, where the column is named.
         checked = validate_data(
@@ -164,6 +208,7 @@ class Estimator(DensityMixin, BaseEstimator):
             sample_weight=sample_weight,
             binarize=self.binarize,
             repeat=reset,
+            missing=self.missing is not None or not reset,
         )
 
     def _read_dataset(self, data: Dataset, sample_weight: Any, reset: bool) -> Dataset:
@@ -175,7 +220,7 @@ class Estimator(DensityMixin, BaseEstimator):
                 del self.feature_names_in_
         elif data.n_vars != self.n_features_in_:
             raise InputError(f"X: expected {self.n_features_in_} variables, got {data.n_vars}.")
-        return to_dataset(data, sample_weight=sample_weight)
+        return to_complete_dataset(data, sample_weight=sample_weight)
 
     def _check_binarize(self) -> None:
         threshold = self.binarize

@@ -1,12 +1,15 @@
 """Reading and writing models and data."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mnlearn.api.inputs import Dataset
+from mnlearn.api.frames import PYTHON, is_frame, read_frame
+from mnlearn.api.inputs import Dataset, to_complete_dataset
 from mnlearn.api.kinds import core
 from mnlearn.api.models import Model, public
-from mnlearn.data.text import load_dataset
+from mnlearn.data.examples import load_dataset
+from mnlearn.data.reading import Reading
 from mnlearn.models.io.formats import load_model, save_model
 
 
@@ -49,12 +52,39 @@ def save(model: Any, path: Path | str) -> None:
     save_model(core(getattr(model, "model_", model)), path)
 
 
-def read_data(path: Path | str) -> Dataset:
-    """Read examples from a file of 0 and 1: `.csv`, `.data`, `.txt`, also `.gz` or `.xz`, `.npz`.
+def read_data(
+    source: Any,
+    *,
+    ones: str | Sequence[str] = (),
+    leave_out: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
+    na: str | Sequence[str] = (),
+) -> Dataset:
+    """Read examples from a file or a DataFrame, as pandas, R and people write them.
+
+    A value may be 0 or 1, 0.0 or 1.0, True or False, yes or no, 1 or 2 (2 counts as 1). A first
+    column of row numbers and a column of ids are left out. Whatever was not read as written is told
+    in a warning, or for files to the logger "mnlearn".
+
+    Parameters
+    ----------
+    source : path-like or DataFrame
+        A file `.csv`, `.data` or `.txt`, also with `.gz` or `.xz`, or `.npz`; or a table.
+    ones : str or sequence of str
+        VALUE or COLUMN=VALUE: the value that counts as 1; the other value of the column is 0.
+    leave_out, keep : str or sequence of str
+        Columns that are no variables, and columns that are, though they look like row numbers.
+    na : str or sequence of str
+        Texts of missing cells, beside empty cells, NA and NaN.
 
     Raises
     ------
     InputError
-        The file is missing, ragged or not binary; the message names the line.
+        The file is missing or ragged, a cell is missing, or a column is not binary or could be
+        read in two ways; the message names the line or column, and the argument that decides.
     """
-    return load_dataset(path)
+    said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
+    reading = Reading.said(said, PYTHON.form)
+    if is_frame(source):
+        return to_complete_dataset(read_frame(source, reading, "source")[0], argument="source")
+    return load_dataset(source, reading=reading)

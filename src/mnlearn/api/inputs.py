@@ -9,23 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mnlearn.api.frames import is_frame, read_frame
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.incomplete import MISSING, IncompleteData, merge_incomplete
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import frame_names
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import available_threads
 
-__all__ = ["Dataset"]
+__all__ = ["Dataset", "IncompleteData", "is_frame"]
 
 # Rows are repeated up to so many cells.
 _REPEATED = 100_000_000
 # A cell of a matrix by its place, for messages: (row, column).
 _Place = tuple[int, int]
-
-
-def is_frame(X: Any) -> bool:
-    """Tell whether data are a table with named columns, such as a pandas DataFrame."""
-    return hasattr(X, "columns") and hasattr(X, "iloc")
 
 
 def labels_of(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...]:
@@ -41,7 +38,8 @@ def to_dataset(
     binarize: float | None = None,
     argument: str = "X",
     repeat: bool = False,
-) -> Dataset:
+    missing: bool = False,
+) -> Dataset | IncompleteData:
     """Return data as a dataset.
 
     Parameters
@@ -58,6 +56,8 @@ def to_dataset(
         Name of the argument, for messages.
     repeat : bool
         Whether rows are repeated if all weights are whole numbers.
+    missing : bool
+        Whether cells may be missing (NaN).
 
     Raises
     ------
@@ -68,15 +68,26 @@ def to_dataset(
         if sample_weight is not None:
             raise InputError("sample_weight: expected none with a Dataset, which has its own.")
         return X
+    if is_frame(X) and binarize is None:
+        X, _ = read_frame(X, argument=argument)
     names = frame_names(X) if names is None else tuple(names)
-    rows = to_binary(X, names=names, binarize=binarize, argument=argument)
+    rows = to_binary(X, names=names, binarize=binarize, argument=argument, missing=missing)
     weight = to_weights(sample_weight, len(rows))
     if weight is not None and not weight.all():
         rows, weight = rows[weight > 0], weight[weight > 0]
     if weight is not None and repeat and _are_counts(weight, rows.shape[1]):
         # Learners that count examples, or resample them, take no weights.
         rows, weight = np.repeat(rows, weight.astype(int), axis=0), None
+    if (rows == MISSING).any():
+        return merge_incomplete(rows, weight, names)
     return Dataset.from_arrays(rows, weight, names)
+
+
+def to_complete_dataset(X: Any, **how: Any) -> Dataset:
+    """Return data as a dataset, in which no cell is missing; see `to_dataset`."""
+    data = to_dataset(X, **how)
+    assert isinstance(data, Dataset)
+    return data
 
 
 def _are_counts(weight: NDArray[np.float64], n_vars: int) -> bool:
@@ -85,9 +96,14 @@ def _are_counts(weight: NDArray[np.float64], n_vars: int) -> bool:
 
 
 def to_binary(
-    X: Any, *, names: Sequence[str] | None, binarize: float | None, argument: str = "X"
+    X: Any,
+    *,
+    names: Sequence[str] | None,
+    binarize: float | None,
+    argument: str = "X",
+    missing: bool = False,
 ) -> NDArray[np.uint8]:
-    """Return data as a matrix of 0 and 1; see `to_dataset`."""
+    """Return data as a matrix of 0, 1 and MISSING; see `to_dataset`."""
     check_columns(X, argument)
     if sparse.issparse(X):
         # Only the numbers that are stored can be wrong.
@@ -110,8 +126,11 @@ def to_binary(
         raise InputError(f"{argument}: expected rows and columns, got shape {matrix.shape}.")
     if matrix.dtype.kind not in "biuf":
         matrix = to_numbers(matrix, names, argument)
-    _check_numbers(matrix, binarize, lambda place: place, (names, argument))
-    return np.asarray(matrix != 0 if binarize is None else matrix > binarize, np.uint8)
+    unknown = np.isnan(matrix) if missing and matrix.dtype.kind == "f" else np.zeros(1, bool)
+    known = np.where(unknown, 0, matrix) if unknown.any() else matrix
+    _check_numbers(known, binarize, lambda place: place, (names, argument))
+    ones = np.asarray(known != 0 if binarize is None else known > binarize, np.uint8)
+    return np.where(unknown, MISSING, ones).astype(np.uint8) if unknown.any() else ones
 
 
 def check_columns(X: Any, argument: str = "X") -> None:

@@ -31,6 +31,8 @@ class Ising(Estimator):
         Whether an edge needs both regressions or one.
     binarize : float | None, default=None
         Numbers above this threshold count as 1; None refuses all but 0 and 1.
+    missing : {"drop", "impute"} | None, default=None
+        What is done about missing cells (NaN) in `fit`; None refuses them.
     random_state : int | None, default=None
         Seed of the bootstrap, if it is given none.
     n_jobs : int | None, default=None
@@ -61,6 +63,7 @@ class Ising(Estimator):
     gamma: float = GAMMA
     rule: str = "and"
     binarize: float | None = None
+    missing: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
 

@@ -14,6 +14,7 @@ class ACBN(LearnerEstimator):
     max_seconds: float | None
     pseudocount: float
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -26,6 +27,7 @@ class ACBN(LearnerEstimator):
         max_seconds: float | None = None,
         pseudocount: float = 0.5,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -41,6 +43,7 @@ class ACMN(LearnerEstimator):
     sd: float | None
     l1: float
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -54,6 +57,7 @@ class ACMN(LearnerEstimator):
         sd: float | None = 1.0,
         l1: float = 1.0,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -63,6 +67,7 @@ class Atomic(LearnerEstimator):
 
     pseudocount: float
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -70,6 +75,7 @@ class Atomic(LearnerEstimator):
         *,
         pseudocount: float = 0.5,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -89,6 +95,7 @@ class BLM(LearnerEstimator):
     relearn: str
     search_seed: int
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -106,6 +113,7 @@ class BLM(LearnerEstimator):
         relearn: str = "pass",
         search_seed: int = 20,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -115,6 +123,7 @@ class ChowLiu(LearnerEstimator):
 
     pseudocount: float
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -122,6 +131,7 @@ class ChowLiu(LearnerEstimator):
         *,
         pseudocount: float = 1.0,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -138,6 +148,7 @@ class DN2MN(LearnerEstimator):
     kappa_by: str
     network: Any
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -152,6 +163,7 @@ class DN2MN(LearnerEstimator):
         kappa_by: str = "source",
         network: Any = None,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -165,6 +177,7 @@ class DNBag(LearnerEstimator):
     n_bags: int
     bag_seed: int
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -176,6 +189,7 @@ class DNBag(LearnerEstimator):
         n_bags: int = 10,
         bag_seed: int = 20,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -187,6 +201,7 @@ class DNLR(LearnerEstimator):
     intercept: str
     gap: float
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -196,6 +211,7 @@ class DNLR(LearnerEstimator):
         intercept: str = "free",
         gap: float = 1e-05,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -209,6 +225,7 @@ class DNMixed(LearnerEstimator):
     share: float
     network: Any
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -220,6 +237,7 @@ class DNMixed(LearnerEstimator):
         share: float = 0.5,
         network: Any = None,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -231,6 +249,7 @@ class DNTree(LearnerEstimator):
     min_leaf_examples: float
     pseudocount: float
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -240,6 +259,7 @@ class DNTree(LearnerEstimator):
         min_leaf_examples: float = 0.0,
         pseudocount: float = 1.0,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -255,6 +275,7 @@ class DTSL(LearnerEstimator):
     l1: float
     max_iterations: int
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -268,6 +289,7 @@ class DTSL(LearnerEstimator):
         l1: float = 0.0,
         max_iterations: int = 200,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -291,6 +313,7 @@ class DellaPietra(LearnerEstimator):
     max_iterations: int
     search_seed: int
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -312,6 +335,7 @@ class DellaPietra(LearnerEstimator):
         max_iterations: int = 200,
         search_seed: int = 20,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -327,6 +351,7 @@ class GSSL(LearnerEstimator):
     max_iterations: int
     generation_seed: int
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -340,6 +365,7 @@ class GSSL(LearnerEstimator):
         max_iterations: int = 200,
         generation_seed: int = 20,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -354,6 +380,7 @@ class JunctionTree(LearnerEstimator):
     local_search: bool
     pseudocount: float
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -366,6 +393,7 @@ class JunctionTree(LearnerEstimator):
         local_search: bool = False,
         pseudocount: float = 1.0,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -381,6 +409,7 @@ class L1(LearnerEstimator):
     l1: float
     max_iterations: int
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -394,6 +423,7 @@ class L1(LearnerEstimator):
         l1: float = 0.0,
         max_iterations: int = 200,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -415,6 +445,7 @@ class LEM(LearnerEstimator):
     balance: bool
     literals: str
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -434,6 +465,7 @@ class LEM(LearnerEstimator):
         balance: bool = True,
         literals: str = "positive",
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -447,6 +479,7 @@ class LTM(LearnerEstimator):
     max_iterations: int
     tolerance: float
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -458,6 +491,7 @@ class LTM(LearnerEstimator):
         max_iterations: int = 100,
         tolerance: float = 1e-05,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -473,6 +507,7 @@ class LW(LearnerEstimator):
     max_iterations: int
     network: Any
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -486,6 +521,7 @@ class LW(LearnerEstimator):
         max_iterations: int = 200,
         network: Any = None,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -500,6 +536,7 @@ class TreeBag(LearnerEstimator):
     treewidth: int
     pseudocount: float
     binarize: float | None
+    missing: str | None
     random_state: int | None
     n_jobs: int | None
     def __init__(
@@ -512,6 +549,7 @@ class TreeBag(LearnerEstimator):
         treewidth: int = 2,
         pseudocount: float = 1.0,
         binarize: float | None = None,
+        missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...

@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 from mnlearn.api.inputs import (
     Dataset,
+    IncompleteData,
     find_variable,
+    labels_of,
     to_dataset,
     to_threads,
     to_whole_seed,
 )
 from mnlearn.api.kinds import core
 from mnlearn.api.queries import settings_of
+from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.query_groups import random_partition
 from mnlearn.inference.score import Groups, Score
@@ -87,7 +90,7 @@ def score(
     model : model or estimator
         A model, or an estimator that learned one.
     X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
-        The examples.
+        The examples. With "ll", missing cells (NaN) are summed out.
     metric : {"pll", "cmll", "cll", "ll"}, optional
         See Notes. Default: "ll" where it is exact and cheap, "pll" for other networks.
     folds : int
@@ -131,7 +134,7 @@ def usual_metric(model: Any) -> str:
     return "ll" if exact else "pll"
 
 
-def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Dataset]:
+def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Dataset | IncompleteData]:
     if hasattr(model, "fit"):
         # An estimator checks its own input, and knows a threshold for it.
         data = model.read_examples(X, sample_weight)
@@ -143,7 +146,7 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
             if name not in names:
                 raise InputError(f"X: lacks the column {name!r} of the model.")
         X = X[list(model.names)]
-    data = to_dataset(X, sample_weight=sample_weight)
+    data = to_dataset(X, sample_weight=sample_weight, missing=True)
     if data.n_vars != model.n_vars:
         raise InputError(
             f"X: expected {model.n_vars} columns, one for each variable, got {data.n_vars}."
@@ -201,13 +204,23 @@ _MEASURES: dict[str, Callable[[Any, Dataset, _How], Score]] = {
 METRICS = tuple(_MEASURES)
 
 
-def _measure(model: Any, data: Dataset, metric: str, how: _How) -> ScoreResult:
+def _measure(model: Any, data: Dataset | IncompleteData, metric: str, how: _How) -> ScoreResult:
     if metric not in METRICS:
         raise InputError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}.")
     if how.inference not in (None, *METHODS, _ANNEALED):
         expected = ", ".join((*METHODS, _ANNEALED))
         raise InputError(f"inference: expected one of {expected}, got {how.inference!r}.")
-    found = _MEASURES[metric](model, data, how)
+    if isinstance(data, Dataset):
+        found = _MEASURES[metric](model, data, how)
+    elif metric == "ll" and how.inference is None:
+        found = any_model.marginal_ll(model, data, how.threads)
+    else:
+        row, v = np.argwhere(data.values == MISSING)[0].tolist()
+        label = labels_of(data.names, data.n_vars)[v]
+        raise InputError(
+            f"X, row {row}, column {label!r}: is missing (NaN); only the metric ll, without "
+            "inference=, sums missing cells out."
+        )
     return ScoreResult(
         metric,
         found.mean,

@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import LearnerEstimator
-from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
+from mnlearn.api.inputs import Dataset, IncompleteData, to_threads, to_whole_seed
 from mnlearn.api.models import public
 from mnlearn.api.queries import settings_of
 from mnlearn.inference.query_groups import random_partition
 from mnlearn.learning.checkpoints import Checkpoints
+from mnlearn.learning.incomplete_circuits import EM
 from mnlearn.learning.parameters import public_name
 from mnlearn.learning.tuning import Criterion, Tuned, tune, validation_cmll, validation_score
 from mnlearn.methods import learner_root
@@ -145,6 +146,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     def _read(
         self, best: LearnerEstimator, X: Any, validation: Any, sample_weight: Any, seed: int
     ) -> tuple[Dataset, Dataset]:
+        if best.missing == EM:
+            raise InputError("estimator, missing: expected drop, impute or None in a search.")
         if not isinstance(validation, float):
             train = best._read(X, sample_weight, reset=True)
             return train, best._read(validation, None, reset=False)
@@ -231,10 +234,10 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         found: NDArray[np.float64] = self.best_estimator_.score_samples(X)
         return found
 
-    def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset:
+    def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:
         """Return data as the best estimator sees them."""
         check_is_fitted(self)
-        data: Dataset = self.best_estimator_.read_examples(X, sample_weight)
+        data: Dataset | IncompleteData = self.best_estimator_.read_examples(X, sample_weight)
         return data
 
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "query": ("query", "sample"),
     "convert": ("convert", "info"),
     "ising": ("ising",),
+    "impute": ("impute",),
     "study": ("study", "demo"),
     "bench": ("bench",),
     "steps": (

@@ -5,14 +5,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_text_form
-from mnlearn.cli.options import FILE, expansion_option, groups_option, json_option
+from mnlearn.cli.files import check_text_form, treat_missing
+from mnlearn.cli.options import (
+    FILE,
+    expansion_option,
+    groups_option,
+    json_option,
+    missing_option,
+    reading_options,
+    seed_option,
+)
 from mnlearn.cli.printing import print_record
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
 
 
@@ -31,6 +40,9 @@ if TYPE_CHECKING:
     help="IN is a circuit, OUT what is left of it given one row of 0, 1 and * (unknown).",
 )
 @groups_option
+@reading_options
+@missing_option
+@seed_option
 @expansion_option
 def convert(
     *,
@@ -39,6 +51,9 @@ def convert(
     categories: Path | None,
     given: Path | None,
     groups: str | None,
+    reading: "Reading",
+    missing: str,
+    seed: int,
     limit: ExpansionLimit,
 ) -> None:
     """Convert a model or a data file; the forms are named by the suffixes.
@@ -68,13 +83,16 @@ def convert(
             model = _given(model, given)
         save_model(model, target)
         return
+    from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import declare_groups
-    from mnlearn.data.text import load_dataset, save_text
+    from mnlearn.data.text import save_text
 
     if target.suffix != ".npz":
         check_text_form(target)
     data = (
-        load_dataset(source, limit) if categories is None else _encoded(source, categories, limit)
+        treat_missing(load_examples(source, limit, reading), missing, source, seed=seed)
+        if categories is None
+        else _encoded(source, categories, limit)
     )
     if groups is not None:
         data = declare_groups(data, groups, str(source))

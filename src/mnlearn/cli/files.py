@@ -4,9 +4,13 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.data.examples import Examples
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:
@@ -59,6 +63,36 @@ def name_file(path: Path) -> Iterator[None]:
         if fault == str(error):
             raise
         raise InputError(f"{path}: {fault}") from error
+
+
+def treat_missing(
+    found: "Examples", missing: str, path: Path, *, seed: int, threads: int = 1
+) -> "Dataset":
+    """Return examples whose missing cells are refused, dropped or filled in.
+
+    Parameters
+    ----------
+    found
+        The examples of a file.
+    missing
+        "refuse", "drop" or "impute".
+    path
+        The file, for messages.
+    seed, threads
+        For filling in.
+    """
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.learning.imputation import complete
+    from mnlearn.runtime.progress import say
+
+    if missing == "refuse" or isinstance(found.data, Dataset):
+        return found.complete(path)
+    with name_file(path):
+        data = complete(found.data, missing, seed=seed, threads=threads)
+    n_rows, n_left = len(found.data.row_of), len(data.row_of)
+    what = f"dropped {n_rows - n_left} of" if missing == "drop" else "filled in missing cells of"
+    say(f"{path}: {what} {n_rows} examples.")
+    return data
 
 
 def check_text_form(path: Path) -> None:

@@ -2,20 +2,28 @@
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_data, name_file, read_grid
+from mnlearn.cli.files import check_data, name_file, read_grid, treat_missing
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
     groups_option,
     parse_settings,
+    reading_options,
     seed_option,
     threads_option,
 )
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from mnlearn.data.examples import Examples
+    from mnlearn.data.reading import Reading
+    from mnlearn.learning.tuning import Tuned
+    from mnlearn.models.io.native import Model
 
 
 @click.command()
@@ -26,6 +34,15 @@ from mnlearn.runtime.errors import InputError
 @click.option("--grid", "grid_path", type=FILE, help="YAML file of parameter: [values].")
 @click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, lw).")
 @groups_option
+@reading_options
+@click.option(
+    "--missing",
+    type=click.Choice(["refuse", "drop", "impute", "em"]),
+    default="refuse",
+    show_default=True,
+    help="What is done about missing cells: drop the rows; fill the cells in; or em, which fills "
+    "them in to learn a structure and then sums them out to learn the parameters of a circuit.",
+)
 @click.option(
     "--out", type=FILE, required=True, help="Model file, in a form that `mnlearn convert` names."
 )
@@ -42,6 +59,8 @@ def fit(
     grid_path: Path | None,
     network: Path | None,
     groups: str | None,
+    reading: "Reading",
+    missing: str,
     out: Path,
     trace: Path | None,
     limit: ExpansionLimit,
@@ -57,9 +76,7 @@ def fit(
     from mnlearn.data.own_files import read_grouped
     from mnlearn.learning.tuning import tune, validation_score
     from mnlearn.methods import load_learner
-    from mnlearn.models.io.formats import check_writable, load_network, save_model
-    from mnlearn.runtime.atomic import atomic_path
-    from mnlearn.runtime.files import compress_for, to_csv
+    from mnlearn.models.io.formats import check_writable, load_network
 
     learner = load_learner(method)
     grid = learner.grid({**read_grid(grid_path), **parse_settings(settings)})
@@ -67,10 +84,15 @@ def fit(
     searched = any(len(values) > 1 for values in grid.values())
     if searched and valid is None:
         raise InputError("--grid: expected --valid, the data to choose values on.")
-    data = read_grouped(train, groups, limit)
+    if missing == "em" and learner.criterion != "ll":
+        raise InputError(f"--missing em: expected a method that learns circuits, not {method}.")
+    treatment = "impute" if missing == "em" else missing
+    found = read_grouped(train, groups, limit, reading)
+    data = treat_missing(found, treatment, train, seed=seed, threads=threads)
     criterion = None
     if valid is not None:
-        valid_data = read_grouped(valid, groups, limit)
+        found_valid = read_grouped(valid, groups, limit, found.reading)
+        valid_data = treat_missing(found_valid, treatment, valid, seed=seed, threads=threads)
         check_data(valid, data, valid_data)
         criterion = validation_score(learner, valid_data, threads)
     given = load_network(network)
@@ -78,14 +100,41 @@ def fit(
         check_data(network, data, given)
     with name_file(train):
         tuned = tune(learner, data, grid, criterion, threads=threads, network=given)
+    model = tuned.best.fitted.model
+    if missing == "em":
+        model = _with_em(model, found, train, threads)
+    _save(model, out, tuned, trace)
+    chosen = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
+    click.echo(f"{out}: {method} with {chosen}", err=True)
+
+
+def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None:
+    """Write a model, and the trace of the search if there is a file for it."""
+    from mnlearn.models.io.formats import save_model
+    from mnlearn.runtime.atomic import atomic_path
+    from mnlearn.runtime.files import compress_for, to_csv
+
     with ExitStack() as stack:
         # The trace takes its place only if the model is written too.
         if trace is not None:
             content = compress_for(trace, to_csv(tuned.trace).encode())
             stack.enter_context(atomic_path(trace)).write_bytes(content)
-        save_model(tuned.best.fitted.model, out)
-    chosen = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
-    click.echo(f"{out}: {method} with {chosen}", err=True)
+        save_model(model, out)
+
+
+def _with_em(model: "Model", found: "Examples", path: Path, threads: int) -> "Model":
+    """Return the model with parameters that are learned with the missing cells summed out."""
+    from mnlearn.data.incomplete import incomplete
+    from mnlearn.learning.incomplete_circuits import run_em
+    from mnlearn.runtime.progress import say
+
+    data = incomplete(found.data)
+    with name_file(path):
+        outcome = run_em(model, data, threads=threads)
+    before, after = outcome.log_likelihood[[0, -1]] / data.n_examples
+    n = len(outcome.log_likelihood) - 1
+    say(f"{path}: EM, {n} iterations: known cells {before:.4f} to {after:.4f} nats per example.")
+    return outcome.model
 
 
 @click.command()

@@ -5,14 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.files import name_file
-from mnlearn.cli.options import FILE, FOLDER, expansion_option, seed_option, threads_option
+from mnlearn.cli.files import name_file, treat_missing
+from mnlearn.cli.options import (
+    FILE,
+    FOLDER,
+    expansion_option,
+    missing_option,
+    reading_options,
+    seed_option,
+    threads_option,
+)
 from mnlearn.runtime.decompression import ExpansionLimit
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.reading import Reading
     from mnlearn.learning.ising.network import IsingNetwork
     from mnlearn.learning.ising.stability import EdgeStability
 
@@ -45,6 +54,8 @@ _RARE = 10
     show_default=True,
     help="Values that weights and thresholds are for.",
 )
+@reading_options
+@missing_option
 @expansion_option
 @threads_option
 @seed_option
@@ -56,6 +67,8 @@ def ising(
     merge: str,
     bootstraps: int,
     coding: str,
+    reading: "Reading",
+    missing: str,
     limit: ExpansionLimit,
     threads: int,
     seed: int,
@@ -73,11 +86,12 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings and provenance
     """
-    from mnlearn.data.text import load_dataset
+    from mnlearn.data.examples import load_examples
     from mnlearn.learning.ising.estimation import learn_ising
     from mnlearn.learning.ising.resampling import bootstrap
 
-    data = load_dataset(data_path, limit)
+    found = load_examples(data_path, limit, reading)
+    data = treat_missing(found, missing, data_path, seed=seed, threads=threads)
     stability = None
     with name_file(data_path):
         network = learn_ising(data, gamma, merge, threads)

@@ -65,6 +65,56 @@ expansion_option = click.option(
 )
 
 
+def reading_options(command: F) -> F:
+    """Add the options that say how the columns of a table are read, as one argument, `reading`."""
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        from mnlearn.data.reading import Reading
+
+        said = {name: given.pop(name) for name in _READING}
+        return command(reading=Reading.said(said, "--{}"), **given)
+
+    wrapped: Any = run
+    for option in reversed(_READING_OPTIONS):
+        wrapped = option(wrapped)
+    return cast(F, wrapped)
+
+
+missing_option = click.option(
+    "--missing",
+    type=click.Choice(["refuse", "drop", "impute"]),
+    default="refuse",
+    show_default=True,
+    help="What is done about missing cells: drop the rows, or fill the cells in.",
+)
+
+_READING = ("ones", "leave_out", "keep", "na")
+_READING_OPTIONS = (
+    click.option(
+        "--ones",
+        multiple=True,
+        metavar="[COLUMN=]VALUE",
+        help="The value that counts as 1; the other value of the column is 0. Several times.",
+    ),
+    click.option(
+        "--leave-out", multiple=True, metavar="COLUMN", help="A column that is no variable."
+    ),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column that is a variable, though it looks as if it numbered the rows.",
+    ),
+    click.option(
+        "--na",
+        multiple=True,
+        metavar="TEXT",
+        help="A text of missing cells, beside empty cells, NA and NaN.",
+    ),
+)
+
+
 def inference_options(command: F) -> F:
     """Add the options that say how conditional marginals are computed.
 
@@ -233,7 +283,7 @@ def parse_local(text: str) -> dict[str, Any]:
     if not value:
         return value
     names = ("train", "valid", "test", "fractions", "groups", "categories", "max_expanded")
-    _check_names(value, names, "--local")
+    _check_names(value, (*names, *_READING), "--local")
     if "train" not in value:
         raise InputError("--local: expected train, a file.")
     if not isinstance(value.get("groups", ""), str):
@@ -241,6 +291,11 @@ def parse_local(text: str) -> dict[str, Any]:
     if not isinstance(value.get("categories", False), bool):
         found = json.dumps(value["categories"])
         raise InputError(f"--local: expected true or false as categories, got {found}.")
+    for name in _READING:
+        texts = value.get(name, [])
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            found = json.dumps(value[name])
+            raise InputError(f"--local: expected a list of texts as {name}, got {found}.")
     for name in ("train", "valid", "test"):
         if name in value and not isinstance(value[name], str):
             raise InputError(f"--local: expected a file as {name}, got {json.dumps(value[name])}.")

@@ -1,7 +1,8 @@
 """The command `mnlearn score`."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -11,6 +12,7 @@ from mnlearn.cli.options import (
     expansion_option,
     inference_options,
     json_option,
+    reading_options,
     seed_option,
     threads_option,
 )
@@ -23,8 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.reading import Reading
+    from mnlearn.inference.annealing import Annealing
     from mnlearn.inference.score import Score
     from mnlearn.inference.settings import Inference
+    from mnlearn.models.io.native import Model
 
 
 @click.command()
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
 )
 @click.option("--groups", type=FILE, help="JSON file of query groups, lists of variables.")
 @click.option("--per-example", type=FILE, help="Write the score of every example to this CSV.")
+@reading_options
 @expansion_option
 @threads_option
 @seed_option
@@ -61,6 +67,7 @@ def score(
     folds: int,
     groups: Path | None,
     per_example: Path | None,
+    reading: "Reading",
     limit: ExpansionLimit,
     threads: int,
     seed: int,
@@ -74,40 +81,63 @@ def score(
     cll   conditional log-likelihood of each query group given the others (exact)
     ll    log-likelihood (exact: circuits, and networks that one can be compiled of;
           the partition function is the Bethe estimate with --inference bp, and a lower bound
-          with --inference meanfield, so that ll is too high)
+          with --inference meanfield, so that ll is too high);
+          missing cells are summed out, exactly
     """
-    from mnlearn.data.text import load_dataset
+    from mnlearn.data.examples import load_examples
     from mnlearn.inference.annealing import Annealing
     from mnlearn.inference.settings import ITERATIVE
     from mnlearn.models.io.formats import load_model
-    from mnlearn.runtime.random_streams import stream_seed
-    from mnlearn.scoring import any_model
 
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
-    model, data = load_model(model_path), load_dataset(data_path, limit)
+    model = load_model(model_path)
+    found = load_examples(data_path, limit, replace(reading, names=model.names))
+    is_exact = metric == "ll" and chains is None and inference.method not in ITERATIVE
+    # Exact likelihoods sum missing cells out.
+    data: Any = found.data if is_exact else found.complete(data_path)
     check_data(data_path, model, data)
     query = _query_groups(groups, model.n_vars, folds, seed)
-    if metric == "pll":
-        result = any_model.pll(model, data, threads)
-    elif metric == "ll" and chains is not None:
-        annealing = Annealing(chains, inference.samples)
-        result = any_model.annealed_ll(
-            model, data, annealing, stream_seed(seed, "ais"), threads=threads
-        )
-    elif metric == "ll" and inference.method in ITERATIVE:
-        result = any_model.approximate_ll(model, data, inference)
-    elif metric == "ll":
-        result = any_model.ll(model, data, threads)
-    elif metric == "cll":
-        result = any_model.cll(model, data, query, threads)
-    else:
-        result = any_model.cmll(
-            model, data, query, inference, seed=stream_seed(seed, "gibbs"), threads=threads
-        )
+    annealing = None if chains is None else Annealing(chains, inference.samples)
+    how = _How(inference, annealing, query, threads, seed)
+    result = _measure(metric, model, data, how)
     if per_example is not None:
         _write_scores(per_example, metric, result.per_row[data.row_of])
     print_record(_record_of(metric, result, data), as_json)
+
+
+class _How(NamedTuple):
+    """How a score is computed; annealing : only where the partition function is estimated by it."""
+
+    inference: "Inference"
+    annealing: "Annealing | None"
+    groups: list[list[int]]
+    threads: int
+    seed: int
+
+
+def _measure(metric: str, model: "Model", data: Any, how: _How) -> "Score":
+    from mnlearn.data.incomplete import IncompleteData
+    from mnlearn.inference.settings import ITERATIVE
+    from mnlearn.runtime.random_streams import stream_seed
+    from mnlearn.scoring import any_model
+
+    inference, threads = how.inference, how.threads
+    if metric == "pll":
+        return any_model.pll(model, data, threads)
+    if metric == "ll" and how.annealing is not None:
+        seed = stream_seed(how.seed, "ais")
+        return any_model.annealed_ll(model, data, how.annealing, seed, threads=threads)
+    if metric == "ll" and inference.method in ITERATIVE:
+        return any_model.approximate_ll(model, data, inference)
+    if isinstance(data, IncompleteData):
+        return any_model.marginal_ll(model, data, threads)
+    if metric == "ll":
+        return any_model.ll(model, data, threads)
+    if metric == "cll":
+        return any_model.cll(model, data, how.groups, threads)
+    seed = stream_seed(how.seed, "gibbs")
+    return any_model.cmll(model, data, how.groups, inference, seed=seed, threads=threads)
 
 
 def _query_groups(path: Path | None, n_vars: int, folds: int, seed: int) -> list[list[int]]:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from mnlearn.data.categories import Encoding, encode
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.examples import Examples, load_examples
 from mnlearn.data.groups import find_groups
+from mnlearn.data.reading import Reading
 from mnlearn.data.splits import SPLITS, split_examples
-from mnlearn.data.text import load_dataset
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
@@ -24,6 +25,7 @@ def load_local(
     seed: int = 0,
     encoding: Encoding | None = None,
     groups: str | None = None,
+    reading: Reading | None = None,
     limit: ExpansionLimit = DEFAULT_LIMIT,
 ) -> tuple[Dataset, Dataset, Dataset]:
     """Return training, validation and test data of a person's own files.
@@ -40,6 +42,8 @@ def load_local(
         How to read categorical CSV files (see `find_encoding`); binary files if not given.
     groups : str, optional
         Which columns are groups (see `find_groups`); those of the files if not given.
+    reading : Reading, optional
+        What is said about the values of binary files; all are read like the training data.
     limit : ExpansionLimit
         How far a compressed file may expand.
 
@@ -55,15 +59,16 @@ def load_local(
             f"{train}: expected a validation and a test file with it, or neither to split it."
         )
     if valid is None or test is None:
-        data = _read(train, encoding, groups, limit)
+        data, _ = _read(train, encoding, groups, reading, limit)
         try:
             return split_examples(data, fractions, stream(seed, "local", "split"))
         except InputError as error:
             fault = str(error).removeprefix("data: ")
             raise (InputError(f"{train}: {fault}") if fault != str(error) else error) from error
     paths = (train, valid, test)
-    read = [_read(path, encoding, groups, limit) for path in paths]
-    data_of = dict(zip(SPLITS, read, strict=True))
+    data_of: dict[str, Dataset] = {}
+    for split, path in zip(SPLITS, paths, strict=True):
+        data_of[split], reading = _read(path, encoding, groups, reading, limit)
     named = next((s for s in SPLITS if data_of[s].names is not None), "train")
     names = data_of[named].names
     path_of = dict(zip(SPLITS, paths, strict=True))
@@ -74,23 +79,34 @@ def load_local(
 
 
 def _read(
-    path: Path | str, encoding: Encoding | None, groups: str | None, limit: ExpansionLimit
-) -> Dataset:
+    path: Path | str,
+    encoding: Encoding | None,
+    groups: str | None,
+    reading: Reading | None,
+    limit: ExpansionLimit,
+) -> tuple[Dataset, Reading | None]:
+    """Return the data of a file, and how the next one is read."""
     if encoding is None:
-        return read_grouped(path, groups, limit)
+        found = read_grouped(path, groups, limit, reading)
+        return found.complete(path), found.reading
     data = encode(path, encoding, limit)
-    return data if groups is None else declare_groups(data, groups, str(path))
+    return (data if groups is None else declare_groups(data, groups, str(path))), reading
 
 
 def read_grouped(
-    path: Path | str, groups: str | None, limit: ExpansionLimit = DEFAULT_LIMIT
-) -> Dataset:
-    """Read a dataset, with the groups that a person declares or else those of the file.
+    path: Path | str,
+    groups: str | None,
+    limit: ExpansionLimit = DEFAULT_LIMIT,
+    reading: Reading | None = None,
+) -> Examples:
+    """Read examples, with the groups that a person declares or else those of the file.
 
-    See `load_dataset` and `declare_groups` for what is refused.
+    See `load_examples` and `declare_groups` for what is refused; groups need complete examples.
     """
-    data = load_dataset(path, limit)
-    return data if groups is None else declare_groups(data, groups, str(path))
+    found = load_examples(path, limit, reading)
+    if groups is None:
+        return found
+    return found._replace(data=declare_groups(found.complete(path), groups, str(path)))
 
 
 def declare_groups(data: Dataset, groups: str, where: str) -> Dataset:

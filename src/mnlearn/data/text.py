@@ -7,28 +7,24 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, load_npz, merge_rows
-from mnlearn.data.tables import read_table
+from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import split_lines, write_text
 from mnlearn.runtime.names import check_names
-from mnlearn.runtime.progress import say
 
 _ZERO, _ONE, _COMMA, _NEWLINE = (ord(c) for c in "01,\n")
 
 
-def load_dataset(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:
-    """Read a dataset by suffix: `.npz`, `.csv` (header row), else Libra's text form.
+def load_benchmark(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:
+    """Read text of 0 and 1 as it is; `data.examples` reads files of people.
 
-    `.gz` and `.xz` of the text forms are read as well. A first line without any number in it is
-    a header. Files with a header may also have 0.0 and 1.0, True and False, yes and no, or 1 and 2
-    (2 counts as 1), and a first column of row numbers or a column of ids, which is left out.
+    The records of studies depend on this function and so not on how files of people are read.
 
     Parameters
     ----------
     path : path-like
-        The file.
+        The file, which may be compressed (`.gz`, `.xz`).
     limit : ExpansionLimit
         How far a compressed file may expand.
 
@@ -39,32 +35,28 @@ def load_dataset(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dat
         the sentence names the line.
 
     """
-    path = Path(path)
-    if path.suffix == ".npz":
-        return load_npz(path, limit)
     content = read_limited(path, limit)
-    matrix = _parse_plain(content)
+    matrix = parse_plain(content)
     if matrix is not None:
         return merge_rows(matrix)
+    return parse_lines(Path(path), list(split_lines(decode_text(content, path))))
+
+
+def decode_text(content: bytes, path: Path | str) -> str:
+    """Return the text of a file.
+
+    Raises
+    ------
+    InputError
+        The bytes are not UTF-8; the sentence gives the place.
+    """
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
-    lines = split_lines(text)
-    try:
-        return _parse_lines(path, list(lines))
-    except InputError:
-        # Not 0 and 1 as they are; perhaps True and False, 1.0, or a column of row numbers.
-        table = read_table(path, lines)
-        if table is None:
-            raise
-    if table.note is not None:
-        say(table.note)
-    names = check_names(table.names, f"{path}, line 1")
-    return merge_rows(table.matrix, names=names)
 
 
-def _parse_plain(content: bytes) -> NDArray[np.uint8] | None:
+def parse_plain(content: bytes) -> NDArray[np.uint8] | None:
     """Return the matrix of a file of lines `0,1,…,0` and nothing else, else None."""
     width = content.find(b"\n") + 1
     if width < 2 or width % 2 or len(content) % width:
@@ -78,7 +70,7 @@ def _parse_plain(content: bytes) -> NDArray[np.uint8] | None:
     return values - _ZERO
 
 
-def _parse_lines(path: Path, lines: list[str]) -> Dataset:
+def parse_lines(path: Path, lines: list[str]) -> Dataset:
     """Parse with weights, headers, quotes, blanks and CRLF; name the line of the first fault."""
     while lines and not lines[-1].strip():
         lines.pop()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.incomplete import IncompleteData
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.belief_propagation import bethe_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
@@ -23,7 +24,8 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.tree_models import TreeModel
+from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import circuits, feature_trees, networks
 from mnlearn.scoring.networks import with_joint
 
@@ -112,6 +114,28 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
         return circuits.ll(compile_network(model), data, threads)
     score: Score = _scores_of(model).ll(model, data, threads)
     return score
+
+
+def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
+    """Return the exact log-likelihood of the known cells: a circuit sums the missing ones out.
+
+    Networks are compiled into a circuit.
+
+    Raises
+    ------
+    InputError
+        The model has no joint distribution, or its circuit would be too large.
+    """
+    # Circuits take rows with unknown values as they take those of a dataset.
+    evidence: Any = data
+    if isinstance(model, TreeModel):
+        return circuits.ll(circuit_of(model), evidence, threads)
+    if isinstance(model, BayesianNetwork | MarkovNetwork):
+        check_variables(model, evidence)
+        model = compile_network(model)
+    if not isinstance(model, ArithmeticCircuit):
+        raise InputError("ll: a dependency network has no joint distribution to sum out of.")
+    return circuits.ll(model, evidence, threads)
 
 
 def annealed_ll(

@@ -67,7 +67,7 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
         return {"files": files, "splits": list(built.blob_ids), "code": code}
     benchmark = load_registry()[dataset]
     files = [benchmark.file(split).blob_id for split in SPLITS]
-    return {"files": files, "code": code_digest("data.text.load_dataset")}
+    return {"files": files, "code": code_digest("data.text.load_benchmark")}
 
 
 @cache

@@ -5,7 +5,7 @@ import pytest
 
 from made_data import examples, write
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.text import load_dataset
+from mnlearn.data.examples import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.costs import Size, dataset_size
 from mnlearn.study.datasets.drawn_samples import draw_sample

@@ -22,8 +22,8 @@ from made_server import (
     visible,
 )
 from mnlearn.cli.progress import show_progress
+from mnlearn.data.examples import load_dataset
 from mnlearn.data.splits import SPLITS
-from mnlearn.data.text import load_dataset
 from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn.study.datasets import fetch, places
 from mnlearn.study.datasets.fetch import fetch_many, fetch_split

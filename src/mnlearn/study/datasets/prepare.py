@@ -7,8 +7,9 @@ from typing import Any
 from mnlearn.data.categories import find_encoding
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.own_files import DEFAULT_FRACTIONS, load_local
+from mnlearn.data.reading import OPTIONS, Reading
 from mnlearn.data.splits import SPLITS
-from mnlearn.data.text import load_dataset
+from mnlearn.data.text import load_benchmark
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
@@ -138,6 +139,10 @@ def _load_own(local: Mapping[str, Any], seed: int) -> tuple[Dataset, Dataset, Da
         seed=seed,
         encoding=encoding,
         groups=local.get("groups"),
+        reading=Reading.said(
+            {name: local[name] for name in OPTIONS if name in local},
+            "{} of the dataset in config.yaml",
+        ),
         limit=limit,
     )
 
@@ -158,7 +163,7 @@ def fetch_dataset(name: str, folder: Path, mirror: str | None = None) -> dict[st
         paths = [folder / source.relative_path(part) for part in source.parts]
         return build(name, [path.read_bytes() for path in paths])
     benchmark = load_registry()[name]
-    return {split: load_dataset(folder / benchmark.relative_path(split)) for split in SPLITS}
+    return {split: load_benchmark(folder / benchmark.relative_path(split)) for split in SPLITS}
 
 
 def record_outcomes(results: Mapping[str, Any], folder: Path) -> None:

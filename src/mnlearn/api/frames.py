@@ -1,0 +1,93 @@
+"""Tables in Python, such as pandas DataFrames, read like the files of people."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mnlearn.data.incomplete import MISSING
+from mnlearn.data.reading import RawColumn, Reading, read_columns, reading_of
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import frame_names
+
+PYTHON = Reading(form="{}=")
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether data are a table with named columns, such as a pandas DataFrame."""
+    return hasattr(X, "columns") and hasattr(X, "iloc")
+
+
+def read_frame(X: Any, reading: Reading = PYTHON, argument: str = "X") -> tuple[Any, Reading]:
+    """Return a table as numbers 0, 1 and NaN, and how other tables are read in the same way.
+
+    Tables of 0 and 1, and of other numbers, are returned as they are. A warning says what was not
+    read as written.
+
+    Parameters
+    ----------
+    X : DataFrame
+        Columns of numbers, True and False, or texts.
+    reading : Reading
+        What is known about the values.
+    argument : str
+        Name of the table, for messages.
+
+    Raises
+    ------
+    InputError
+        A column cannot be read, or could be read in two ways.
+    """
+    names = frame_names(X)
+    if names is None or not len(X):
+        return X, reading
+    kinds = {_kind(X.iloc[:, v]) for v in range(len(names))}
+    said = not reading.is_plain() or reading.names is not None
+    if not said and kinds == {"plain"}:
+        return X, reading
+    columns = [_raw_column(name, X.iloc[:, v]) for v, name in enumerate(names)]
+
+    def place(row: int, v: int) -> str:
+        return f"{argument}, row {row}, column {names[v]!r}"
+
+    try:
+        found = read_columns(columns, reading, argument, place)
+    except InputError:
+        if "numbers" in kinds and not reading.ones:
+            # The caller names the column, and what makes 0 and 1 of numbers.
+            return X, reading
+        raise
+    if found.note is not None:
+        warnings.warn(found.note, UserWarning, stacklevel=5)
+    values = np.where(found.values == MISSING, np.nan, found.values)
+    table = type(X)(values, index=X.index, columns=list(found.names))
+    return table, reading_of(found, reading)
+
+
+def _kind(column: Any) -> str:
+    """Return "plain" for a column of 0, 1 and NaN, "coded" if texts or codes, or "numbers"."""
+    if getattr(column.dtype, "kind", "O") not in "biuf" or not isinstance(column.dtype, np.dtype):
+        return "coded"
+    values = np.unique(np.asarray(column, np.float64))
+    values = values[~np.isnan(values)]
+    if np.isin(values, (0, 1)).all():
+        return "plain"
+    return "coded" if np.isin(values, (1, 2)).all() else "numbers"
+
+
+def _raw_column(name: str, column: Any) -> RawColumn:
+    values = np.asarray(column)
+    if values.dtype.kind in "biuf":
+        distinct, codes = np.unique(values, return_inverse=True)
+        return RawColumn(name, [_text(x) for x in distinct.tolist()], codes.astype(np.int32))
+    number: dict[str, int] = {}
+    texts = [_text(value) for value in np.asarray(column, object).tolist()]
+    of_row = np.array([number.setdefault(text, len(number)) for text in texts], np.int32)
+    return RawColumn(name, list(number), of_row)
+
+
+def _text(value: Any) -> str:
+    """Return a value as a file would have it; missing ones are empty."""
+    if value is None or repr(value) in ("<NA>", "NaT") or value != value:
+        return ""
+    return f"{value:g}" if isinstance(value, float) and value == int(value) else str(value).strip()

@@ -1,0 +1,74 @@
+"""The command `mnlearn impute`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mnlearn.cli.files import check_text_form, name_file
+from mnlearn.cli.options import (
+    FILE,
+    expansion_option,
+    reading_options,
+    seed_option,
+    threads_option,
+)
+from mnlearn.runtime.decompression import ExpansionLimit
+
+if TYPE_CHECKING:
+    from mnlearn.data.reading import Reading
+
+
+@click.command()
+@click.argument("data_path", metavar="DATA", type=FILE)
+@click.option("--out", type=FILE, required=True, help="File to write, of text or .npz.")
+@click.option(
+    "--fill",
+    type=click.Choice(["sample", "likely"]),
+    default="sample",
+    show_default=True,
+    help="Draw the cells, which keeps the spread of the data, or take the likelier value.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How often the network is learned.",
+)
+@reading_options
+@expansion_option
+@threads_option
+@seed_option
+def impute(
+    *,
+    data_path: Path,
+    out: Path,
+    fill: str,
+    iterations: int,
+    reading: "Reading",
+    limit: ExpansionLimit,
+    threads: int,
+    seed: int,
+) -> None:
+    """Fill in the missing cells of DATA.
+
+    A dependency network is learned from the completed data and draws each missing cell given the
+    rest of its row; both are repeated.
+    """
+    from mnlearn.data.examples import load_examples
+    from mnlearn.data.incomplete import IncompleteData
+    from mnlearn.data.text import save_text
+    from mnlearn.learning.imputation import Imputation
+    from mnlearn.learning.imputation import impute as impute_cells
+
+    if out.suffix != ".npz":
+        check_text_form(out)
+    data = load_examples(data_path, limit, reading).data
+    if isinstance(data, IncompleteData):
+        with name_file(data_path):
+            data = impute_cells(data, Imputation(iterations, fill), seed=seed, threads=threads)
+    if out.suffix == ".npz":
+        data.save(out)
+    else:
+        save_text(data, out)

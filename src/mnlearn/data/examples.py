@@ -1,0 +1,222 @@
+"""Examples of people: files as pandas, R and people write them, with or without missing cells."""
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.incomplete import MISSING, IncompleteData, merge_incomplete
+from mnlearn.data.reading import (
+    MISSING_TEXTS,
+    RawColumn,
+    ReadColumns,
+    Reading,
+    read_columns,
+    reading_of,
+)
+from mnlearn.data.text import decode_text, parse_lines, parse_plain
+from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import split_lines
+from mnlearn.runtime.names import check_names
+from mnlearn.runtime.progress import say
+
+
+class Examples(NamedTuple):
+    """Data that were read, and how data of the same variables are read in the same way."""
+
+    data: Dataset | IncompleteData
+    reading: Reading
+    # What is wrong with a file without names that is read as one with missing cells.
+    fault: InputError | None = None
+
+    def complete(self, where: Path | str) -> Dataset:
+        """Return the data if no cell is missing.
+
+        Raises
+        ------
+        InputError
+            A cell is missing; the sentence begins with `where`.
+        """
+        if isinstance(self.data, Dataset):
+            return self.data
+        if self.fault is not None:
+            raise self.fault
+        row, column = np.argwhere(self.data.values == MISSING)[0]
+        name = column + 1 if self.data.names is None else repr(self.data.names[column])
+        n_rows = int((self.data.values == MISSING).any(axis=1).sum())
+        raise InputError(
+            f"{where}, example {row + 1}, column {name}: is missing, and {n_rows} of "
+            f"{len(self.data.row_of)} examples have missing cells; drop them or fill them in, with "
+            f"{self.reading.option('missing')} or mnlearn impute."
+        )
+
+
+def load_dataset(
+    path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT, reading: Reading | None = None
+) -> Dataset:
+    """Read complete examples from a file; see `load_examples`.
+
+    Raises
+    ------
+    InputError
+        See `load_examples`; or a cell is missing.
+    """
+    return load_examples(path, limit, reading).complete(path)
+
+
+def load_examples(
+    path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT, reading: Reading | None = None
+) -> Examples:
+    """Read examples by suffix: `.npz`, else text with or without a header.
+
+    `.gz` and `.xz` of the text forms are read as well. A first line without any number in it is a
+    header. Besides 0 and 1, files may have 0.0 and 1.0, True and False, yes and no, 1 and 2
+    (2 counts as 1), and missing cells. A first column of row numbers or a column of ids is left
+    out. Cells are separated by commas, or by semicolons or tabs if the first line has no comma.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    limit : ExpansionLimit
+        How far a compressed file may expand.
+    reading : Reading, optional
+        What a person says about the values.
+
+    Raises
+    ------
+    InputError
+        The file is missing, truncated, ragged, empty or not binary, or expands beyond the limit;
+        or a column could be read in two ways. The sentence names the line or column.
+    """
+    path, reading = Path(path), Reading() if reading is None else reading
+    if path.suffix == ".npz":
+        return Examples(load_npz(path, limit), reading)
+    content = read_limited(path, limit)
+    matrix = parse_plain(content) if reading.is_plain() else None
+    if matrix is not None:
+        return Examples(merge_rows(matrix), reading)
+    return _read_lines(path, list(split_lines(decode_text(content, path))), reading)
+
+
+def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
+    """Read lines of 0 and 1 as they are, and others as a table."""
+    fault = None
+    if reading.is_plain():
+        try:
+            data = parse_lines(path, list(lines))
+        except InputError as error:
+            # Not 0 and 1 as they are; perhaps True and False, 1.0, or a column of row numbers.
+            table, fault = _columns_of(lines), error
+            if table is None:
+                raise
+        else:
+            table = _columns_of(lines[:3]) if _may_number_rows(data) else None
+            if table is None:
+                return Examples(data, reading)
+    else:
+        table = _columns_of(lines)
+        if table is None:
+            data = parse_lines(path, list(lines))
+            raise InputError(f"{path}: expected a table without weights, got {data!r}.")
+    columns, has_names, first = table
+    for v, column in enumerate(columns[1:], start=2):
+        if not column.name:
+            raise InputError(f"{path}, line 1, column {v}: has no name.")
+
+    def place(row: int, column: int) -> str:
+        return f"{path}, line {row + first}, column {column + 1}"
+
+    try:
+        found = read_columns(columns, reading, str(path), place)
+    except InputError:
+        # Without names of columns, the first line that is wrong says more.
+        if fault is None or has_names:
+            raise
+        raise fault from None
+    if found.note is not None:
+        say(found.note)
+    names = check_names(found.names, f"{path}, line 1") if has_names else None
+    made = _data_of(found, names)
+    return Examples(made, reading_of(found, reading), None if has_names else fault)
+
+
+def _may_number_rows(data: Dataset) -> bool:
+    """Tell whether a column of 0 and 1 may number the rows: there are two rows at most."""
+    return data.names is not None and len(data.row_of) <= 2 and not data.is_weighted
+
+
+def _data_of(found: ReadColumns, names: tuple[str, ...] | None) -> Dataset | IncompleteData:
+    if (found.values == MISSING).any():
+        return merge_incomplete(found.values, None, names)
+    return merge_rows(found.values, names=names)
+
+
+def _columns_of(lines: Sequence[str]) -> tuple[list[RawColumn], bool, int] | None:
+    """Return the columns of a table, whether they have names, and the line of the first row.
+
+    None if the lines are no table.
+    """
+    last = max((k for k, line in enumerate(lines) if line.strip()), default=-1)
+    if last < 0 or any("|" in line for line in lines[:2]):
+        return None
+    separator = _separator_of(lines[0])
+    try:
+        cells = [
+            [cell.strip() for cell in row]
+            for row in csv.reader(
+                lines[: last + 1], delimiter=separator, skipinitialspace=separator != "\t",
+                strict=True,
+            )
+        ]  # fmt: skip
+    except csv.Error:
+        return None
+    has_names = _is_header(cells[0])
+    header, rows = (cells[0], cells[1:]) if has_names else ([], cells)
+    if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
+        return None
+    if has_names and len(rows[0]) == len(header) + 1:
+        # R's write.table names no column of row names.
+        header = ["", *header]
+    if not has_names:
+        header = [str(v + 1) for v in range(len(rows[0]))]
+    if len(header) != len(rows[0]):
+        return None
+    if separator == ";":
+        rows = [[cell.replace(",", ".") for cell in row] for row in rows]
+    columns = [_numbered(*column) for column in zip(header, zip(*rows, strict=True), strict=True)]
+    return columns, has_names, 2 if has_names else 1
+
+
+def _separator_of(line: str) -> str:
+    # Quoted names may have commas.
+    bare = re.sub('"[^"]*"', "", line)
+    if "," in bare:
+        return ","
+    return next((mark for mark in (";", "\t") if mark in bare), ",")
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Tell whether a first line has names: no cell is a number, and one is not a missing cell."""
+    if all(cell.lower() in MISSING_TEXTS or cell == "?" for cell in cells):
+        return False
+    for cell in cells:
+        try:
+            float(cell)
+        except ValueError:
+            continue
+        if cell.lower() not in MISSING_TEXTS:
+            return False
+    return True
+
+
+def _numbered(name: str, cells: Sequence[str]) -> RawColumn:
+    """Return a column whose different texts are numbered in order of appearance."""
+    number: dict[str, int] = {}
+    codes = np.array([number.setdefault(cell, len(number)) for cell in cells], np.int32)
+    return RawColumn(name, list(number), codes)

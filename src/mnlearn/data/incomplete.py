@@ -1,0 +1,128 @@
+"""Examples over binary variables of which some cells are missing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mnlearn.data.dataset import Dataset, check_weights, merge_rows
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import check_names
+
+# A cell whose value is not known; circuits sum such variables out.
+MISSING = 2
+
+
+@dataclass(frozen=True, eq=False)
+class IncompleteData:
+    """Examples with missing cells; it has what circuits read of a `Dataset`.
+
+    Attributes
+    ----------
+    rows : ndarray of uint8, shape (n_rows, n_vars)
+        The distinct rows of 0, 1 and MISSING, in lexicographic order.
+    weight : ndarray of float64, shape (n_rows,)
+        Total weight of the examples equal to each row.
+    row_of : ndarray of int32, shape (n_given,)
+        The row of each example, in the order in which the examples were given.
+    names : tuple of str or None
+        Names of the variables.
+    """
+
+    rows: NDArray[np.uint8]
+    weight: NDArray[np.float64]
+    row_of: NDArray[np.int32]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of distinct rows."""
+        return self.rows.shape[0]
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return self.rows.shape[1]
+
+    @cached_property
+    def n_examples(self) -> float:
+        """Total weight of the examples."""
+        return float(self.weight.sum())
+
+    @cached_property
+    def given_weight(self) -> NDArray[np.float64]:
+        """Weight of each example, shape (n_given,): equal examples share the weight of a row."""
+        counts = np.bincount(self.row_of, minlength=self.n_rows)
+        return read_only((self.weight / counts)[self.row_of])
+
+    @property
+    def values(self) -> NDArray[np.uint8]:
+        """The examples in the order in which they were given, shape (n_given, n_vars)."""
+        return self.rows[self.row_of]
+
+    def complete_examples(self) -> Dataset:
+        """Return the examples without a missing cell.
+
+        Raises
+        ------
+        InputError
+            Each example has one.
+        """
+        complete = (self.values != MISSING).all(axis=1)
+        if not complete.any():
+            raise InputError("data: each row has a missing cell; expected complete rows to keep.")
+        return merge_rows(self.values[complete], self.given_weight[complete], self.names)
+
+    def filled(self, values: NDArray[np.uint8]) -> Dataset:
+        """Return the examples with other values, shape (n_given, n_vars), none of them missing."""
+        return merge_rows(values, self.given_weight, self.names)
+
+    def frequency(self) -> NDArray[np.float64]:
+        """Return the share of ones among the known cells of each variable, shape (n_vars,)."""
+        known = self.weight @ (self.rows != MISSING)
+        return np.asarray(self.weight @ (self.rows == 1) / known)
+
+
+def merge_incomplete(
+    values: ArrayLike, weight: ArrayLike | None = None, names: Sequence[str] | None = None
+) -> IncompleteData:
+    """Return the data of a matrix of 0, 1 and MISSING, equal rows merged.
+
+    Parameters
+    ----------
+    values : array_like of uint8, shape (n_given, n_vars)
+        The examples.
+    weight : array_like of float64, shape (n_given,), optional
+        Positive numbers; one each if not given.
+    names : sequence of str, length n_vars, optional
+        Names of the variables.
+
+    Raises
+    ------
+    InputError
+        A variable has no known cell, or a weight is not positive.
+    """
+    matrix = np.ascontiguousarray(values, np.uint8)
+    given = np.ones(len(matrix)) if weight is None else check_weights(np.asarray(weight))
+    unknown = np.flatnonzero((matrix == MISSING).all(axis=0))
+    if len(unknown):
+        name = unknown[0] + 1 if names is None else repr(names[unknown[0]])
+        raise InputError(f"data, column {name}: all cells are missing; leave the column out.")
+    rows, row_of = np.unique(matrix, axis=0, return_inverse=True)
+    row_of = row_of.ravel()
+    return IncompleteData(
+        read_only(rows),
+        read_only(np.bincount(row_of, weights=given, minlength=len(rows))),
+        read_only(row_of.astype(np.int32)),
+        None if names is None else check_names(names),
+    )
+
+
+def incomplete(data: Dataset | IncompleteData) -> IncompleteData:
+    """Return data, which may be complete, as data that may have missing cells."""
+    if isinstance(data, IncompleteData):
+        return data
+    return IncompleteData(data.rows, data.weight, data.row_of, data.names)

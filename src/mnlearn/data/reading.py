@@ -1,0 +1,358 @@
+"""How columns of values become 0 and 1, for files and for tables in Python.
+
+A column is read only if one reading of its values is possible. What was read otherwise than as
+written is told in one line. Where two readings are possible, an option of `Reading` decides.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.incomplete import MISSING
+from mnlearn.runtime.errors import InputError
+
+# Texts of a missing cell, in any capitals: what pandas, R and databases write.
+MISSING_TEXTS = frozenset(("", "na", "nan", "n/a", "<na>", "null"))
+# Words for 0 and 1, in any capitals.
+_WORDS = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
+_PLAIN = {("0", "1"), *_WORDS}
+# Headers of the column of row numbers that pandas and R write, and of columns that name people.
+_INDEX = ("", "unnamed: 0", "index", "rownames", "row.names")
+_ID = re.compile(
+    r"(.*[_. ])?(id|no|nr|number|case|subject|participant|respondent)|.*[a-z]ID", re.IGNORECASE
+)
+# What a person can say about a table.
+OPTIONS = ("ones", "leave_out", "keep", "na")
+# So many values of a column are named in an error.
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a person says about the values of a table.
+
+    Attributes
+    ----------
+    ones : tuple of str
+        VALUE or COLUMN=VALUE: the value that counts as 1; the other value of the column is 0.
+    leave_out, keep : tuple of str
+        Columns that are no variables, and columns that are, though they look like row numbers.
+    na : tuple of str
+        Further texts of missing cells.
+    codes : mapping of str to (str, str)
+        The values that count as 0 and 1 in columns that were read before.
+    names : tuple of str, optional
+        The variables of a model or of other data. Columns that number rows are left out if they
+        are none of these, and kept if they are.
+    form : str
+        How messages write an option: "--{}" on the command line, "{}=" in Python.
+    """
+
+    ones: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()
+    codes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    names: tuple[str, ...] | None = None
+    form: str = "--{}"
+
+    @classmethod
+    def said(cls, given: Mapping[str, str | Sequence[str]], form: str) -> "Reading":
+        """Return the reading of `ones`, `leave_out`, `keep` and `na`, each a text or several."""
+        texts = {k: (v,) if isinstance(v, str) else tuple(v) for k, v in given.items()}
+        ones, leave_out, keep, na = (texts.get(name, ()) for name in OPTIONS)
+        return cls(ones, leave_out, keep, na, form=form)
+
+    def option(self, name: str) -> str:
+        """Return the name of an option as messages write it."""
+        return self.form.format(name.replace("_", "-") if self.form.startswith("--") else name)
+
+    def is_plain(self) -> bool:
+        """Tell whether nothing is said, so that values 0 and 1 are read as they are."""
+        return not (self.ones or self.leave_out or self.keep or self.na or self.codes)
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumn:
+    """A column of texts.
+
+    name : its name, or its number from 1 if the table has no names.
+    texts : its different texts in order of appearance.
+    codes : int32, shape (n_rows,). The number of the text of each row.
+    """
+
+    name: str
+    texts: list[str]
+    codes: NDArray[np.int32]
+
+    def first_row(self, k: int) -> int:
+        """Return the first row with a text."""
+        return int(np.argmax(self.codes == k))
+
+
+@dataclass(frozen=True, eq=False)
+class ReadColumns:
+    """Columns as 0, 1 and MISSING.
+
+    values : uint8, shape (n_rows, n_kept).
+    names : the names of the columns that are kept.
+    place : the numbers of these columns in the table.
+    codes : the texts that count as 0 and 1 in each of them.
+    note : one line on what was not read as written; None if all was.
+    """
+
+    values: NDArray[np.uint8]
+    names: tuple[str, ...]
+    place: tuple[int, ...]
+    codes: dict[str, tuple[str, str]]
+    note: str | None
+
+
+@dataclass
+class _Code:
+    """How one column is read: the texts of 0 and 1 in lower case, None if it is left out.
+
+    given : whether a person or other data said so.
+    """
+
+    column: RawColumn
+    texts: tuple[str, str] | None
+    given: bool = False
+
+
+# Names a cell by its row and the number of its column, for messages.
+Place = Callable[[int, int], str]
+
+
+def read_columns(
+    columns: Sequence[RawColumn], reading: Reading, where: str, place: Place
+) -> ReadColumns:
+    """Return columns as 0, 1 and MISSING.
+
+    Parameters
+    ----------
+    columns : sequence of RawColumn
+        All columns of the table.
+    reading : Reading
+        What is known about their values.
+    where : str
+        Name of the table, for messages.
+    place : callable
+        Returns the name of a cell, given the row and the column.
+
+    Raises
+    ------
+    InputError
+        A column cannot be read, or could be read in two ways; the message names the option that
+        decides. Or an option names a column that does not exist.
+    """
+    _check_options(columns, reading, where)
+    read = [_choose(columns, v, reading, where, place) for v in range(len(columns))]
+    kept = [v for v, code in enumerate(read) if code.texts is not None]
+    if not kept:
+        raise InputError(f"{where}: holds no variables.")
+    _check_ones_and_twos(where, [read[v] for v in kept], reading)
+    values = np.column_stack([_values_of(read[v], reading) for v in kept])
+    codes = {columns[v].name: read[v].texts or ("", "") for v in kept}
+    names = tuple(columns[v].name for v in kept)
+    return ReadColumns(values, names, tuple(kept), codes, _note(where, read))
+
+
+def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -> None:
+    """Refuse options that name columns that do not exist."""
+    names = {column.name for column in columns}
+    for option, given in (("leave_out", reading.leave_out), ("keep", reading.keep)):
+        for name in given:
+            if name not in names:
+                raise InputError(f"{where}, {reading.option(option)}: there is no column {name!r}.")
+
+
+def _is_missing(text: str, reading: Reading) -> bool:
+    return text.lower() in MISSING_TEXTS or text in reading.na
+
+
+def _choose(
+    columns: Sequence[RawColumn], v: int, reading: Reading, where: str, place: Place
+) -> _Code:
+    """Return how a column is read."""
+    column = columns[v]
+    if column.name in reading.leave_out:
+        return _Code(column, None, given=True)
+    known = [text for text in column.texts if not _is_missing(text, reading)]
+    if _numbers_rows(column, v, known, reading, where):
+        return _Code(column, None)
+    label = repr(column.name) if column.name else str(v + 1)
+    if not known:
+        raise InputError(
+            f"{where}, column {label}: all cells are missing; leave it out with "
+            f"{reading.option('leave_out')}."
+        )
+    if column.name in reading.codes:
+        return _as_before(column, v, known, reading, place)
+    asked = _asked(column, known, reading)
+    if asked is not None:
+        return _Code(column, asked, given=True)
+    if column.name == "":
+        raise InputError(f"{where}, line 1, column {v + 1}: has no name.")
+    found = _by_values(known)
+    if found is None:
+        raise InputError(_unreadable(column, v, known, reading, place))
+    return _Code(column, found)
+
+
+def _numbers_rows(
+    column: RawColumn, v: int, known: Sequence[str], reading: Reading, where: str
+) -> bool:
+    """Tell whether a column only numbers the rows: an index, or a name for each row."""
+    n_rows = len(column.codes)
+    is_index = v == 0 and column.name.lower() in _INDEX
+    if column.name in reading.keep or len(known) < n_rows:
+        return False
+    if not is_index and not _ID.fullmatch(column.name):
+        return False
+    if reading.names is not None:
+        return column.name not in reading.names
+    # An index of one or two rows may be a variable, and a variable may be called `answer_no`.
+    if _by_values(known) is None:
+        return is_index or n_rows > 1
+    if column.name == "":
+        return True
+    raise InputError(
+        f"{where}, column {column.name!r}: may number the rows or be a variable; say "
+        f"{reading.option('leave_out')} or {reading.option('keep')}."
+    )
+
+
+def _as_before(
+    column: RawColumn, v: int, known: Sequence[str], reading: Reading, place: Place
+) -> _Code:
+    """Return the reading of other data for the same column."""
+    zero, one = reading.codes[column.name]
+    natural = _by_values(known)
+    if {natural, _by_values([zero, one])} <= _PLAIN:
+        # 0 and 1, True and False, yes and no are the same in all files.
+        return _Code(column, natural, given=True)
+    for text in known:
+        if not (_same(text, one) or (zero == "" and len(known) <= 2) or _same(text, zero)):
+            row = column.first_row(column.texts.index(text))
+            raise InputError(f"{place(row, v)}: expected {zero} or {one}, got {_shorten(text)}.")
+    return _Code(column, (zero, one), given=True)
+
+
+def _asked(column: RawColumn, known: Sequence[str], reading: Reading) -> tuple[str, str] | None:
+    """Return the values of 0 and 1 that a person asks for; None if nothing is said of them."""
+    for given in reading.ones:
+        name, equals, value = given.rpartition("=")
+        own = bool(equals) and name == column.name
+        value = value if own else given
+        others = [text for text in known if not _same(text, value)]
+        # A value for all columns says nothing of a column that has two others.
+        if len(others) < 2 and (own or len(others) < len(known) or len(known) == 1):
+            return (others[0] if others else ""), value
+        if own:
+            raise InputError(
+                f"{reading.option('ones')}, column {name!r}: expected {value} and one other "
+                f"value, the column has {_listed(known)}."
+            )
+    return None
+
+
+def _by_values(known: Sequence[str]) -> tuple[str, str] | None:
+    """Return the values of 0 and 1 if only one reading is possible."""
+    numbers = {_number(text) for text in known}
+    if None not in numbers:
+        for zero, one in ((0.0, 1.0), (1.0, 2.0)):
+            if numbers <= {zero, one}:
+                return f"{zero:g}", f"{one:g}"
+        return None
+    words = {text.lower() for text in known}
+    return next((pair for pair in _WORDS if words <= set(pair)), None)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _same(text: str, other: str) -> bool:
+    """Tell whether two texts are the same value: equal numbers, or words in any capitals."""
+    a, b = _number(text), _number(other)
+    return text.lower() == other.lower() if a is None or b is None else a == b
+
+
+def _unreadable(
+    column: RawColumn, v: int, known: Sequence[str], reading: Reading, place: Place
+) -> str:
+    """Return the sentence on a column that cannot be read."""
+    wrong = next(text for text in known if text not in ("0", "1"))
+    where = place(column.first_row(column.texts.index(wrong)), v)
+    sentence = f"{where}: expected 0 or 1, got {_shorten(wrong)}"
+    if len(known) <= 2:
+        return f"{sentence}; {reading.option('ones')} says which value counts as 1."
+    return (
+        f"{sentence}; the column has {len(known)} different values: leave it out with "
+        f"{reading.option('leave_out')}, or encode it (mnlearn convert --categories)."
+    )
+
+
+def _shorten(text: str) -> str:
+    return repr(text) if len(text) <= 40 else f"{text[:40]!r} and {len(text) - 40} more characters"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(texts[:_LISTED]) + (", ..." if len(texts) > _LISTED else "")
+
+
+def _check_ones_and_twos(where: str, codes: Sequence[_Code], reading: Reading) -> None:
+    """Refuse columns of 1 and 2 beside columns of 0 and 1, and beside columns of ones."""
+    told = [code for code in codes if not code.given]
+    twos = [code.column.name for code in told if code.texts == ("1", "2")]
+    if not twos:
+        return
+    option = reading.option("ones")
+    for code in told:
+        if code.texts != ("0", "1"):
+            continue
+        if any(_number(text) == 0 for text in code.column.texts):
+            raise InputError(
+                f"{where}, column {twos[0]!r}: has 1 and 2, but {code.column.name!r} has 0 and 1; "
+                f"{option} says which value counts as 1 in the first."
+            )
+        raise InputError(
+            f"{where}, column {code.column.name!r}: has only 1, which could be 0 or 1, because "
+            f"other columns have 1 and 2; {option} says which value counts as 1."
+        )
+
+
+def _values_of(code: _Code, reading: Reading) -> NDArray[np.uint8]:
+    assert code.texts is not None
+    one = code.texts[1]
+    of_text = [
+        MISSING if _is_missing(text, reading) else int(_same(text, one))
+        for text in code.column.texts
+    ]
+    return np.array(of_text, np.uint8)[code.column.codes]
+
+
+def _note(where: str, codes: Sequence[_Code]) -> str | None:
+    """Return one line on columns that are left out, and on values that count as 1."""
+    left_out = [repr(code.column.name) for code in codes if code.texts is None and not code.given]
+    parts = [f"left out {', '.join(left_out)}, which numbers the rows"] if left_out else []
+    counted: dict[str, list[str]] = {}
+    for code in codes:
+        if code.texts is not None and not code.given and code.texts != ("0", "1"):
+            counted.setdefault(code.texts[1], []).append(code.column.name)
+    for one, names in counted.items():
+        parts.append(f"{one} counts as 1 in {len(names)} columns ({_listed(names)})")
+    return f"{where}: {'; '.join(parts)}." if parts else None
+
+
+def reading_of(found: ReadColumns, reading: Reading) -> Reading:
+    """Return the reading by which other data are read like data that were read."""
+    return replace(reading, codes={**reading.codes, **found.codes}, names=found.names)

@@ -1,0 +1,139 @@
+"""Filling in missing cells with a dependency network."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.incomplete import MISSING, IncompleteData
+from mnlearn.learning.logistic import LogisticPath, learn_logistic_path
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
+
+# What is done with examples that have missing cells before a structure is learned.
+TREATMENTS = ("drop", "impute")
+FILLS = ("sample", "likely")
+# The L1 penalty of the regressions, as a share of sqrt(examples * log(variables)), and its least
+# value.
+_PENALTY, _LEAST = 0.1, 0.5
+
+
+@dataclass(frozen=True)
+class Imputation:
+    """How missing cells are filled in.
+
+    Attributes
+    ----------
+    iterations : int
+        How often a network is learned and the cells are drawn again.
+    fill : {"sample", "likely"}
+        "sample" keeps the last values that were drawn, which have the spread of the data. "likely"
+        takes the value of greater mean probability in the second half of the iterations.
+    """
+
+    iterations: int = 10
+    fill: str = "sample"
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise InputError(f"iterations: expected at least 1, got {self.iterations}.")
+        if self.fill not in FILLS:
+            raise InputError(f"fill: expected one of {', '.join(FILLS)}, got {self.fill!r}.")
+
+
+def impute(
+    data: IncompleteData, how: Imputation | None = None, *, seed: int = 20, threads: int = 1
+) -> Dataset:
+    """Return data whose missing cells are filled in.
+
+    Parameters
+    ----------
+    data : IncompleteData
+        Examples with missing cells.
+    how : Imputation, optional
+        Its settings.
+    seed : int
+        Seed of all draws.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Notes
+    -----
+    Stochastic expectation maximisation [1]_. Missing cells are first drawn from the share of ones
+    among the known cells of their variable. Then, in each iteration, logistic regressions of each
+    variable on all others are learned from the completed data, and each missing cell is drawn
+    given the rest of its row, one variable after the other: one sweep of a Gibbs sampler in the
+    dependency network [2]_.
+
+    References
+    ----------
+    .. [1] Celeux and Diebolt, "The SEM algorithm", Computational Statistics Quarterly 2, 1985.
+    .. [2] Heckerman et al., "Dependency networks for inference, collaborative filtering, and data
+       visualization", JMLR 1, 2000.
+    """
+    how = Imputation() if how is None else how
+    values = data.values.copy()
+    missing = values == MISSING
+    draw = stream(seed, "impute", "start").random(values.shape)
+    values[missing] = (draw < data.frequency())[missing]
+    likely = np.zeros(values.shape)
+    penalty = max(_LEAST, _PENALTY * np.sqrt(data.n_examples * np.log(max(data.n_vars, 2))))
+    for k in range(how.iterations):
+        path = learn_logistic_path(data.filled(values), [penalty], threads=threads)
+        rng = stream(seed, "impute", str(k))
+        probability = _sweep(values, missing, path, rng)
+        if k >= how.iterations // 2:
+            likely += probability
+    if how.fill == "likely":
+        counted = how.iterations - how.iterations // 2
+        values[missing] = (likely > counted / 2)[missing]
+    return data.filled(values)
+
+
+def _sweep(
+    values: NDArray[np.uint8],
+    missing: NDArray[np.bool_],
+    path: LogisticPath,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw the missing cells of each variable given the rest; return their probabilities of 1."""
+    weights, intercept = path.coefficient[0], path.intercept[0]
+    out = np.zeros(values.shape)
+    for v in np.flatnonzero(missing.any(axis=0)).tolist():
+        rows = np.flatnonzero(missing[:, v])
+        span = slice(weights.indptr[v], weights.indptr[v + 1])
+        neighbours = weights.indices[span]
+        log_odds = values[np.ix_(rows, neighbours)] @ weights.data[span] + intercept[v]
+        out[rows, v] = expit(log_odds)
+        values[rows, v] = rng.random(len(rows)) < out[rows, v]
+    return out
+
+
+def complete(
+    data: Dataset | IncompleteData, treatment: str, *, seed: int, threads: int = 1
+) -> Dataset:
+    """Return complete data: those given, or what a treatment makes of them.
+
+    Parameters
+    ----------
+    data : Dataset or IncompleteData
+        The examples.
+    treatment : {"drop", "impute"}
+        Leave out the examples with missing cells, or fill the cells in; see `impute`.
+    seed, threads : int
+        See `impute`.
+
+    Raises
+    ------
+    InputError
+        The treatment is none of these, or no example is complete.
+    """
+    if treatment not in TREATMENTS:
+        raise InputError(f"missing: expected one of {', '.join(TREATMENTS)}, got {treatment!r}.")
+    if isinstance(data, Dataset):
+        return data
+    if treatment == "drop":
+        return data.complete_examples()
+    return impute(data, seed=seed, threads=threads)

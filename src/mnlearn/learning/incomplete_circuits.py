@@ -1,0 +1,234 @@
+"""Expectation maximisation of the parameters of circuits on examples with missing cells."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from mnlearn.data.incomplete import MISSING, IncompleteData
+from mnlearn.inference.circuits.exact import expected_counts
+from mnlearn.models.circuit import ArithmeticCircuit, with_weight
+from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.io.native import Model
+from mnlearn.models.junction_tree import JunctionTree
+from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.runtime.errors import InputError
+
+# Name of this treatment of missing cells, beside those that make complete examples.
+EM = "em"
+# Steps of L-BFGS in one iteration, for the weights of features.
+_STEPS = 10
+# A gain below this share of the log-likelihood is rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long EM runs, and how strongly it is held to the model at which it starts.
+
+    Attributes
+    ----------
+    iterations : int
+        Greatest number of iterations.
+    tolerance : float
+        EM stops at a smaller relative gain of its objective.
+    prior : float
+        So many examples, distributed as the model at the start, are added to the data. With 0 the
+        log-likelihood of the known cells is maximised alone.
+    """
+
+    iterations: int = 100
+    tolerance: float = 1e-6
+    prior: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1 or self.tolerance < 0 or self.prior < 0:
+            raise InputError("em: expected an iteration or more, and tolerance and prior from 0.")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What EM has found.
+
+    model : of the kind that was given.
+    log_likelihood : float64, shape (n_iterations + 1,). Sum over examples of the log-probability of
+        their known cells, in nats, at the start and after each iteration.
+    """
+
+    model: Model
+    log_likelihood: NDArray[np.float64]
+
+
+def has_circuit(model: Model) -> bool:
+    """Tell whether `run_em` takes models of this kind."""
+    return isinstance(model, ArithmeticCircuit | TreeModel)
+
+
+def run_em(
+    model: Model, data: IncompleteData, settings: Settings | None = None, threads: int = 1
+) -> Outcome:
+    """Learn the parameters of a circuit, whose structure stays, from examples with missing cells.
+
+    Parameters
+    ----------
+    model : ArithmeticCircuit, FeatureTree or JunctionTree
+        Where EM starts.
+    data : IncompleteData
+        The examples.
+    settings : Settings, optional
+        When it stops, and its prior.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Raises
+    ------
+    InputError
+        The model has no circuit, or its parameters are neither weights of features nor
+        probabilities; or an example has probability 0.
+
+    Notes
+    -----
+    The expected number of examples with each parameter is exact: the circuit sums the missing cells
+    out. Probabilities are then divided by their sums. The weights of features take steps of L-BFGS
+    on the expected log-likelihood. No iteration lowers the objective.
+
+    References
+    ----------
+    Dempster, Laird and Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
+    JRSS B 39, 1977.
+    """
+    if not isinstance(model, ArithmeticCircuit | TreeModel):
+        raise InputError("em: expected a model that is a circuit, for example of acmn or chow_liu.")
+    settings = Settings() if settings is None else settings
+    circuit = model if isinstance(model, ArithmeticCircuit) else circuit_of(model)
+    if isinstance(model, TreeModel):
+        # Its parameters are probabilities, and stay so.
+        circuit = replace(circuit, features=None, target=None)
+    maximise = _maximiser(circuit)
+    # Circuits take rows with unknown values as they take those of a dataset.
+    evidence: Any = data
+    prior = settings.prior * _expected_features(circuit, threads)[0]
+    n = data.n_examples + settings.prior
+    found, objective = [], []
+    for k in range(settings.iterations + 1):
+        counts, total = expected_counts(circuit, evidence, threads)
+        constant = _expected_features(circuit, threads)[1]
+        found.append(total - data.n_examples * constant)
+        if not np.isfinite(found[-1]):
+            raise InputError("data: an example has probability 0 in the model that EM starts at.")
+        of_prior = _product(prior, circuit.weight) - settings.prior * constant
+        objective.append(found[-1] + of_prior)
+        gain = objective[-1] - objective[-2] if k else np.inf
+        if k == settings.iterations or gain <= settings.tolerance * abs(objective[-1]):
+            break
+        circuit = maximise(circuit, counts + prior, n)
+    return Outcome(_with_parameters(model, circuit), np.array(found))
+
+
+def _product(counts: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """Return the sum of counts times weights, in which 0 times infinity is 0."""
+    used = counts > 0
+    return float(counts[used] @ weight[used])
+
+
+def _expected_features(
+    circuit: ArithmeticCircuit, threads: int = 1
+) -> tuple[NDArray[np.float64], float]:
+    """Return how often one example of the circuit has each parameter, and its log-partition."""
+    n_vars = circuit.n_vars
+    nothing: Any = IncompleteData(
+        np.full((1, n_vars), MISSING, np.uint8), np.ones(1), np.zeros(1, np.int32)
+    )
+    return expected_counts(circuit, nothing, threads)
+
+
+def _with_parameters(model: Model, circuit: ArithmeticCircuit) -> Model:
+    """Return the model with the parameters of its circuit."""
+    if isinstance(model, FeatureTree):
+        return replace(model, log_prob=np.concatenate([[0.0], circuit.weight]))
+    if isinstance(model, JunctionTree):
+        return replace(model, log_prob=circuit.weight)
+    return circuit
+
+
+Maximiser = Callable[[ArithmeticCircuit, NDArray[np.float64], float], ArithmeticCircuit]
+
+
+def _maximiser(circuit: ArithmeticCircuit) -> Maximiser:
+    """Return the function that makes the best circuit for expected counts, or a better one."""
+    if circuit.features is not None and circuit.target is None:
+        return _raise_weights
+    family = _families_of_cpds(circuit) if circuit.target is not None else _families(circuit)
+
+    def normalise(
+        given: ArithmeticCircuit, counts: NDArray[np.float64], _: float
+    ) -> ArithmeticCircuit:
+        total = np.bincount(family, counts)[family]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = np.log(counts / total)
+        # What no example reaches keeps its probabilities.
+        return with_weight(given, np.where(total > 0, weight, given.weight))
+
+    return normalise
+
+
+def _families_of_cpds(circuit: ArithmeticCircuit) -> NDArray[np.int64]:
+    """Return the number of the distribution that each parameter of a Bayesian network is of."""
+    assert circuit.features is not None
+    assert circuit.target is not None
+    number: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
+    family = np.empty(len(circuit.weight), np.int64)
+    for k, target in enumerate(circuit.target.tolist()):
+        path = tuple(one for one in circuit.features.literals(k) if one[0] != target)
+        family[k] = number.setdefault((target, path), len(number))
+    return family
+
+
+def _families(circuit: ArithmeticCircuit) -> NDArray[np.int64]:
+    """Return the number of the sum that each parameter is a probability of.
+
+    Each child of such a sum is a parameter, or a product with one.
+    """
+    first, last = 2 * circuit.n_vars, circuit.n_leaves
+    family = np.full(len(circuit.weight), -1)
+    children = [
+        circuit.child[a:b].tolist()
+        for a, b in zip(circuit.start[:-1].tolist(), circuit.start[1:].tolist(), strict=True)
+    ]
+    for s in np.flatnonzero(circuit.is_sum).tolist():
+        for child in children[s]:
+            inside = child < last or circuit.is_sum[child - last]
+            factors = [child] if inside else children[child - last]
+            own = [f - first for f in factors if first <= f < last]
+            if len(own) != 1 or family[own[0]] not in (-1, s):
+                raise InputError("em: the parameters of this circuit are no probabilities.")
+            family[own[0]] = s
+    if (family < 0).any():
+        raise InputError("em: the parameters of this circuit are no probabilities.")
+    return family
+
+
+def _raise_weights(
+    circuit: ArithmeticCircuit, counts: NDArray[np.float64], n: float
+) -> ArithmeticCircuit:
+    """Return the circuit after steps of L-BFGS on the expected log-likelihood of its features."""
+    start = circuit.weight
+    free = np.isfinite(start)
+
+    def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        weight = start.copy()
+        weight[free] = w
+        expected, log_z = _expected_features(with_weight(circuit, weight))
+        value = log_z - counts[free] @ w / n
+        return float(value), expected[free] - counts[free] / n
+
+    before = loss(start[free])[0]
+    found = minimize(loss, start[free], jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
+    if not found.fun <= before + _ROUNDING * abs(before):
+        return circuit
+    weight = start.copy()
+    weight[free] = found.x
+    return with_weight(circuit, weight)

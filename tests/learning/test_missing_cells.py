@@ -1,0 +1,186 @@
+"""Missing cells: filled in by a network, summed out by circuits."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import refuse, succeed
+from made_data import assert_same
+from mnlearn.data.dataset import merge_rows
+from mnlearn.data.incomplete import MISSING, incomplete, merge_incomplete
+from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.learning.imputation import Imputation, complete, impute
+from mnlearn.learning.incomplete_circuits import Settings, run_em
+from mnlearn.learning.tuning import tune
+from mnlearn.methods import load_learner
+from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import any_model
+
+RNG = np.random.default_rng(7)
+# A chain of 6 variables, of which each is mostly equal to the one before it.
+N_VARS = 6
+PARENT = np.array([NO_PARENT, 0, 1, 2, 3, 4])
+P_ONE = np.array([[0.4, 0.4], *[[0.1, 0.85]] * (N_VARS - 1)])
+TRUE = tree_circuit(PARENT, np.log(np.stack([1 - P_ONE, P_ONE], axis=2)), N_VARS)
+
+
+def draw_chain(n):
+    rows = np.empty((n, N_VARS), np.uint8)
+    for v in range(N_VARS):
+        above = rows[:, v - 1] if v else np.zeros(n, np.uint8)
+        rows[:, v] = RNG.random(n) < P_ONE[v][above]
+    return rows
+
+
+ROWS = draw_chain(1200)
+HOLES = ROWS.copy()
+HOLES[RNG.random(ROWS.shape) < 0.2] = MISSING
+DATA = merge_incomplete(HOLES, names=[f"x{v}" for v in range(N_VARS)])
+
+
+def learned(method, data, **settings):
+    learner = load_learner(method)
+    grid = learner.grid({name: [value] for name, value in settings.items()})
+    return tune(learner, data, grid, None).best.fitted.model
+
+
+def test_imputed_cells_are_better_than_the_marginal_guess():
+    """Drawn cells are compared with cells drawn from the shares, likely ones with the mode."""
+    missing = HOLES == MISSING
+    share = DATA.frequency()
+    truth = ROWS[missing]
+    drawn = impute(DATA, seed=1)
+    right = (drawn.rows[drawn.row_of][missing] == truth).mean()
+    by_share = np.where(ROWS == 1, share, 1 - share)[missing].mean()
+    assert right > by_share + 0.15
+    likely = impute(DATA, Imputation(fill="likely"), seed=1, threads=2)
+    filled = likely.rows[likely.row_of]
+    assert (filled[missing] == truth).mean() > ((share > 0.5) == ROWS)[missing].mean() + 0.15
+    assert (filled[~missing] == ROWS[~missing]).all()
+    assert_same(drawn, impute(DATA, seed=1, threads=2))
+
+
+def test_drop_keeps_the_complete_examples():
+    kept = complete(DATA, "drop", seed=0)
+    whole = (HOLES != MISSING).all(axis=1)
+    assert_same(kept, merge_rows(HOLES[whole], names=DATA.names))
+    with pytest.raises(InputError, match="missing: expected one of drop, impute, got 'em'"):
+        complete(DATA, "em", seed=0)
+
+
+METHODS = {
+    "chow_liu": {},
+    "ltm": {"trial_iterations": 2, "max_iterations": 2},
+    "lem": {},
+    "acbn": {"max_edges": 300},
+    "acmn": {"max_edges": 300},
+    "junction_tree": {},
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_em_never_lowers_the_likelihood_of_the_known_cells(method):
+    model = learned(method, impute(DATA, seed=1), **METHODS[method])
+    found = run_em(model, DATA, Settings(iterations=8, tolerance=0.0, prior=0.0))
+    assert isinstance(found.model, type(model))
+    gains = np.diff(found.log_likelihood)
+    assert (gains >= -1e-9 * abs(found.log_likelihood[0])).all()
+    assert gains.sum() > 0
+    # What is reported is the exact log of the marginal of the known cells.
+    score = any_model.marginal_ll(found.model, DATA)
+    np.testing.assert_allclose(score.mean * DATA.n_examples, found.log_likelihood[-1], rtol=1e-9)
+    circuit = circuit_of(found.model) if isinstance(found.model, TreeModel) else found.model
+    if method != "acmn":
+        assert log_partition(circuit) == pytest.approx(0, abs=1e-9)
+    again = run_em(model, DATA, Settings(iterations=8, tolerance=0.0, prior=0.0), threads=2)
+    np.testing.assert_array_equal(again.log_likelihood, found.log_likelihood)
+
+
+def test_the_score_of_a_row_with_missing_cells_is_its_marginal():
+    row = np.array([[1, MISSING, MISSING, 0, MISSING, 1]], np.uint8)
+    states = np.array(
+        [[1, a, b, 0, c, 1] for a in (0, 1) for b in (0, 1) for c in (0, 1)], np.uint8
+    )
+    data = merge_incomplete(np.vstack([row, 1 - np.clip(ROWS[:20], 0, 1)]))
+    expected = np.logaddexp.reduce(log_value(TRUE, states))
+    found = any_model.marginal_ll(TRUE, data).per_row[data.row_of][0]
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert any_model.marginal_ll(TRUE.to_markov_network(), data).per_row[data.row_of][
+        0
+    ] == pytest.approx(expected, abs=1e-9)
+    complete_data = incomplete(merge_rows(ROWS))
+    assert any_model.marginal_ll(TRUE, complete_data).mean == pytest.approx(
+        any_model.ll(TRUE, merge_rows(ROWS)).mean
+    )
+
+
+def test_em_is_nearer_to_the_true_parameters_than_dropping():
+    """Cells are missing more often where the variable before them is 1."""
+    holes = ROWS.copy()
+    rate = np.where(np.roll(ROWS, 1, axis=1) == 1, 0.5, 0.05)
+    rate[:, 0] = 0
+    holes[RNG.random(ROWS.shape) < rate] = MISSING
+    data = merge_incomplete(holes)
+    given = learned("chow_liu", complete(data, "drop", seed=0))
+    tree = tree_circuit(PARENT, np.log(np.full((N_VARS, 2, 2), 0.5)), N_VARS)
+    dropped = run_em(tree, incomplete(data.complete_examples()), Settings(iterations=3)).model
+    by_em = run_em(tree, data, Settings(iterations=50)).model
+    error = {
+        name: np.abs(np.exp(model.weight) - np.exp(TRUE.weight)).mean()
+        for name, model in (("dropped", dropped), ("em", by_em))
+    }
+    assert error["em"] < 0.5 * error["dropped"]
+    before = any_model.marginal_ll(given, data).mean * data.n_examples
+    assert run_em(given, data).log_likelihood[-1] > before
+
+
+def write(path, values, header=True):
+    names = ",".join(f"x{v}" for v in range(N_VARS)) + "\n" if header else ""
+    lines = [",".join("01"[x] if x < 2 else "NA" for x in row) for row in values.tolist()]
+    path.write_text(names + "\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "holes.csv", HOLES[:300])
+    write(tmp_path / "bare.csv", HOLES[:300], header=False)
+
+
+def test_commands(files):
+    fit = "fit chow_liu --train holes.csv --missing"
+    assert "dropped" in succeed(f"{fit} drop --out d.npz").stderr
+    assert "filled in missing cells of 300" in succeed(f"{fit} impute --out i.npz").stderr
+    assert "known cells -" in succeed(f"{fit} em --out e.npz").stderr
+    score = "score {} holes.csv --metric ll --json"
+    means = {m: float(succeed(score.format(f"{m}.npz")).stdout.split('"mean": ')[1].split(",")[0])
+             for m in "die"}  # fmt: skip
+    assert means["e"] >= max(means["d"], means["i"])
+    succeed("impute holes.csv --out whole.csv --threads 1")
+    succeed("impute bare.csv --out again.csv --threads 2")
+    assert Path("whole.csv").read_text().split("\n", 1)[1] == Path("again.csv").read_text()
+    succeed("convert holes.csv out.npz --missing impute")
+    succeed("ising holes.csv --missing drop --out net --bootstraps 0")
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("fit dtsl --train holes.csv --out o.npz", "holes.csv, example"),
+        ("fit dtsl --train holes.csv --missing em --out o.npz", "--missing em: expected a method"),
+        ("convert holes.csv o.npz", "with --missing or mnlearn impute"),
+        ("fit dtsl --train bare.csv --out o.npz", "expected 0 or 1, got 'NA'"),
+        ("impute holes.csv --out o.mn", "expected a text file of examples"),
+        ("convert holes.csv o.npz --groups 1-2 --missing drop", "expected exactly one 1"),
+    ],
+)
+def test_commands_refuse(files, line, names):
+    refuse(line, names)
+
+
+def test_score_refuses_other_metrics(files):
+    succeed("fit atomic --train holes.csv --missing drop --out m.npz")
+    refuse("score m.npz holes.csv --metric pll", "is missing")
