@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-import networkx as nx
-
 from mnlearn.runtime.digest_cache import digest_file, keep_digest, read_digest
 
 PACKAGE = Path(__file__).parent.parent
@@ -151,6 +149,9 @@ def _hashes(roots: list[Definition]) -> dict[Definition, str]:
 
     Definitions that refer to each other in a circle are hashed together.
     """
+    # Most processes find their digests kept on disk, and need not load this library.
+    import networkx as nx
+
     graph = nx.DiGraph()
     graph.add_nodes_from(roots)
     waiting = list(roots)
