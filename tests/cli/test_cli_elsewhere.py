@@ -1,0 +1,106 @@
+"""Commands on studies in a folder without a checkout, with the files that a wheel brings."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import numbers, refuse, succeed
+from mnlearn.cli import reproduce
+from mnlearn.report.document.summaries import summarise
+
+ROOT = Path(__file__).parents[2]
+MINIMAL = (ROOT / "workflow/studies/demo.yaml").read_text()
+
+
+@pytest.fixture
+def packaged(tmp_path, monkeypatch):
+    """Go to an empty folder; return the folder of the files that the package brings."""
+    packaged = tmp_path / "site/study_files"
+    packaged.mkdir(parents=True)
+    for name in ("workflow", "config.yaml", "docs", "Snakefile"):
+        (packaged / name).symlink_to(ROOT / name)
+    # No checkout is above this file.
+    code = tmp_path / "a/b/c/d/registry.py"
+    monkeypatch.setattr("mnlearn.study.datasets.registry.__file__", str(code))
+    for module in ("study.datasets.registry", "study.folders"):
+        monkeypatch.setattr(f"mnlearn.{module}.PACKAGED", packaged)
+    (tmp_path / "here/workflow/studies").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    return packaged
+
+
+def write_own(name, text=MINIMAL):
+    Path(f"workflow/studies/{name}.yaml").write_text(text)
+
+
+def test_a_configuration_may_have_some_of_the_keys(packaged):
+    assert reproduce.configuration() == {
+        "studies": ["dtsl"],
+        "datasets": [],
+        "seed": 20,
+        "mirror": "",
+        "again": False,
+        "recorded": False,
+        "local": {},
+    }
+    Path("config.yaml").write_text("local: {mine: {train: mine.csv}}\n")
+    Path("mine.csv").write_text("0,1\n")
+    assert reproduce.configuration()["seed"] == 20
+    rows = {row["name"]: row["state"] for row in numbers("datasets --json")["datasets"]}
+    assert (rows["mine"], rows["nltcs"]) == ("own", "absent")
+    Path("config.yaml").write_text("seeds: 3\n")
+    refuse("study demo --stale", "config.yaml, top level: Additional properties are not allowed")
+
+
+def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):
+    write_own("mine")
+    write_own("dtsl", MINIMAL.replace("title: ", "title: My "))
+    assert "title: My " in succeed("study dtsl --show").stdout
+    assert succeed("study mine --stale").output == ""
+    refuse("study zzz", "study zzz: expected one of acmn, demo, ")
+    refuse("study zzz", "lem, mine.")
+    write_own("mine", "title: 3\n")
+    refuse("study mine", "workflow/studies/mine.yaml, top level: 'paper' is a required property")
+
+
+def test_snakemake_is_told_where_the_files_are(packaged):
+    def command():
+        return reproduce._snakemake_command("dtsl", ["nltcs"], ["--cores", "all"], None)
+
+    start = [sys.executable, "-m", "snakemake", "--cores", "all"]
+    snakefile = ["--snakefile", str(packaged / "Snakefile")]
+    files = [str(packaged / "config.yaml")]
+    config = ["--config", "studies=[dtsl]", 'datasets=["nltcs"]']
+    assert command() == [*start, *snakefile, "--configfile", *files, *config]
+    Path("config.yaml").write_text("seed: 3\n")
+    own = str(Path.cwd() / "config.yaml")
+    assert command() == [*start, *snakefile, "--configfile", *files, own, *config]
+
+
+def test_snakemake_finds_the_files_of_a_checkout_by_itself(monkeypatch):
+    monkeypatch.chdir(ROOT / "docs")
+    command = reproduce._snakemake_command("dtsl", [], ["--cores", "2"], "m")
+    assert command[3:] == ["--cores", "2", "--config", "studies=[dtsl]", "datasets=[]", "mirror=m"]
+
+
+def test_profiles(packaged, monkeypatch):
+    folder = ROOT / "workflow/profiles/local"
+    assert reproduce._snakemake_settings(None, None) == ["--cores", "all"]
+    assert reproduce._snakemake_settings(None, "local") == ["--workflow-profile", str(folder)]
+    settings = reproduce._snakemake_settings("3", str(folder))
+    assert settings == ["--workflow-profile", str(folder), "--cores", "3"]
+    refuse("study demo --profile zzz", "--profile zzz: expected local, slurm, or a folder")
+    monkeypatch.setattr(reproduce, "_SLURM_PLUGIN", "snakemake_executor_plugin_slurm_absent")
+    monkeypatch.setitem(
+        sys.modules["mnlearn.cli.commands"]._EXTRAS, reproduce._SLURM_PLUGIN, "slurm"
+    )
+    refuse("study demo --profile slurm", "install it with `pip install 'mnlearn[slurm]'`")
+
+
+def test_pages_link_to_the_documentation_of_a_checkout_only():
+    linked = summarise("dn_tree", ROOT / "docs")
+    assert "[`dtsl`](../../docs/methods/dtsl.md)" in linked
+    plain = summarise("dn_tree", ROOT / "docs", linked=False)
+    assert "](" not in plain
+    assert "`dtsl` takes its features" in " ".join(plain.split())

@@ -1,0 +1,208 @@
+"""The package as it is built: what it holds, and that it works in a folder without the checkout."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from email import message_from_string
+from pathlib import Path
+
+import pytest
+import yaml
+
+from workflow_tree import TINY
+
+ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.xdist_group("package")
+STUDY_FILES = Path("mnlearn", "study_files")
+SOURCES = (
+    *("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "Snakefile"),
+    *("CHANGELOG.md", "CITATION.cff", "config.yaml", "workflow", "profiles", "docs", "src"),
+)
+# Only these commands write; the last one runs the whole pipeline.
+BUILD = "import setuptools.build_meta as build, sys; build.build_{}(sys.argv[1])"
+
+
+def run(*command, folder, **more):
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **more}
+    done = subprocess.run(
+        [sys.executable, *map(str, command)], cwd=folder, env=environment, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Build a source distribution, from it a wheel, and install the wheel; return the folder."""
+    folder = tmp_path_factory.mktemp("package")
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "_build")
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / "sources" / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, folder / "sources" / name)
+    # What an earlier build has left is not packed.
+    left = folder / "sources/build/lib" / STUDY_FILES / "workflow/studies/old.yaml"
+    left.parent.mkdir(parents=True)
+    left.write_text("old")
+    address = {"MNLEARN_REPOSITORY": "https://forge.example/us/mnlearn/"}
+    run("-c", BUILD.format("sdist"), folder, folder=folder / "sources")
+    (archive,) = folder.glob("*.tar.gz")
+    shutil.unpack_archive(archive, folder / "unpacked", filter="data")
+    (unpacked,) = (folder / "unpacked").iterdir()
+    done = run("-c", BUILD.format("wheel"), folder, folder=unpacked, **address)
+    (wheel,) = folder.glob("*.whl")
+    target = folder / "site"
+    options = ("--no-deps", "--no-index", "--no-compile", "--disable-pip-version-check")
+    done = run("-m", "pip", "install", "-q", *options, "--target", target, wheel, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def mnlearn(installed, folder, *arguments):
+    """Run the installed command in a folder."""
+    return run("-m", "mnlearn.cli", *arguments, folder=folder, PYTHONPATH=str(installed))
+
+
+def listing(folder):
+    """Return the content of all files below a folder by their names there."""
+    found = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def test_the_wheel_holds_what_studies_need(installed):
+    """New files of the workflow have to be found by the patterns in setup.py, or named here."""
+    wanted = {name: (ROOT / name).read_bytes() for name in ("Snakefile", "config.yaml")}
+    for place, pattern in (("workflow", "*"), ("profiles", "*"), ("docs/methods", "*.md")):
+        for path in (ROOT / place).rglob(pattern):
+            if path.is_file() and path.suffix not in (".py", ".pyc"):
+                wanted[path.relative_to(ROOT).as_posix()] = path.read_bytes()
+    assert listing(installed / STUDY_FILES) == wanted
+
+
+def test_the_wheel_holds_the_package_and_its_types(installed):
+    code = {path.relative_to(ROOT / "src") for path in (ROOT / "src/mnlearn").rglob("*.py*")}
+    code = {path.as_posix() for path in code if path.suffix in (".py", ".pyi")}
+    found = {name for name in listing(installed) if name.endswith((".py", ".pyi"))}
+    assert found == code
+    assert (installed / "mnlearn/py.typed").exists()
+
+
+def test_a_plain_installation_is_light(installed):
+    (path,) = installed.glob("*.dist-info/METADATA")
+    metadata = message_from_string(path.read_text())
+    plain = [text for text in metadata.get_all("Requires-Dist") if "extra ==" not in text]
+    names = {re.match(r"[\w.-]+", text)[0].lower() for text in plain}
+    tools = {"snakemake", "markdown", "psutil", "pygments", "pytest", "hypothesis", "mypy", "ruff"}
+    assert {"numba", "numpy", "scikit-learn"} < names
+    assert not names & {*tools, "setuptools", "jax"}
+    assert {"study", "slurm"} <= set(metadata.get_all("Provides-Extra"))
+    links = dict(link.split(", ") for link in metadata.get_all("Project-URL"))
+    assert links["Repository"] == "https://forge.example/us/mnlearn"
+
+
+def test_a_folder_without_a_checkout(installed, tmp_path):
+    """The installed package finds its own files, and writes nothing that is not asked for."""
+    done = mnlearn(installed, tmp_path, "datasets", "--json")
+    rows = json.loads(done.stdout)["datasets"]
+    assert rows[0]["name"] == "nltcs"
+    assert rows[0]["estimates"]["dtsl"]["seconds"] > 0
+    done = mnlearn(installed, tmp_path, "study", "dtsl", "--stale")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def own_folder(folder):
+    """Fill a folder with an own dataset and an own study of it."""
+    (folder / "workflow/studies").mkdir(parents=True)
+    study = {**TINY, "datasets": ["triples", "mine"]}
+    (folder / "workflow/studies/own.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    (folder / "config.yaml").write_text("local: {mine: {train: mine.csv}}\nseed: 5\n")
+    rows = ["1,1,0", "0,0,1", "1,1,1", "0,0,0", "1,0,1"]
+    (folder / "mine.csv").write_text("\n".join(rows * 40) + "\n")
+
+
+def test_a_plan_without_a_checkout(installed, tmp_path):
+    """Snakemake finds all inputs of an own study of own data."""
+    own_folder(tmp_path)
+    source = installed / STUDY_FILES
+    files = (source / "config.yaml", "config.yaml")
+    options = ("--snakefile", source / "Snakefile", "--configfile", *files)
+    done = run(
+        *("-m", "snakemake", "-n", "--cores", "1", *options, "--config", "studies=[own]"),
+        folder=tmp_path,
+        PYTHONPATH=str(installed),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    jobs = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout + done.stderr, re.MULTILINE))
+    assert (jobs["prepare"], jobs["tune"], jobs["index"]) == ("2", "4", "1")
+
+
+@pytest.mark.nightly
+def test_an_own_study_without_a_checkout(installed, tmp_path):
+    own_folder(tmp_path)
+    before = listing(installed)
+    done = mnlearn(installed, tmp_path, "study", "own", "--cores", "2")
+    assert done.returncode == 0, done.stderr
+    assert listing(installed) == before
+    results = tmp_path / "results"
+    assert (results / "own/index.html").stat().st_size > 10_000
+    assert json.loads((results / "own/cells/mine/dtsl.json").read_text())["seed"] == 5
+    assert "](../../docs" not in (results / "own/README.md").read_text()
+    assert "](own/README.md)" in (results / "README.md").read_text()
+    scores = (results / "own/scores.csv").read_bytes()
+    done = mnlearn(installed, tmp_path, "study", "own", "--cores", "2", "--no-report", "--verbose")
+    assert "Nothing to be done" in done.stderr
+    assert (results / "own/scores.csv").read_bytes() == scores
+
+
+@pytest.mark.nightly
+def test_the_demo_without_a_checkout(installed, tmp_path):
+    done = mnlearn(installed, tmp_path, "demo")
+    assert done.returncode == 0, done.stderr
+    assert "24 of its 24 strongest interactions" in done.stderr
+    assert (tmp_path / "results/demo/index.html").exists()
+
+
+# Refuses to import what the extras bring.
+LIGHT = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("snakemake", "markdown", "psutil", "pygments"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Absent())
+"""
+LIBRARY = """
+import numpy as np
+import mnlearn as mn
+rows = np.random.default_rng(20).integers(0, 2, (200, 4))
+rows[:, 1] = rows[:, 0]
+learned = mn.DTSL(kappa=0.01).fit(rows)
+assert learned.score(rows) > -3
+answers = learned.model_.query({0: 1})
+assert answers.loc["1"].max() > 0.9 if hasattr(answers, "loc") else answers
+print("works")
+"""
+COMMAND = "from mnlearn.cli import main; main()"
+
+
+def test_the_library_works_without_snakemake(tmp_path):
+    done = run("-c", LIGHT + LIBRARY, folder=tmp_path)
+    assert done.stdout == "works\n", done.stderr
+
+
+def test_a_command_that_needs_snakemake_names_the_extra(tmp_path):
+    for line in (["demo"], ["study", "dtsl", "--datasets", "nltcs"]):
+        done = run("-c", LIGHT + COMMAND, *line, folder=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "mnlearn: this needs the package snakemake; "
+            "install it with `pip install 'mnlearn[study]'`.\n"
+        )
+    done = run("-c", LIGHT + COMMAND, "study", "demo", "--show", folder=tmp_path)
+    assert done.stdout == (ROOT / "workflow/studies/demo.yaml").read_text()
