@@ -14,6 +14,7 @@ from command import succeed
 from conftest import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
+from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.io.formats import load_model, save_model
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,35 @@ probability ( Cloudy ) { table 0.4, 0.6; } // a remark
 probability ( Rain | Cloudy ) { (no) 0.5, 0.5; (yes) 0.9, 0.1; }
 probability ( Wet | Cloudy, Rain ) { (no, no) 1.0, 0.0; default 0.1, 0.9; }
 """
+MANY = """\
+network many { }
+variable "Age group" { type discrete [ 3 ] { young, middle, old }; }
+variable Ill { type discrete [ 2 ] { no, yes }; }
+probability ( "Age group" ) { table 0.3, 0.3, 0.4; }
+probability ( Ill | "Age group" ) { (young) 0.9, 0.1; default 0.5, 0.5; }
+"""
+UAI = """\
+MARKOV
+3
+2 2 2
+3
+1 0
+2 0 1
+2 1 2
+
+2
+ 0.4 0.6
+
+4
+ 1 0.5 0.25 2
+
+4
+ 0 1 1 3
+"""
+PEOPLE = (
+    '"","person_id",a,"b, c",d\n1,x1,1,yes,1.0\n2,x2,2,no,NA\n3,x3,2,,0.0\n4,x4,1,yes,?\n'
+    "5,x5,2,no,0\n6,x6,1,yes,1\n"
+)
 CATEGORICAL = "colour,size,smoker\nred,10,no\nblue,9,yes\ngreen,10,no\n"
 EVIDENCE = "*,0,1,0,1,0\n0,0,1,0,1,0\n*,*,1,0,1,*\n"
 ORDER = {"made_by": {"content": {"stale": [["digits", "dtsl"]]}}}
@@ -97,6 +127,10 @@ def make_forms(folder):
     Path("b.bif").write_text(BIF)
     save_model(load_model("b.bif"), "b.bn")
     save_model(load_model("b.bif"), "b.npz")
+    save_model(compile_network(load_model("b.bif")), "b.ac")
+    Path("many.bif").write_text(MANY)
+    Path("a.uai").write_text(UAI)
+    Path("people.csv").write_text(PEOPLE)
     Path("evidence").write_text(EVIDENCE)
     Path("categories.csv").write_text(CATEGORICAL)
     Path("grid.yaml").write_text("kappa: [0.01, 0.1]\nmin_leaf_examples: [1]\n")
@@ -130,6 +164,14 @@ def make_forms(folder):
             "dn.npz", "dn.dn",
         )),
         *(Form(name, MODEL[:4]) for name in ("b.bif", "b.bn", "b.npz")),
+        Form("b.ac", (*MODEL[:2], "convert FILE o.nnf", "query FILE --evidence Rain=yes")),
+        Form("many.bif", (*MODEL[:3], "convert FILE o.uai", "query FILE --evidence Ill=yes")),
+        Form("a.uai", (*MODEL[:3], "convert FILE o.ac", "convert FILE o.uai")),
+        Form("people.csv", (
+            "convert FILE o.npz --missing drop --na ? --ones d=1",
+            "impute FILE --out o.csv --na ? --ones d=1 --threads 1 --iterations 1",
+            "fit chow_liu --train FILE --missing em --na ? --ones d=1 --out o.npz --threads 1",
+        )),
         Form("evidence", ("query m.npz --evidence FILE --burn-in 1 --samples 5 --out o.csv",)),
         Form("categories.csv", (
             "convert FILE o.npz --categories encoding.json",

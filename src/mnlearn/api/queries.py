@@ -13,6 +13,7 @@ from mnlearn.api.kinds import core
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import most_probable as most_probable_states
+from mnlearn.inference.evidence import Domain, domains_of, find_literals
 from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import METHODS, inference_of
 from mnlearn.models.bayesian_network import BayesianNetwork
@@ -86,10 +87,22 @@ def _values_of(model: Any, evidence: Any) -> NDArray[np.float64]:
         return _rows_of(evidence, model.names, model.n_vars)
     labels = labels_of(model.names, model.n_vars)
     values = np.full((1, model.n_vars), np.nan)
+    domains = domains_of(model)
     for given, value in ({} if evidence is None else evidence).items():
+        if isinstance(given, str) and isinstance(value, str) and _is_named(domains, given, model):
+            for c, x in find_literals(domains, given, value, "evidence").items():
+                values[0, c] = x
+            continue
         v = find_variable(given, model.names, model.n_vars, "evidence")
         values[0, v] = _value_of(value, f"evidence, variable {labels[v]!r}")
     return values
+
+
+def _is_named(domains: Mapping[str, Domain], given: str, model: Any) -> bool:
+    """Tell whether the states of a variable have names."""
+    if given not in domains:
+        return False
+    return len(domains[given].columns) > 1 or getattr(model, "states", None) is not None
 
 
 def _wanted(model: Any, values: NDArray[np.float64], variables: Any) -> list[int]:
@@ -112,7 +125,11 @@ def _series(
     """Return answers for some variables by their names, with how they were computed."""
     import pandas as pd
 
-    labels = labels_of(model.names, model.n_vars)
+    labels = list(labels_of(model.names, model.n_vars))
+    if name == "probability":
+        # The answer is the probability of the second state, which then belongs to its name.
+        for v, (_, one) in enumerate(getattr(model, "states", None) or ()):
+            labels[v] = f"{labels[v]}={one}"
     index = pd.Index([labels[v] for v in wanted], name="variable")
     series = pd.Series(values[list(wanted)], index, name=name)
     series.attrs["inference"] = method

@@ -59,15 +59,15 @@ def convert(
     """Convert a model or a data file; the forms are named by the suffixes.
 
     \b
-    models  .npz  .mn  .dn  .bn  .ac   both ways;  .bif: in only;
-            .graphml and .csv (edges): out only; a Markov or Bayesian network
-            is compiled into an .ac, which gives exact answers
+    models  .npz  .mn  .dn  .bn  .ac  .bif  .uai   both ways;
+            .nnf (d-DNNF), .graphml and .csv (edges): out only; a Markov or
+            Bayesian network is compiled into an .ac or .nnf for exact answers
     data      .npz  .data  .csv, and .gz or .xz of the text forms;
             groups of columns are kept by .npz only
     """
     from mnlearn.inference.circuits.compilation import compile_network
     from mnlearn.models.bayesian_network import BayesianNetwork
-    from mnlearn.models.io.formats import FORMS, load_model, save_model
+    from mnlearn.models.io.formats import FORMS, convert_tables, load_model, save_model
     from mnlearn.models.markov_network import MarkovNetwork
 
     if groups is not None and target.suffix != ".npz":
@@ -76,8 +76,12 @@ def convert(
     if is_model and categories is None:
         if groups is not None:
             raise InputError(f"{source}: --groups: expected data, this is a model.")
+        if given is None and convert_tables(source, target):
+            return
         model = load_model(source)
-        if target.suffix.lower() == ".ac" and isinstance(model, MarkovNetwork | BayesianNetwork):
+        if target.suffix.lower() in (".ac", ".nnf") and isinstance(
+            model, MarkovNetwork | BayesianNetwork
+        ):
             model = compile_network(model)
         if given is not None:
             model = _given(model, given)
@@ -113,7 +117,7 @@ def _given(model: "Model", path: Path) -> "Model":
 
     if not isinstance(model, ArithmeticCircuit):
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    rows, asked = read_evidence(path, model.n_vars, model.names)
+    rows, asked = read_evidence(path, model.n_vars, model.names, model.states)
     if len(rows) > 1:
         raise InputError(f"{path}: expected one row of evidence, got {len(rows)}.")
     return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))

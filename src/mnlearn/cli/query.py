@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
-@click.option("--evidence", type=FILE, required=True, help="Rows of 0, 1 and * (asked for).")
+@click.option(
+    "--evidence",
+    metavar="FILE|TEXT",
+    required=True,
+    help="File of rows of 0, 1, names of states and * (asked for); or variable=state,...",
+)
 @click.option("--out", type=FILE, help="CSV to write; default: stdout.")
 @inference_options
 @threads_option
@@ -22,24 +27,37 @@ if TYPE_CHECKING:
 def query(
     *,
     model_path: Path,
-    evidence: Path,
+    evidence: str,
     out: Path | None,
     inference: "Inference",
     threads: int,
     seed: int,
 ) -> None:
-    """Print P(variable = 1 | the values given) for every * of each evidence row."""
+    """Print P(variable = 1 | the values given) for every * of each evidence row.
+
+    With evidence such as asia=yes,smoke=no, print the probability of each state of all other
+    variables. Values without names are 0 and 1.
+    """
+    from mnlearn.inference.evidence import format_states, parse_evidence, state_probabilities
     from mnlearn.inference.queries import answer, format_answers, read_evidence
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream_seed
 
     model = load_model(model_path)
-    rows, asked = read_evidence(evidence, model.n_vars, model.names)
+    is_text = "=" in evidence and not Path(evidence).exists()
+    if is_text:
+        rows, asked = parse_evidence(evidence, model)
+    else:
+        states = getattr(model, "states", None)
+        rows, asked = read_evidence(Path(evidence), model.n_vars, model.names, states)
     probability = answer(
         model, rows, asked, inference, seed=stream_seed(seed, "query"), threads=threads
     )
-    text = format_answers(probability, rows, asked, model.names)
+    if is_text:
+        text = format_states(state_probabilities(model, probability[0], asked[0]))
+    else:
+        text = format_answers(probability, rows, asked, model.names)
     if out is None:
         click.echo(text, nl=False)
     else:

@@ -236,7 +236,11 @@ def _as_before(
         # 0 and 1, True and False, yes and no are the same in all files.
         return _Code(column, natural, given=True)
     for text in known:
-        if not (_same(text, one) or (zero == "" and len(known) <= 2) or _same(text, zero)):
+        if not (
+            _same(text, one)
+            or (zero == "" and len({_key(other) for other in known}) <= 2)
+            or _same(text, zero)
+        ):
             row = column.first_row(column.texts.index(text))
             raise InputError(f"{place(row, v)}: expected {zero} or {one}, got {_shorten(text)}.")
     return _Code(column, (zero, one), given=True)
@@ -248,9 +252,10 @@ def _asked(column: RawColumn, known: Sequence[str], reading: Reading) -> tuple[s
         name, equals, value = given.rpartition("=")
         own = bool(equals) and name == column.name
         value = value if own else given
-        others = [text for text in known if not _same(text, value)]
+        others = list({_key(text): text for text in known if not _same(text, value)}.values())
         # A value for all columns says nothing of a column that has two others.
-        if len(others) < 2 and (own or len(others) < len(known) or len(known) == 1):
+        n_known = len({_key(text) for text in known})
+        if len(others) < 2 and (own or len(others) < n_known or n_known == 1):
             return (others[0] if others else ""), value
         if own:
             raise InputError(
@@ -280,10 +285,15 @@ def _number(text: str) -> float | None:
     return number if np.isfinite(number) else None
 
 
+def _key(text: str) -> float | str:
+    """Return what is the same for texts of the same value: their number, or their small letters."""
+    number = _number(text)
+    return text.lower() if number is None else number
+
+
 def _same(text: str, other: str) -> bool:
     """Tell whether two texts are the same value: equal numbers, or words in any capitals."""
-    a, b = _number(text), _number(other)
-    return text.lower() == other.lower() if a is None or b is None else a == b
+    return _key(text) == _key(other)
 
 
 def _unreadable(
@@ -293,7 +303,7 @@ def _unreadable(
     wrong = next(text for text in known if text not in ("0", "1"))
     where = place(column.first_row(column.texts.index(wrong)), v)
     sentence = f"{where}: expected 0 or 1, got {_shorten(wrong)}"
-    if len(known) <= 2:
+    if len({_key(text) for text in known}) <= 2:
         return f"{sentence}; {reading.option('ones')} says which value counts as 1."
     return (
         f"{sentence}; the column has {len(known)} different values: leave it out with "

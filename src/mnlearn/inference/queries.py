@@ -13,6 +13,7 @@ from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.fields import States
 from mnlearn.models.io.native import Model
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
@@ -20,7 +21,10 @@ from mnlearn.runtime.files import read_text, split_lines
 
 
 def read_evidence(
-    path: Path, n_vars: int, names: tuple[str, ...] | None = None
+    path: Path,
+    n_vars: int,
+    names: tuple[str, ...] | None = None,
+    states: States | None = None,
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Read rows of evidence from a CSV file.
 
@@ -33,6 +37,8 @@ def read_evidence(
         Number of variables of the model.
     names : tuple of str, optional
         Names of the variables of the model.
+    states : tuple of (str, str), optional
+        Names of the values 0 and 1 of each variable, which may stand for them.
 
     Returns
     -------
@@ -56,6 +62,9 @@ def read_evidence(
             continue
         if len(fields) != n_vars:
             raise InputError(f"{path}, line {number}: expected {n_vars} values, got {len(fields)}.")
+        if states is not None:
+            known = [dict(zip(own, "01", strict=True)) for own in states]
+            fields = [own.get(field, field) for own, field in zip(known, fields, strict=True)]
         wrong = [field for field in fields if field not in ("0", "1", "*")]
         if wrong:
             raise InputError(f"{path}, line {number}: expected 0, 1 or *, got {wrong[0]!r}.")

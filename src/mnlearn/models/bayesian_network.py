@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.dependency_network import Trees
 from mnlearn.models.features import concatenate, with_literal
-from mnlearn.models.fields import check_names, set_array
+from mnlearn.models.fields import States, check_names, check_states, set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
@@ -30,17 +30,21 @@ class BayesianNetwork:
         The variables, parents before children.
     names : tuple of str, optional
         Names of the variables.
+    states : tuple of (str, str), optional
+        Names of the values 0 and 1 of each variable.
     """
 
     trees: Trees
     order: NDArray[np.int64]
     names: tuple[str, ...] | None = None
+    states: States | None = None
 
     def __post_init__(self) -> None:
         order = set_array(self, "order", np.int64, (self.n_vars,))
         if not np.array_equal(np.sort(order), np.arange(self.n_vars)):
             raise InputError("BayesianNetwork, order: expected each variable once.")
         check_names(self, self.names, self.n_vars)
+        check_states(self, self.states, self.n_vars)
 
     @property
     def n_vars(self) -> int:
@@ -76,7 +80,9 @@ class BayesianNetwork:
         }
 
 
-def bayesian_network(trees: Trees, names: tuple[str, ...] | None = None) -> BayesianNetwork:
+def bayesian_network(
+    trees: Trees, names: tuple[str, ...] | None = None, states: States | None = None
+) -> BayesianNetwork:
     """Return the Bayesian network of the trees.
 
     Parameters
@@ -85,6 +91,8 @@ def bayesian_network(trees: Trees, names: tuple[str, ...] | None = None) -> Baye
         A tree per variable over its parents.
     names : tuple of str, optional
         Names of the variables.
+    states : tuple of (str, str), optional
+        Names of the values 0 and 1 of each variable.
 
     Raises
     ------
@@ -99,4 +107,4 @@ def bayesian_network(trees: Trees, names: tuple[str, ...] | None = None) -> Baye
     except CycleError as error:
         cycle = " -> ".join(f"v{v}" for v in error.args[1])
         raise InputError(f"Bayesian network: has a directed cycle, {cycle}.") from error
-    return BayesianNetwork(trees, np.array(order, np.int64), names)
+    return BayesianNetwork(trees, np.array(order, np.int64), names, states)

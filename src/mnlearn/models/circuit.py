@@ -11,7 +11,7 @@ from mnlearn.kernels.circuits.validity import find_fault, scopes
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import trees_of_leaves
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.fields import check_names, check_spans, set_array
+from mnlearn.models.fields import States, check_names, check_spans, check_states, set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
 
@@ -46,6 +46,8 @@ class ArithmeticCircuit:
         The conjunction of a parameter is then the path to a leaf and a value of this variable.
     names : tuple of str, optional
         Names of the variables.
+    states : tuple of (str, str), optional
+        Names of the values 0 and 1 of each variable.
 
     References
     ----------
@@ -60,6 +62,7 @@ class ArithmeticCircuit:
     features: FeatureSet | None = None
     target: NDArray[np.int32] | None = None
     names: tuple[str, ...] | None = None
+    states: States | None = None
 
     def __post_init__(self) -> None:
         n_inner = len(set_array(self, "is_sum", np.uint8, (None,)))
@@ -75,6 +78,7 @@ class ArithmeticCircuit:
         if self.target is not None:
             set_array(self, "target", np.int32, (n_parameters,))
         check_names(self, self.names, self.n_vars)
+        check_states(self, self.states, self.n_vars)
 
     @property
     def n_leaves(self) -> int:
@@ -114,7 +118,7 @@ class ArithmeticCircuit:
         if self.features is None or self.target is None:
             raise InputError("circuit: its parameters are not known to be those of CPDs.")
         trees = trees_of_leaves(self.n_vars, self.features, self.target, self.weight)
-        return bayesian_network(trees, self.names)
+        return bayesian_network(trees, self.names, self.states)
 
     def describe(self) -> dict[str, Any]:
         """Return the numbers of variables, nodes, edges and parameters."""

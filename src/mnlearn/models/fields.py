@@ -7,6 +7,9 @@ from mnlearn.runtime import names as variable_names
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 
+# The names of the values 0 and 1 of each variable.
+States = tuple[tuple[str, str], ...]
+
 
 def set_array(owner: object, name: str, dtype: DTypeLike, shape: tuple[int | None, ...]) -> NDArray:
     """Replace a field of a frozen dataclass by a read-only array of its dtype, and return it.
@@ -66,3 +69,19 @@ def check_names(owner: object, names: tuple[str, ...] | None, n_vars: int) -> No
     if len(names) != n_vars:
         raise InputError(f"{where}: expected {n_vars}, got {len(names)}.")
     variable_names.check_names(names, where)
+
+
+def check_states(owner: object, states: "States | None", n_vars: int) -> None:
+    """Raise InputError unless there are no states, or two different ones of each variable.
+
+    The states of a variable are the names of its values 0 and 1.
+    """
+    if states is None:
+        return
+    where = f"{type(owner).__name__}, states"
+    if len(states) != n_vars:
+        raise InputError(f"{where}: expected those of {n_vars} variables, got {len(states)}.")
+    for own in states:
+        if len(own) != 2:
+            raise InputError(f"{where}: expected two for each variable, got {len(own)}.")
+        variable_names.check_names(own, where)

@@ -7,8 +7,8 @@ from command import mean, refuse, succeed
 from made_networks import grid_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.inference.circuits.elimination import min_fill_order
 from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from mnlearn.inference.circuits.elimination import min_fill_order
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 
@@ -46,7 +46,8 @@ def compile_network(
         assert circuit.features is not None
         # Parents come before children, so the last variable of a conjunction is that of the CPD.
         latest = np.maximum.reduceat(rank[circuit.features.var], circuit.features.start[:-1])
-        return replace(circuit, target=network.order[latest].astype(np.int32))
+        target = network.order[latest].astype(np.int32)
+        return replace(circuit, target=target, states=network.states)
     if np.isposinf(network.weight).any():
         raise InputError("circuit: a network with weights of plus infinity cannot be compiled.")
     features = [network.features.literals(k) for k in range(len(network.features))]

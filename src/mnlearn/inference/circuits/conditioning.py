@@ -60,4 +60,5 @@ def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithm
         child[:n_edges],
         circuit.weight[kept],
         names=circuit.names,
+        states=circuit.states,
     )

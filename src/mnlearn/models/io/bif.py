@@ -1,4 +1,4 @@
-"""The Bayesian network interchange format (`.bif`, version 0.15), read only.
+"""The Bayesian network interchange format (`.bif`, version 0.15).
 
 The first state that the declaration of a variable lists is value 0, the second is value 1. The
 numbers of a `table` stand in the order of the variables in the head; the last changes fastest.
@@ -7,22 +7,26 @@ numbers of a `table` stand in the order of the variables in the head; the last c
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
-from mnlearn.models.cpd_trees import CpdTree, assemble, table_tree
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.discrete import DiscreteVariable, network_of, variables_of
+from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_text
+from mnlearn.runtime.files import read_text, write_text
 
 MAX_PARENTS = 20
 MAX_CELLS = 1 << (MAX_PARENTS + 1)
 # Printed probabilities are rounded: this is how far their sum may be from 1.
 _TOLERANCE = 1e-3
+_MARKS = frozenset("[]{}()|;")
+_PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
 _TOKEN = re.compile(
     r"""
     (?P<skip> [\s,]+ | //[^\n]* | /\*.*?\*/ )
@@ -44,20 +48,6 @@ class _Variable(NamedTuple):
     states: list[str]
 
 
-class DiscreteVariable(NamedTuple):
-    """A variable of a network with its conditional probabilities.
-
-    states : names of its values, in the order of the file.
-    parents : numbers of the variables that it depends on.
-    table : float64, an axis for each parent, then one for the variable; rows as they are printed.
-    """
-
-    name: str
-    states: tuple[str, ...]
-    parents: tuple[int, ...]
-    table: NDArray[np.float64]
-
-
 def parse_discrete(text: str, where: str) -> list[DiscreteVariable]:
     """Return the variables of a network, with any numbers of states, in the order of the file.
 
@@ -66,44 +56,92 @@ def parse_discrete(text: str, where: str) -> list[DiscreteVariable]:
     InputError
         The text is malformed, or lacks probabilities; the sentence begins with `where`.
     """
-    return _Reader(where, text, binary=False).variables_read()
+    return _Reader(where, text).variables_read()
 
 
-def read_bif(path: Path | str) -> BayesianNetwork:
-    """Read a Bayesian network over binary variables; its CPDs become complete trees.
+def read_bif(path: Path | str) -> BayesianNetwork | JunctionTree:
+    """Read a Bayesian network; the CPDs of binary variables become complete trees.
+
+    If a variable has more than two states, the network becomes a junction tree; see `network_of`.
 
     Raises
     ------
     InputError
-        The file is missing or malformed, has a variable of more than two states, lacks a CPD or a
-        part of one, or has a directed cycle. The sentence names the line where there is one.
+        The file is missing or malformed, lacks a CPD or a part of one, has a directed cycle, or
+        its junction tree is too large. The sentence names the line where there is one.
     """
-    return _Reader(path, read_text(path), binary=True).network()
+    variables = read_variables(path)
+    try:
+        return network_of(variables)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def read_variables(path: Path | str) -> list[DiscreteVariable]:
+    """Read the variables of a Bayesian network with any numbers of states; see `read_bif`."""
+    return parse_discrete(read_text(path), str(path))
+
+
+def write_bif(network: BayesianNetwork, path: Path | str) -> None:
+    """Write a Bayesian network; each CPD becomes a complete table.
+
+    Raises
+    ------
+    InputError
+        A variable has too many parents, or a name cannot be written.
+    """
+    try:
+        variables = variables_of(network)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    write_variables(variables, path)
+
+
+def write_variables(variables: Sequence[DiscreteVariable], path: Path | str) -> None:
+    """Write the variables of a Bayesian network, in their order.
+
+    Raises
+    ------
+    InputError
+        A name has a quotation mark or a line end, or is a mark of the format.
+    """
+    word = partial(_quoted, path=path)
+    lines = ["network unknown {", "}"]
+    for variable in variables:
+        states = ", ".join(map(word, variable.states))
+        lines += [f"variable {word(variable.name)} {{"]
+        lines += [f"  type discrete [ {len(variable.states)} ] {{ {states} }};", "}"]
+    for variable in variables:
+        above = [variables[p] for p in variable.parents]
+        given = f" | {', '.join(word(p.name) for p in above)}" if above else ""
+        lines.append(f"probability ( {word(variable.name)}{given} ) {{")
+        for cell in itertools.product(*(range(len(p.states)) for p in above)):
+            numbers = ", ".join(map(repr, variable.table[cell].tolist()))
+            values = ", ".join(word(p.states[x]) for p, x in zip(above, cell, strict=True))
+            lines.append(f"  ({values}) {numbers};" if above else f"  table {numbers};")
+        lines.append("}")
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _quoted(name: str, path: Path | str) -> str:
+    """Return a name as a file has it, in quotation marks unless it is a plain word."""
+    if _PLAIN.fullmatch(name):
+        return name
+    if '"' in name or "\n" in name or name in _MARKS:
+        raise InputError(f"{path}: the name {name!r} cannot be written to a .bif file.")
+    return f'"{name}"'
 
 
 class _Reader:
     """Recursive descent over the tokens of one file."""
 
-    def __init__(self, path: Path | str, text: str, binary: bool) -> None:
+    def __init__(self, path: Path | str, text: str) -> None:
         self.path = path
-        self.binary = binary
         self.tokens = list(self._tokenised(text))
         self.at = 0
         self.variables: dict[str, _Variable] = {}
         # Parents and table of each variable by its number.
         self.tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64]]] = {}
-
-    def network(self) -> BayesianNetwork:
-        """Return the network in the file, whose variables have two states."""
-        self._read()
-        trees: dict[int, CpdTree] = {}
-        with np.errstate(divide="ignore"):
-            for number, (parents, table) in self.tables.items():
-                trees[number] = table_tree(list(parents), np.log(table))
-        try:
-            return bayesian_network(assemble(len(self.variables), trees), tuple(self.variables))
-        except InputError as error:
-            raise InputError(f"{self.path}: {error}") from error
 
     def variables_read(self) -> list[DiscreteVariable]:
         """Return the variables in the file."""
@@ -198,8 +236,6 @@ class _Reader:
             self._expect("{")
             states = [state.text for state in self._until("}", "the names of states")]
             self._expect(";")
-            if self.binary and (count.text != "2" or len(states) != 2):
-                self._refuse(f"two states of {name.text}", count)
             if count.text != str(len(states)) or len(set(states)) < max(len(states), 2):
                 self._refuse(f"as many different states of {name.text} as are named", count)
         if states is None:

@@ -7,7 +7,7 @@ from typing import Any
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.io.bif import read_bif
+from mnlearn.models.io import bif, uai
 from mnlearn.models.io.graphs import write_edges, write_graphml
 from mnlearn.models.io.libra import (
     read_ac,
@@ -20,6 +20,7 @@ from mnlearn.models.io.libra import (
     write_mn,
 )
 from mnlearn.models.io.native import Model, as_dependency_network, read_npz, words_for, write_npz
+from mnlearn.models.io.nnf import write_nnf
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_models import TreeModel, circuit_of, network_of
 from mnlearn.runtime.errors import InputError
@@ -28,6 +29,7 @@ __all__ = [
     "FORMS",
     "Model",
     "check_writable",
+    "convert_tables",
     "describe",
     "load_model",
     "load_network",
@@ -40,7 +42,8 @@ _READERS: dict[str, Callable[[Path | str], Model]] = {
     ".dn": read_dn,
     ".bn": read_bn,
     ".ac": read_ac,
-    ".bif": read_bif,
+    ".bif": bif.read_bif,
+    ".uai": uai.read_uai,
 }
 # Suffixes of the files that models can be read from.
 FORMS = tuple(_READERS)
@@ -49,10 +52,13 @@ _WRITERS: dict[str, tuple[type[Model], Callable[[Any, Path | str], None]]] = {
     ".mn": (MarkovNetwork, write_mn),
     ".dn": (DependencyNetwork, write_dn),
     ".bn": (BayesianNetwork, write_bn),
+    ".bif": (BayesianNetwork, bif.write_bif),
     ".ac": (ArithmeticCircuit, write_ac),
+    ".nnf": (ArithmeticCircuit, write_nnf),
 }
+_UAI = ".uai"
 _GRAPHS = {".csv": write_edges, ".graphml": write_graphml}
-_WRITTEN = (".npz", *_WRITERS, *_GRAPHS)
+_WRITTEN = (".npz", *_WRITERS, _UAI, *_GRAPHS)
 
 
 def load_model(path: Path | str) -> Model:
@@ -61,7 +67,7 @@ def load_model(path: Path | str) -> Model:
     Parameters
     ----------
     path : path-like
-        `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), or `.bif`.
+        `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), `.bif` or `.uai`.
 
     Raises
     ------
@@ -102,7 +108,8 @@ def save_model(model: Model, path: Path | str) -> None:
     model : Model
         Any kind of model.
     path : path-like
-        `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), or `.csv` or `.graphml` (edges).
+        `.npz` (native); `.mn`, `.dn`, `.bn` or `.ac` (Libra); `.bif`, `.uai`, `.nnf`; or `.csv` or
+        `.graphml` (edges).
 
     Raises
     ------
@@ -120,11 +127,36 @@ def save_model(model: Model, path: Path | str) -> None:
         _GRAPHS[suffix](
             model.to_markov_network() if isinstance(model, ArithmeticCircuit) else model, path
         )
+    elif suffix == _UAI:
+        if not isinstance(model, MarkovNetwork | BayesianNetwork):
+            model = _as_kind(model, MarkovNetwork, path)
+        assert isinstance(model, MarkovNetwork | BayesianNetwork)
+        uai.write_uai(model, path)
     else:
         kind, write = _WRITERS[suffix]
         if not isinstance(model, kind):
             model = _as_kind(model, kind, path)
         write(model, path)
+
+
+def convert_tables(source: Path | str, target: Path | str) -> bool:
+    """Convert a Bayesian network of any numbers of states between `.bif` and `.uai`.
+
+    Returns whether both files have such a form.
+
+    Raises
+    ------
+    InputError
+        The file is malformed, or the other form cannot hold its network.
+    """
+    forms: dict[str, Any] = {".bif": bif, _UAI: uai}
+    read, write = (forms.get(Path(path).suffix.lower()) for path in (source, target))
+    if read is None or write is None:
+        return False
+    if read is uai and write is uai:
+        return False
+    write.write_variables(read.read_variables(source), target)
+    return True
 
 
 def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:

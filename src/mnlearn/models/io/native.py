@@ -11,6 +11,7 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.features import FeatureSet
+from mnlearn.models.fields import States
 from mnlearn.models.io import feature_trees, junction_trees
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
@@ -117,6 +118,8 @@ def write_npz(model: Model, path: Path | str) -> None:
     }
     if model.names is not None:
         arrays["names"] = np.array(model.names, np.str_)
+    if isinstance(model, ArithmeticCircuit | BayesianNetwork) and model.states is not None:
+        arrays["states"] = np.array(model.states, np.str_)
     write_arrays(path, arrays)
 
 
@@ -162,7 +165,8 @@ def read_npz(path: Path | str) -> Model:
         return _load_circuit(path, arrays, n_vars, names)
     if kind == "bayesian_network":
         try:
-            return bayesian_network(_load_trees(path, arrays, n_vars), names)
+            trees = _load_trees(path, arrays, n_vars)
+            return bayesian_network(trees, names, _load_states(path, arrays, n_vars))
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
     _check_arrays(path, arrays, _FEATURES)
@@ -211,7 +215,10 @@ def _load_circuit(
         features = _load_features(path, arrays, weight, n_vars)
         if "target" in arrays:
             target = _load_targets(path, arrays, features)
-    circuit = ArithmeticCircuit(n_vars, is_sum, start, child, weight, features, target, names)
+    states = _load_states(path, arrays, n_vars)
+    circuit = ArithmeticCircuit(
+        n_vars, is_sum, start, child, weight, features, target, names, states
+    )
     try:
         circuit.check()
     except InputError as error:
@@ -238,6 +245,15 @@ def _whole_number(path: Path | str, arrays: dict[str, NDArray], name: str) -> in
     if array is None or array.shape != () or array.dtype.kind not in "iu" or array < 1:
         raise _damaged(path, name)
     return int(array)
+
+
+def _load_states(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> States | None:
+    if "states" not in arrays:
+        return None
+    states = arrays["states"]
+    if states.shape != (n_vars, 2) or states.dtype.kind != "U":
+        raise _damaged(path, "states")
+    return tuple((zero, one) for zero, one in states.tolist())
 
 
 def _load_names(

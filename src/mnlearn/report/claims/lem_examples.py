@@ -3,8 +3,8 @@
 import itertools
 import math
 
-from mnlearn.inference.circuits.elimination import min_fill_order
 from mnlearn.learning.lem.draft import Draft
+from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.feature_tree import ROOT, FeatureTree
 from mnlearn.models.feature_tree_network import leaf_features
 from mnlearn.models.grouped_variables import grouped_variables

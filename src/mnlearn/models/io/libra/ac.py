@@ -3,20 +3,24 @@
 The first line has the numbers of values of the variables. Then each line is a node, children
 before parents: `v VARIABLE VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`. Nodes are numbered
 from 0; the root is last. A line `EOF` ends them. Lines `NODE NUMBER LITERAL...` and another `EOF`
-may follow: the conjunctions whose parameters the number nodes are.
+may follow: the conjunctions whose parameters the number nodes are. The lines `# names` and
+`# states` behind the last `EOF`, which Libra does not read, have the names of the variables and of
+their values 0 and 1 as JSON.
 """
 
+import json
 import math
 import re
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import FeatureSet, features_of
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_text, split_lines, write_text
+from mnlearn.runtime.files import decode_json, read_text, split_lines, write_text
+from mnlearn.runtime.names import check_names
 
 # Bounded, because int() refuses numbers of thousands of digits.
 _INDEX = re.compile(r"[0-9]{1,18}")
@@ -40,6 +44,11 @@ def write_ac(circuit: ArithmeticCircuit, path: Path | str) -> None:
             literals = "".join(f" +v{v}_{x}" for v, x in circuit.features.literals(k))
             lines.append(f"{2 * circuit.n_vars + k} {number}{literals}")
         lines.append("EOF")
+    lines += [
+        f"# {key} {json.dumps(given, ensure_ascii=False)}"
+        for key, given in (("names", circuit.names), ("states", circuit.states))
+        if given is not None
+    ]
     write_text(path, "\n".join(lines) + "\n")
 
 
@@ -98,12 +107,39 @@ class _Reader:
             child.astype(np.int32),
             np.array(self.weight, np.float64),
             features,
+            names=self._named("names"),
+            states=self._named("states"),
         )
         try:
             circuit.check()
         except InputError as error:
             raise InputError(f"{self.path}: {error}") from error
         return circuit
+
+    def _named(self, key: str) -> Any:
+        """Return the names of variables or of their values in the last lines; None without any."""
+        for number, line in enumerate(self.lines[-2:], start=max(len(self.lines) - 1, 1)):
+            if not line.startswith(f"# {key} "):
+                continue
+            where = f"{self.path}, line {number}"
+            try:
+                given = decode_json(line.removeprefix(f"# {key} "), where)
+            except json.JSONDecodeError as error:
+                raise InputError(f"{where}: is not JSON: {error.msg}.") from error
+            pairs = key == "states"
+            if not isinstance(given, list) or len(given) != self.n_vars:
+                raise InputError(f"{where}: expected a list for {self.n_vars} variables.")
+            texts = [text for own in given for text in (own if isinstance(own, list) else [own])]
+            if not all(isinstance(own, list) == pairs for own in given) or not all(
+                isinstance(text, str) for text in texts
+            ):
+                raise InputError(f"{where}: expected texts.")
+            if pairs and any(len(own) != 2 for own in given):
+                raise InputError(f"{where}: expected two texts for each variable.")
+            for own in given if pairs else [given]:
+                check_names(own, where)
+            return tuple(map(tuple, given)) if pairs else tuple(given)
+        return None
 
     def _schema(self) -> int:
         line = self._line()
@@ -160,7 +196,7 @@ class _Reader:
         """Return the conjunction of each parameter; None unless every parameter has one."""
         literals: dict[int, list[tuple[int, int]]] = {}
         while self.at < len(self.lines) and (line := self._line()) != "EOF":
-            if not line:
+            if not line or line.startswith("# "):
                 continue
             node, *words = line.split()
             known = _is_index(node) and int(node) < len(self.nodes)
