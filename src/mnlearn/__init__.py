@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mnlearn.api.imputation import impute as impute
     from mnlearn.api.inputs import Dataset as Dataset
     from mnlearn.api.ising import Ising as Ising
+    from mnlearn.api.ising import compare_ising as compare_ising
     from mnlearn.api.learners import *  # noqa: F403
     from mnlearn.api.models import ArithmeticCircuit as ArithmeticCircuit
     from mnlearn.api.models import BayesianNetwork as BayesianNetwork
@@ -44,6 +45,7 @@ _PLACES = {
     "Ising": "api.ising",
     "JunctionTreeModel": "api.models",
     "MarkovNetwork": "api.models",
+    "compare_ising": "api.ising",
     "from_dependency_network": "api.conversion",
     "impute": "api.imputation",
     "load": "api.files",

@@ -25,7 +25,9 @@ def folder(tmp_path, monkeypatch):
 def test_ising_writes_tables_figures_and_a_model():
     result = succeed("ising named.csv --out net --gamma 0 --merge or --bootstraps 5")
     files = ["edges.csv", "model.npz", "summary.json", "thresholds.csv", "weights.csv"]
-    files += [f"{name}.{kind}" for name in ("network", "stability") for kind in ("pdf", "png")]
+    files += ["centrality.csv", "differences_edges.csv", "differences_strength.csv"]
+    drawn = ("network", "stability", "centrality", "differences")
+    files += [f"{name}.{kind}" for name in drawn for kind in ("pdf", "png")]
     assert sorted(path.name for path in Path("net").iterdir()) == sorted(files)
     edges = pd.read_csv("net/edges.csv")
     matrix = pd.read_csv("net/weights.csv", index_col=0)
@@ -80,3 +82,47 @@ def test_ising_warns_of_rare_values():
     save_text(merge_rows(rows), "rare.data")
     result = succeed("ising rare.data --out net --bootstraps 0")
     assert "fewer than 10 times in V1" in result.stderr
+
+
+def test_ising_compares_groups_and_leaves_nothing_old_behind():
+    rows = random_data(5, n_examples=90).rows
+    save_text(merge_rows(rows, names=tuple("abcdef")), "other.csv")
+    Path("groups.csv").write_text("item,group\n" + "".join(f"{v},g{v > 'c'}\n" for v in "abcdef"))
+    full = "ising named.csv --out net --bootstraps 3 --case-drops 1 --compare other.csv"
+    result = succeed(f"{full} --permutations 9 --groups groups.csv")
+    assert "named – other: global strength" in result.stdout
+    assert (
+        "Holm's correction cannot reach 0.05 for an edge: take --permutations 300." in result.stderr
+    )
+    summary = json.loads(Path("net/summary.json").read_text())
+    assert sorted(summary["cs_coefficient"]) == ["edges", "expected_influence", "strength"]
+    assert summary["files"] == sorted(path.name for path in Path("net").iterdir())
+    tests = pd.read_csv("net/comparison_tests.csv")
+    assert tests["test"].tolist() == ["global strength", "largest edge difference"]
+    centrality = pd.read_csv("net/centrality.csv")
+    assert centrality["group"].tolist() == 3 * ["gFalse"] + 3 * ["gTrue"]
+    Path("net/notes.txt").write_text("mine")
+    Path("new").mkdir()
+    Path("new/stability.png").write_text("mine")  # not written by an earlier run
+    succeed("ising named.csv --out net --bootstraps 0")
+    succeed("ising named.csv --out new --bootstraps 0")
+    kept = {path.name for path in Path("net").iterdir()} - {"notes.txt"}
+    assert kept == {path.name for path in Path("new").iterdir()} - {"stability.png"}
+    assert Path("net/notes.txt").read_text() == Path("new/stability.png").read_text() == "mine"
+
+
+def test_ising_refuses_groups_that_are_not_those_of_the_items():
+    for text, message in [
+        (
+            "name,group\na,g\n",
+            "g.csv, line 1: expected the columns item, group and perhaps colour.",
+        ),
+        ("item,group\nz,g\n", "g.csv, line 2: the data have no item 'z'."),
+        ("item,group\na,g\na,g\n", "g.csv, line 3: item 'a' is named twice."),
+        ("item,group\na,g,h\n", "g.csv, line 2: expected 2 values, got 3."),
+        ("item,group,colour\na,g,nope\n", "expected a colour such as #56B4E9, got 'nope'."),
+        ("item,group\na,g\n", "expected a group for each item, lacks b, c, d, e, f."),
+    ]:
+        Path("g.csv").write_text(text)
+        refuse("ising named.csv --out net --bootstraps 0 --groups g.csv", message)
+    refuse("ising named.csv --out net --compare named.csv", "--compare: expected different files.")

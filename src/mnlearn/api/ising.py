@@ -1,17 +1,21 @@
 """Ising networks as psychometrics estimates them, as an estimator."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import Estimator
-from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
+from mnlearn.api.inputs import Dataset, to_dataset, to_threads, to_whole_seed
 from mnlearn.api.models import public
+from mnlearn.learning.ising.comparison import IsingComparison, compare
 from mnlearn.learning.ising.estimation import FEWEST, GAMMA, learn_ising
-from mnlearn.learning.ising.resampling import bootstrap
+from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
+from mnlearn.learning.ising.resampling import bootstrap, drop_cases
+from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
+from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +52,8 @@ class Ising(Estimator):
         The whole estimate, with the regressions and their penalties.
     stability_ : EdgeStability
         The outcome of the last `bootstrap`.
+    cs_ : dict of str to float
+        The CS coefficients of the last `drop_cases`.
     model_ : MarkovNetwork
         The distribution, for `query`, `sample` and `score`.
 
@@ -74,8 +80,9 @@ class Ising(Estimator):
         self.thresholds_ = self.network_.threshold
         self.model_ = public(self.network_.markov_network())
         self.examples_ = data
-        if hasattr(self, "stability_"):
-            del self.stability_
+        for name in ("stability_", "cs_"):
+            if hasattr(self, name):
+                delattr(self, name)
 
     def bootstrap(
         self, n_resamples: int = 100, *, random_state: Any = None, n_jobs: int | None = None
@@ -123,6 +130,136 @@ class Ising(Estimator):
         """Return thresholds, degrees and strengths of the variables as a table."""
         check_is_fitted(self)
         return self.network_.variables_frame(coding)
+
+    def weights_frame(self, coding: str = "0/1") -> "pd.DataFrame":
+        """Return the weighted adjacency matrix, as R's qgraph reads it."""
+        check_is_fitted(self)
+        return self.network_.weights_frame(coding)
+
+    def centrality_frame(self, coding: str = "0/1") -> "pd.DataFrame":
+        """Return strength, expected influence, closeness and betweenness of the variables.
+
+        The length of an edge is 1 / |weight|. Closeness is NaN outside the largest connected part.
+        """
+        check_is_fitted(self)
+        return centrality_frame(self.network_, coding)
+
+    def predictability_frame(self) -> "pd.DataFrame":
+        """Return how well each variable is predicted by the others, on the training data.
+
+        The columns are `accuracy`, `accuracy_of_constant`, `normalised_accuracy` (as in R's mgm)
+        and `nagelkerke_r2`.
+        """
+        check_is_fitted(self)
+        return predictability_frame(self.network_, self.examples_)
+
+    def differences_frame(self, of: str = "edges", coding: str = "0/1") -> "pd.DataFrame":
+        """Return bootstrapped differences; call `bootstrap` before.
+
+        Parameters
+        ----------
+        of : {"edges", "strength"}
+            Whether to compare every two edges or the strengths of every two variables.
+        coding : {"0/1", "-1/1"}
+            Values of the variables that the weights are for.
+        """
+        check_is_fitted(self, "stability_", msg="%(name)s: call bootstrap() first.")
+        return differences_frame(self.network_, self.stability_, of, coding)
+
+    def drop_cases(
+        self, n_resamples: int = 100, *, random_state: Any = None, n_jobs: int | None = None
+    ) -> "pd.DataFrame":
+        """Estimate the network again from 95 % to 25 % of the examples.
+
+        The CS coefficients of edges, strength and expected influence are kept as `cs_`: the largest
+        share of examples that can be dropped such that 95 % of the correlations with the network of
+        all examples are at least 0.7.
+
+        Parameters
+        ----------
+        n_resamples : int
+            Number of resamples for each of the ten shares.
+        random_state : int, generator or None
+            Seed of the resamples; default: that of the estimator.
+        n_jobs : int, optional
+            Number of threads; default: that of the estimator.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `measure`, `dropped`, `correlation`, `low`, `high` and `share_high`.
+        """
+        check_is_fitted(self)
+        seed = self.random_state if random_state is None else random_state
+        cases = drop_cases(
+            self.examples_,
+            n_resamples,
+            gamma=self.gamma,
+            merge=self.rule,
+            seed=to_whole_seed(seed),
+            threads=to_threads(self.n_jobs if n_jobs is None else n_jobs),
+        )
+        self.cs_ = {measure: cases.coefficient(measure) for measure in cases.correlation}
+        return case_drop_frame(cases)
+
+
+def compare_ising(
+    groups: Mapping[str, Any],
+    n_permutations: int = 1000,
+    *,
+    gamma: float = GAMMA,
+    rule: str = "and",
+    binarize: float | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> IsingComparison:
+    """Test whether the Ising networks of two or more groups differ, by permutation.
+
+    Parameters
+    ----------
+    groups : mapping of str to array-like, DataFrame, sparse matrix or Dataset
+        Examples of each group, with the same variables.
+    n_permutations : int
+        Number of permutations.
+    gamma, rule, binarize, n_jobs
+        As for `Ising`.
+    random_state : int, generator or None
+        Seed of the permutations.
+
+    Returns
+    -------
+    IsingComparison
+        `tests` has the tests of global strength and of the largest edge difference, `edges` those
+        of every edge with Holm's correction, `networks` the network of each group.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two groups, their variables differ, or examples have weights.
+
+    Examples
+    --------
+    >>> import mnlearn as mn
+    >>> calm = [[0, 0], [1, 1], [0, 1], [1, 0]] * 20
+    >>> tense = [[0, 0], [1, 1]] * 36 + [[0, 1], [1, 0]] * 4
+    >>> found = mn.compare_ising({"calm": calm, "tense": tense}, 99, random_state=0)
+    >>> found.tests[["test", "value", "p"]].round(2)
+                          test  value     p
+    0          global strength   4.18  0.01
+    1  largest edge difference   4.18  0.01
+    """
+    if not isinstance(groups, Mapping):
+        raise InputError("groups: expected a mapping of names to examples.")
+    data = {
+        str(name): to_dataset(X, binarize=binarize, argument=f"groups[{name!r}]")
+        for name, X in groups.items()
+    }
+    seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
+    found = compare(data, n_permutations, gamma=gamma, merge=rule, seed=seed, threads=threads)
+    if found.dropped:
+        message = f"left out, rare in a group: {', '.join(found.dropped)}"
+        warnings.warn(message, UserWarning, stacklevel=2)
+    return found
 
 
 def warn_of_dropped(labels: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn.cli.files import name_file, treat_missing
+from mnlearn.cli.ising_files import Estimate, read_item_groups, write_folder
 from mnlearn.cli.options import (
     FILE,
     FOLDER,
@@ -16,17 +17,19 @@ from mnlearn.cli.options import (
     threads_option,
 )
 from mnlearn.runtime.decompression import ExpansionLimit
+from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Callable
 
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.reading import Reading
-    from mnlearn.learning.ising.network import IsingNetwork
-    from mnlearn.learning.ising.stability import EdgeStability
+    from mnlearn.learning.ising.comparison import IsingComparison
 
 # A value that occurs less often says little about the other variables.
 _RARE = 10
+_LEVEL = 0.05
+_MODULES = ("estimation", "resampling", "measures", "comparison", "tables")
 
 
 @click.command()
@@ -48,6 +51,33 @@ _RARE = 10
     help="Resamples for the stability of the edges; 0: none.",
 )
 @click.option(
+    "--case-drops",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Resamples for each of ten shares of dropped examples, for the CS coefficient; 0: none.",
+)
+@click.option(
+    "--compare",
+    "others",
+    type=FILE,
+    multiple=True,
+    help="Data of another group with the same items, to compare with DATA; may be repeated.",
+)
+@click.option(
+    "--permutations",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Permutations of a comparison.",
+)
+@click.option(
+    "--groups",
+    "groups_path",
+    type=FILE,
+    help="CSV file with the columns item, group and perhaps colour, for the figures.",
+)
+@click.option(
     "--coding",
     type=click.Choice(["0/1", "-1/1"]),
     default="0/1",
@@ -66,6 +96,10 @@ def ising(
     gamma: float,
     merge: str,
     bootstraps: int,
+    case_drops: int,
+    others: tuple[Path, ...],
+    permutations: int,
+    groups_path: Path | None,
     coding: str,
     reading: "Reading",
     missing: str,
@@ -81,41 +115,80 @@ def ising(
     \b
     edges.csv         edges and their weights, with the bootstrap
     thresholds.csv    variables, their thresholds, strengths and penalties
-    weights.csv       the matrix of weights
-    network.pdf, .png, stability.pdf, .png
+    weights.csv       the matrix of weights, as R's qgraph reads it
+    centrality.csv    centrality and predictability of the variables
+    differences_edges.csv, differences_strength.csv    with the bootstrap
+    case_drop.csv     with --case-drops
+    comparison_tests.csv, comparison_edges.csv    with --compare
+    network, centrality, stability, differences, case_drop, comparison   .pdf and .png
     model.npz         for mnlearn score, query, sample and convert
-    summary.json      settings and provenance
+    summary.json      settings, CS coefficients and provenance
     """
     from mnlearn.data.examples import load_examples
     from mnlearn.learning.ising.estimation import learn_ising
-    from mnlearn.learning.ising.resampling import bootstrap
+    from mnlearn.learning.ising.resampling import bootstrap, drop_cases
 
-    found = load_examples(data_path, limit, reading)
-    data = treat_missing(found, missing, data_path, seed=seed, threads=threads)
-    stability = None
+    def load(path: Path) -> "Dataset":
+        found = load_examples(path, limit, reading)
+        return treat_missing(found, missing, path, seed=seed, threads=threads)
+
+    data = load(data_path)
+    compared = _load_groups(data_path, data, others, load)
+    how: dict[str, Any] = {"gamma": gamma, "merge": merge}
+    run: dict[str, Any] = {**how, "seed": seed, "threads": threads}
     with name_file(data_path):
         network = learn_ising(data, gamma, merge, threads)
-        if bootstraps:
-            stability = bootstrap(
-                data, bootstraps, gamma=gamma, merge=merge, seed=seed, threads=threads
-            )
-    for line in _warnings(data, network):
-        click.echo(f"mnlearn: {line}", err=True)
-    edges = network.edges_frame(stability, coding)
+        groups = None if groups_path is None else read_item_groups(groups_path, network.labels)
+        stability = bootstrap(data, bootstraps, **run) if bootstraps else None
+        cases = drop_cases(data, case_drops, **run) if case_drops else None
+    found = Estimate(
+        data=data, network=network, coding=coding, stability=stability, cases=cases,
+        comparison=_compare(compared, permutations, run), groups=groups,
+    )  # fmt: skip
     settings = {
-        "gamma": gamma, "merge": merge, "bootstraps": bootstraps, "coding": coding, "seed": seed,
+        **how, "bootstraps": bootstraps, "case_drops": case_drops, "coding": coding, "seed": seed,
+        "compare": list(compared)[1:], "permutations": permutations,
     }  # fmt: skip
-    summary = _summarise(data_path, data, network, settings)
-    _write(out, network=network, stability=stability, edges=edges, summary=summary)
-    _print_edges(edges, out)
+    found.summary.update(_summarise(data_path, found, settings))
+    for line in _warnings(found):
+        click.echo(f"mnlearn: {line}", err=True)
+    write_folder(out, found)
+    _print(found, out)
 
 
-def _warnings(data: "Dataset", network: "IsingNetwork") -> list[str]:
+def _load_groups(
+    path: Path, data: "Dataset", others: tuple[Path, ...], load: "Callable[[Path], Dataset]"
+) -> dict[str, "Dataset"]:
+    """Return the data of all groups by the names of their files."""
+    from mnlearn.data.own_files import check_same_variables
+
+    paths = [path, *others]
+    for names in ([p.name.partition(".")[0] for p in paths], list(map(str, paths))):
+        if len(set(names)) == len(names):
+            break
+    else:
+        raise InputError("--compare: expected different files.")
+    loaded = [data, *(load(other) for other in others)]
+    for other, of_other in zip(others, loaded[1:], strict=True):
+        check_same_variables(path, data, other, of_other)
+    return dict(zip(names, loaded, strict=True))
+
+
+def _compare(
+    groups: dict[str, "Dataset"], permutations: int, run: dict[str, Any]
+) -> "IsingComparison | None":
+    from mnlearn.learning.ising.comparison import compare
+
+    return compare(groups, permutations, **run) if len(groups) > 1 else None
+
+
+def _warnings(found: Estimate) -> list[str]:
     """Return what a person should know before trusting the network."""
     import numpy as np
 
     from mnlearn.learning.ising.estimation import FEWEST
 
+    data, network = found.data, found.network
     ones = data.weight @ data.rows
     rare = np.flatnonzero(np.minimum(ones, data.n_examples - ones) < _RARE)
     lines = []
@@ -129,62 +202,57 @@ def _warnings(data: "Dataset", network: "IsingNetwork") -> list[str]:
     if network.at_end.any():
         listed = ", ".join(network.labels[v] for v in np.flatnonzero(network.at_end))
         lines.append(f"the smallest penalty of the path was chosen for {listed}.")
+    if found.comparison is not None and found.comparison.dropped:
+        listed = ", ".join(found.comparison.dropped)
+        lines.append(f"not compared, rare in a group: {listed}.")
+    if found.comparison is not None:
+        labels = next(iter(found.comparison.networks.values())).labels
+        enough = round(len(labels) * (len(labels) - 1) / 2 / _LEVEL)
+        if found.summary["settings"]["permutations"] + 1 < enough:
+            lines.append(
+                f"p-values after Holm's correction cannot reach {_LEVEL} for an edge: "
+                f"take --permutations {enough}."
+            )
     return lines
 
 
-def _summarise(
-    path: Path, data: "Dataset", network: "IsingNetwork", settings: dict[str, Any]
-) -> dict[str, Any]:
+def _summarise(path: Path, found: Estimate, settings: dict[str, Any]) -> dict[str, Any]:
     from mnlearn.runtime.provenance import provenance
 
-    return {
+    summary = {
         "data": path.name,
-        "n_examples": data.n_examples,
-        "n_vars": data.n_vars,
-        "n_edges": len(network.edges()),
-        "dropped": [
-            label for label, out in zip(network.labels, network.dropped, strict=True) if out
-        ],
+        "n_examples": found.data.n_examples,
+        "n_vars": found.data.n_vars,
+        "n_edges": len(found.network.edges()),
+        "dropped": found.network.dropped_labels,
         "settings": settings,
-        "provenance": provenance("learning.ising.estimation", "learning.ising.resampling"),
+        "provenance": provenance(
+            *(f"learning.ising.{module}" for module in _MODULES), "cli.ising_files"
+        ),
     }
+    if found.cases is not None:
+        cases = found.cases
+        summary["cs_coefficient"] = {name: cases.coefficient(name) for name in cases.correlation}
+    return summary
 
 
-def _write(
-    out: Path,
-    *,
-    network: "IsingNetwork",
-    stability: "EdgeStability | None",
-    edges: "pd.DataFrame",
-    summary: dict[str, Any],
-) -> None:
-    """Write all files of the folder; nothing is written before all figures are drawn."""
-    from mnlearn.models.io.formats import save_model
-    from mnlearn.report.figures.canvas import render
-    from mnlearn.report.figures.ising import draw_edge_stability, draw_ising_network
-    from mnlearn.runtime.files import write_bytes, write_json, write_text
-
-    figures = {"network": draw_ising_network(network, network.labels)}
-    if stability is not None:
-        figures["stability"] = draw_edge_stability(network, stability, network.labels)
-    drawn = {name: render(figure) for name, figure in figures.items()}
-    write_text(out / "edges.csv", edges.to_csv(index=False, lineterminator="\n"))
-    coding = summary["settings"]["coding"]
-    variables = network.variables_frame(coding).to_csv(index=False, lineterminator="\n")
-    write_text(out / "thresholds.csv", variables)
-    write_text(out / "weights.csv", network.weights_frame(coding).to_csv(lineterminator="\n"))
-    for name, (pdf, png) in drawn.items():
-        write_bytes(out / f"{name}.pdf", pdf)
-        write_bytes(out / f"{name}.png", png)
-    save_model(network.markov_network(), out / "model.npz")
-    write_json(out / "summary.json", summary)
-
-
-def _print_edges(edges: "pd.DataFrame", out: Path) -> None:
-    """Print the ten strongest edges, and where everything else is."""
-    found = edges[edges["weight"] != 0]
-    for row in found[:10].to_dict("records"):
+def _print(found: Estimate, out: Path) -> None:
+    """Print the ten strongest edges, the tests, and where everything else is."""
+    edges = found.network.edges_frame(found.stability, found.coding)
+    edges = edges[edges["weight"] != 0]
+    for row in edges[:10].to_dict("records"):
         share = row.get("bootstrap_share")
         stable = "" if share is None else f"   in {share:.0%} of the resamples"
         click.echo(f"{row['weight']:+.3f}  {row['source']} – {row['target']}{stable}")
-    click.echo(f"{len(found)} edges; {out} holds tables, figures and the model.")
+    if found.cases is not None:
+        for name in found.cases.correlation:
+            value = found.cases.coefficient(name)
+            click.echo(f"CS coefficient of {name.replace('_', ' ')}: {value:.2f}")
+    if found.comparison is not None:
+        scale = found.network.scale(found.coding)
+        for row in found.comparison.tests.to_dict("records"):
+            tested = f"{row['test']} {scale * row['value']:.3f}"
+            click.echo(f"{row['groups']}: {tested}, p = {row['p']:.4f}")
+        n_differ = int((found.comparison.edges["p_holm"] <= _LEVEL).sum())
+        click.echo(f"{n_differ} edges differ at {_LEVEL} after Holm's correction.")
+    click.echo(f"{len(edges)} edges; {out} holds tables, figures and the model.")

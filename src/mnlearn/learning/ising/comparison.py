@@ -1,4 +1,12 @@
-"""Comparison of the Ising networks of several groups of examples, by permutation."""
+"""Comparison of the Ising networks of several groups of examples, by permutation.
+
+Three statistics are the global strength (sum of the absolute weights), the largest difference of an
+edge, and the difference of each edge. For more than two groups a difference is that of the largest
+and the smallest value. The p-value is (1 + number of permutations with a statistic at least as
+large) / (1 + number of permutations). With more than two groups, every two are compared too, by
+exchanging examples between these two. Holm's rule corrects the tests of one statistic over the
+pairs of groups, and those of edges over the pairs of variables.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -68,6 +76,8 @@ def compare(
 ) -> IsingComparison:
     """Test whether the networks of groups differ, by exchanging examples between the groups.
 
+    The module says how the statistics and p-values are defined.
+
     Parameters
     ----------
     groups
@@ -86,15 +96,6 @@ def compare(
     InputError
         There are fewer than two groups, their variables differ, examples have weights, or fewer
         than two variables have both values at least twice in each group.
-
-    Notes
-    -----
-    Three statistics are the global strength (sum of the absolute weights), the largest difference
-    of an edge, and the difference of each edge. For more than two groups a difference is that of
-    the largest and the smallest value. The p-value is (1 + number of permutations with a statistic
-    at least as large) / (1 + number of permutations). With more than two groups, every two are
-    compared too, by exchanging examples between these two. Holm's rule corrects the tests of one
-    statistic over the pairs of groups, and those of edges over the pairs of variables.
 
     References
     ----------
@@ -125,8 +126,8 @@ def compare(
 
 def _sets(names: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     """Return the sets of groups that are compared, with their labels."""
-    pairs = [(" – ".join(pair), pair) for pair in combinations(names, 2)]
-    return pairs if len(names) == 2 else [(ALL, tuple(names)), *pairs]
+    sets: list[tuple[str, tuple[str, ...]]] = [] if len(names) == 2 else [(ALL, tuple(names))]
+    return sets + [(f"{a} – {b}", (a, b)) for a, b in combinations(names, 2)]
 
 
 def _correct_pairs(tests: "pd.DataFrame") -> "pd.DataFrame":

@@ -108,7 +108,7 @@ class IsingNetwork:
         """
         import pandas as pd
 
-        scale, _ = self._in_coding(coding)
+        scale = self.scale(coding)
         pairs = self.edges()
         if stability is not None:
             pairs = np.concatenate([pairs, stability.pairs_beside(self.weight)])
@@ -143,7 +143,8 @@ class IsingNetwork:
         """
         import pandas as pd
 
-        scale, threshold = self._in_coding(coding)
+        scale = self.scale(coding)
+        threshold = self.threshold if coding == "0/1" else self.plus_minus()[1]
         return pd.DataFrame(
             {
                 "variable": self.labels,
@@ -160,13 +161,13 @@ class IsingNetwork:
         """Return the matrix of weights as a table whose rows and columns are the variables."""
         import pandas as pd
 
-        scale, _ = self._in_coding(coding)
+        scale = self.scale(coding)
         # Two columns of the CSV file must not have the same name.
         index = pd.Index(self.labels, name=None if "variable" in self.labels else "variable")
         return pd.DataFrame(scale * self.weight, index=index, columns=self.labels)
 
-    def _in_coding(self, coding: str) -> tuple[float, NDArray[np.float64]]:
-        """Return the factor of all weights, and the thresholds, for other values of variables."""
+    def scale(self, coding: str) -> float:
+        """Return the factor of all weights for other values of the variables."""
         if coding not in CODINGS:
             raise InputError(f"coding: expected one of {', '.join(CODINGS)}, got {coding!r}.")
-        return (1.0, self.threshold) if coding == "0/1" else (0.25, self.plus_minus()[1])
+        return 1.0 if coding == "0/1" else 0.25

@@ -1,6 +1,6 @@
 """How stable an Ising network is: weights of resamples, their differences, dropped examples."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,11 @@ class Differences:
     def differs(self) -> NDArray[np.bool_]:
         """Whether 0 is outside the interval."""
         return (self.low > 0) | (self.high < 0)
+
+    def reorder(self, order: NDArray[np.int64]) -> "Differences":
+        """Return the differences with the numbers in another order; intervals keep their signs."""
+        place = np.argsort(order)
+        return replace(self, first=place[self.first], second=place[self.second])
 
 
 def bootstrap_differences(

@@ -2,50 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.stability import EdgeStability
-from mnlearn.report.figures.canvas import BLUE, DPI, GREY, WIDTHS, style
+from mnlearn.report.figures.canvas import BLUE, DPI, GREY, style
 from mnlearn.report.figures.networks import (
     draw_edges,
     draw_nodes,
     layout,
-    short_names,
+    line_width,
     sign_handles,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
+# Longer names stand in a list beside the network, in columns of so many.
+_SHORT, _LISTED = 4, 26
 # More edges are not legible in one column of names.
 MAX_EDGES = 60
 
 
-def draw_ising_network(network: IsingNetwork, names: Sequence[str]) -> Figure:
-    """Return a figure of a network: edges by the sign and size of their weights."""
+@dataclass(frozen=True, eq=False)
+class ItemGroups:
+    """Groups of the variables of a questionnaire.
+
+    Attributes
+    ----------
+    group : tuple of str
+        The group of each variable.
+    colour_of : dict of str to str
+        The colour of each group.
+    """
+
+    group: tuple[str, ...]
+    colour_of: dict[str, str]
+
+    @property
+    def colours(self) -> list[str]:
+        """The colour of each variable."""
+        return [self.colour_of[name] for name in self.group]
+
+    def select(self, labels: Sequence[str], kept: Sequence[str]) -> ItemGroups:
+        """Return the groups of some of the variables; `labels` names all."""
+        group_of = dict(zip(labels, self.group, strict=True))
+        return ItemGroups(tuple(group_of[name] for name in kept), self.colour_of)
+
+
+def draw_ising_network(
+    network: IsingNetwork, groups: ItemGroups | None = None, scale: float = 1.0
+) -> Figure:
+    """Return a figure of a network: edges by the sign and size of their weights.
+
+    Variables with long names have numbers, and a list has the names.
+
+    Parameters
+    ----------
+    network
+        The network.
+    groups
+        Groups and colours of the variables.
+    scale
+        Factor of the weights, for the scale of widths.
+    """
+    return draw_networks({"": network}, groups, scale)
+
+
+def draw_networks(
+    networks: Mapping[str, IsingNetwork], groups: ItemGroups | None = None, scale: float = 1.0
+) -> Figure:
+    """Return a figure of networks over the same variables, side by side.
+
+    All have the same places of variables and the same scale of widths. The arguments are those of
+    `draw_ising_network`; the names of the networks are their titles.
+    """
     from matplotlib.figure import Figure
 
+    first = next(iter(networks.values()))
+    edges = sorted({(u, v) for one in networks.values() for u, v in one.edges().tolist()})
+    largest = max((float(np.abs(one.weight).max()) for one in networks.values()), default=0) or 1.0
+    labels, numbered = first.labels, max(len(name) for name in first.labels) > _SHORT
+    colours = ["white"] * len(labels) if groups is None else groups.colours
     with style():
-        side = min(3.4 + 0.05 * max(len(names) - 10, 0), WIDTHS["page"])
-        figure = Figure((side, side), dpi=DPI, layout="constrained")
-        ax = figure.add_subplot()
-        ax.set_aspect("equal")
-        ax.set_axis_off()
-        ax.margins(0.07)
-        edges = [(u, v) for u, v in network.edges().tolist()]
-        position = layout(len(names), sorted(edges))
-        draw_edges(ax, position, {(u, v): float(network.weight[u, v]) for u, v in edges}, set())
-        draw_nodes(ax, position, short_names(names))
-        figure.legend(handles=sign_handles(), loc="outside lower center", ncols=2)
+        side = min(3.0 + 0.05 * max(len(labels) - 10, 0), 4.5)
+        handles = [] if not (numbered or groups) else _item_handles(labels, groups, numbered)
+        columns = -(-len(handles) // _LISTED)
+        width = side * len(networks) + 1.9 * columns
+        figure = Figure((width, side + 0.5), dpi=DPI, layout="constrained")
+        position = layout(len(labels), edges)
+        for ax, (title, one) in zip(
+            np.atleast_1d(figure.subplots(1, len(networks))), networks.items(), strict=True
+        ):
+            ax.set_aspect("equal")
+            ax.set_axis_off()
+            ax.margins(0.09)
+            ax.set_title(title, parse_math=False)
+            weights = {(u, v): float(one.weight[u, v]) for u, v in one.edges().tolist()}
+            draw_edges(ax, position, weights, set(), largest)
+            marks = [str(v + 1) for v in range(len(labels))] if numbered else list(labels)
+            draw_nodes(ax, position, marks, colours)
+        figure.legend(
+            handles=[*sign_handles(), *_width_handles(largest, scale)],
+            loc="outside lower center",
+            ncols=5,
+        )
+        if handles:
+            listed = figure.legend(handles=handles, loc="outside right center", ncols=columns)
+            for text in listed.get_texts():
+                text.set_parse_math(False)
     return figure
 
 
+def _width_handles(largest: float, scale: float) -> list[Line2D]:
+    """Return legend entries for the widths of three round weights."""
+    from matplotlib.lines import Line2D
+
+    # The greatest of 1, 2, 5, 10, ... that is not above the largest weight, and shares of it.
+    unit = 10.0 ** np.floor(np.log10(largest * scale))
+    top = max(unit * step for step in (1, 2, 5) if unit * step <= largest * scale * 1.0001)
+    return [
+        Line2D([], [], color=GREY, lw=line_width(value / scale, largest), label=f"{value:.3g}")
+        for value in (top / 4, top / 2, top)
+    ]
+
+
+def _item_handles(labels: Sequence[str], groups: ItemGroups | None, numbered: bool) -> list[Line2D]:
+    """Return legend entries: the groups, each followed by its variables if these have numbers."""
+    from matplotlib.lines import Line2D
+
+    def text(v: int) -> str:
+        return f"{v + 1}  {labels[v]}"
+
+    if groups is None:
+        return [Line2D([], [], ls="", label=text(v)) for v in range(len(labels))]
+    handles = []
+    for name, colour in groups.colour_of.items():
+        mark = Line2D(
+            [], [], ls="", marker="o", ms=5, mfc=colour, mec="#444444", mew=0.7, label=name
+        )
+        handles.append(mark)
+        if numbered:
+            members = [v for v, group in enumerate(groups.group) if group == name]
+            handles += [Line2D([], [], ls="", label=text(v)) for v in members]
+    return handles
+
+
 def draw_edge_stability(
-    network: IsingNetwork, stability: EdgeStability, names: Sequence[str]
+    network: IsingNetwork,
+    stability: EdgeStability,
+    names: Sequence[str],
+    scale: float = 1.0,
 ) -> Figure:
     """Return a figure of edge weights with their bootstrap intervals, the strongest edge on top.
 
@@ -63,9 +175,12 @@ def draw_edge_stability(
     with style():
         figure = Figure((4.2, 0.9 + 0.13 * len(edges)), dpi=DPI, layout="constrained")
         ax = figure.add_subplot()
-        ax.hlines(place, stability.low[u, v], stability.high[u, v], color=GREY, lw=2, alpha=0.45)
-        ax.plot(stability.mean[u, v], place, "|", ms=5, color="black", label="bootstrap mean")
-        ax.plot(network.weight[u, v], place, "o", ms=3, color=BLUE, label="data")
+        low, high = scale * stability.low[u, v], scale * stability.high[u, v]
+        ax.hlines(place, low, high, color=GREY, lw=2, alpha=0.45)
+        ax.plot(
+            scale * stability.mean[u, v], place, "|", ms=5, color="black", label="bootstrap mean"
+        )
+        ax.plot(scale * network.weight[u, v], place, "o", ms=3, color=BLUE, label="data")
         ax.axvline(0, color=GREY, lw=0.6)
         labels = [f"{names[a]} – {names[b]}" for a, b in edges.tolist()]
         ax.set_yticks(place, labels, parse_math=False)

@@ -55,6 +55,7 @@ def draw_edges(
     position: NDArray[np.float64],
     kept: Mapping[tuple[int, int], float],
     true_edges: set[tuple[int, int]],
+    largest: float | None = None,
 ) -> None:
     """Draw edges by the sign and size of their values.
 
@@ -68,15 +69,23 @@ def draw_edges(
         Value of each edge.
     true_edges : set of (int, int)
         The true edges, empty if unknown. Dashes mark edges that differ from them.
+    largest : float, optional
+        Value of the widest line; default: the largest of `kept`.
     """
-    largest = max((abs(value) for value in kept.values()), default=1.0)
+    if largest is None:
+        largest = max((abs(value) for value in kept.values()), default=1.0)
     for edge in sorted(true_edges - set(kept)):
         _draw_edge(ax, position, edge, GREY, width=0.9, dashes=MISSED)
     for edge, value in sorted(kept.items(), key=lambda item: abs(item[1])):
         extra = bool(true_edges) and edge not in true_edges
         colour = BLUE if value > 0 else VERMILION
-        width = 0.6 + 2.6 * abs(value) / largest
+        width = line_width(value, largest)
         _draw_edge(ax, position, edge, colour, width=width, dashes=EXTRA if extra else "-")
+
+
+def line_width(value: float, largest: float) -> float:
+    """Return the width of the line of an edge, in points."""
+    return 0.6 + 2.6 * abs(value) / largest
 
 
 def _draw_edge(
@@ -115,12 +124,17 @@ def _draw_edge(
     )
 
 
-def draw_nodes(ax: Axes, position: NDArray[np.float64], names: Sequence[str]) -> None:
+def draw_nodes(
+    ax: Axes,
+    position: NDArray[np.float64],
+    names: Sequence[str],
+    colours: Sequence[str] | str = "white",
+) -> None:
     """Draw the variables as circles with their names."""
     longest = max(len(name) for name in names)
     size = 110 if longest <= 3 else 260
     x, y = position.T
-    ax.scatter(x, y, s=size, color="white", edgecolors="#444444", linewidths=0.7, zorder=3)
+    ax.scatter(x, y, s=size, c=colours, edgecolors="#444444", linewidths=0.7, zorder=3)
     for place, name in zip(position.tolist(), names, strict=True):
         ax.text(
             place[0],

@@ -1,0 +1,225 @@
+"""What `mnlearn ising` reads beside the data, and the files that it writes."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import (
+    read_json,
+    read_text,
+    split_lines,
+    write_bytes,
+    write_json,
+    write_text,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.learning.ising.comparison import IsingComparison
+    from mnlearn.learning.ising.network import IsingNetwork
+    from mnlearn.learning.ising.stability import CaseDropping, EdgeStability
+    from mnlearn.report.figures.ising import ItemGroups
+
+# What the command may write for some options only. Another run into the same folder removes those
+# that it does not write itself.
+OPTIONAL = (
+    "stability.pdf",
+    "stability.png",
+    "differences.pdf",
+    "differences.png",
+    "differences_edges.csv",
+    "differences_strength.csv",
+    "case_drop.pdf",
+    "case_drop.png",
+    "case_drop.csv",
+    "comparison.pdf",
+    "comparison.png",
+    "comparison_tests.csv",
+    "comparison_edges.csv",
+)
+_SUMMARY = "summary.json"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Estimate:
+    """Everything that is known of one questionnaire."""
+
+    data: "Dataset"
+    network: "IsingNetwork"
+    coding: str
+    stability: "EdgeStability | None" = None
+    cases: "CaseDropping | None" = None
+    comparison: "IsingComparison | None" = None
+    groups: "ItemGroups | None" = None
+    summary: dict[str, Any] = field(default_factory=dict)
+
+
+def read_item_groups(path: Path, labels: Iterable[str]) -> "ItemGroups":
+    """Read the groups of items from a CSV file with the columns item, group and perhaps colour.
+
+    Raises
+    ------
+    InputError
+        An item is missing, unknown or named twice, or a colour is none, or a group has two.
+    """
+    from matplotlib.colors import is_color_like
+
+    from mnlearn.report.figures.canvas import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+    from mnlearn.report.figures.ising import ItemGroups
+
+    labels = list(labels)
+    group: dict[str, str] = {}
+    colour_of: dict[str, str] = {}
+    for where, item, name, colour in _read_rows(path):
+        if item not in labels:
+            raise InputError(f"{where}: the data have no item {item!r}.")
+        if item in group:
+            raise InputError(f"{where}: item {item!r} is named twice.")
+        if colour and not is_color_like(colour):
+            raise InputError(f"{where}: expected a colour such as #56B4E9, got {colour!r}.")
+        if colour and colour_of.get(name, colour) not in ("", colour):
+            raise InputError(f"{where}: group {name!r} has two colours.")
+        group[item] = name
+        colour_of[name] = colour or colour_of.get(name, "")
+    missing = [item for item in labels if item not in group]
+    if missing:
+        raise InputError(f"{path}: expected a group for each item, lacks {', '.join(missing)}.")
+    # The light colours come first: numbers are written on them.
+    cycle = (SKY, ORANGE, GREEN, PURPLE, VERMILION, BLUE)
+    chosen = {
+        name: colour or cycle[k % len(cycle)] for k, (name, colour) in enumerate(colour_of.items())
+    }
+    return ItemGroups(tuple(group[item] for item in labels), chosen)
+
+
+def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the place of each row for messages, its item, its group, and its colour or ""."""
+    rows = list(csv.reader(split_lines(read_text(path).removeprefix("\ufeff"))))
+    header = [name.strip() for name in rows[0]] if rows else []
+    if header not in (["item", "group"], ["item", "group", "colour"]):
+        raise InputError(f"{path}, line 1: expected the columns item, group and perhaps colour.")
+    for number, row in enumerate(rows[1:], start=2):
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise InputError(
+                f"{path}, line {number}: expected {len(header)} values, got {len(row)}."
+            )
+        item, name, *colour = (value.strip() for value in row)
+        yield f"{path}, line {number}", item, name, "".join(colour)
+
+
+def write_folder(out: Path, found: Estimate) -> None:
+    """Write all files of the folder; nothing is written before all figures are drawn."""
+    from mnlearn.models.io.formats import save_model
+    from mnlearn.report.figures.canvas import render
+
+    drawn = {name: render(figure) for name, figure in _draw(found).items()}
+    tables = {
+        f"{name}.csv": table.to_csv(index=name == "weights", lineterminator="\n")
+        for name, table in _tables(found).items()
+    }
+    before = _written_before(out)
+    for name, text in tables.items():
+        write_text(out / name, text)
+    for name, (pdf, png) in drawn.items():
+        write_bytes(out / f"{name}.pdf", pdf)
+        write_bytes(out / f"{name}.png", png)
+    save_model(found.network.markov_network(), out / "model.npz")
+    written = {*tables, "model.npz", _SUMMARY}
+    written |= {f"{name}.{suffix}" for name in drawn for suffix in ("pdf", "png")}
+    for name in before - written:
+        (out / name).unlink(missing_ok=True)
+    write_json(out / _SUMMARY, {**found.summary, "files": sorted(written)})
+
+
+def _written_before(out: Path) -> set[str]:
+    """Return the optional files that an earlier run wrote into the folder."""
+    try:
+        files = read_json(out / _SUMMARY)["files"]
+        return {name for name in OPTIONAL if name in files}
+    except (InputError, OSError, KeyError, TypeError):
+        return set()
+
+
+def _tables(found: Estimate) -> dict[str, "pd.DataFrame"]:
+    """Return the tables by the names of their files."""
+    from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
+
+    network, coding = found.network, found.coding
+    tables = {
+        "edges": network.edges_frame(found.stability, coding),
+        "thresholds": network.variables_frame(coding),
+        "weights": network.weights_frame(coding),
+        "centrality": item_frame(found),
+    }
+    if found.stability is not None:
+        for of in ("edges", "strength"):
+            table = differences_frame(network, found.stability, of, coding)
+            tables[f"differences_{of}"] = table
+    if found.cases is not None:
+        tables["case_drop"] = case_drop_frame(found.cases)
+    if found.comparison is not None:
+        tests, edges = found.comparison.tests.copy(), found.comparison.edges.copy()
+        tests["value"] *= network.scale(coding)
+        weights = [name for name in edges if name.startswith("weight: ")]
+        edges[[*weights, "difference"]] *= network.scale(coding)
+        tables |= {"comparison_tests": tests, "comparison_edges": edges}
+    return tables
+
+
+def item_frame(found: Estimate) -> "pd.DataFrame":
+    """Return group, centrality and predictability of each item."""
+    from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
+
+    frame = centrality_frame(found.network, found.coding).merge(
+        predictability_frame(found.network, found.data), on="variable", validate="one_to_one"
+    )
+    if found.groups is not None:
+        frame.insert(1, "group", list(found.groups.group))
+    return frame
+
+
+def _draw(found: Estimate) -> dict[str, "Figure"]:
+    """Return the figures by the names of their files."""
+    from mnlearn.learning.ising.tables import compare_edges, compare_strengths
+    from mnlearn.report.figures.ising import draw_edge_stability, draw_ising_network, draw_networks
+    from mnlearn.report.figures.ising_measures import (
+        draw_case_dropping,
+        draw_centrality,
+        draw_differences,
+    )
+
+    network, scale = found.network, found.network.scale(found.coding)
+    figures = {
+        "network": draw_ising_network(network, found.groups, scale),
+        "centrality": draw_centrality(item_frame(found)),
+    }
+    if found.stability is not None:
+        figures["stability"] = draw_edge_stability(network, found.stability, network.labels, scale)
+        labels = network.labels
+        edges = [f"{labels[u]} – {labels[v]}" for u, v in network.edges().tolist()]
+        strongest = np.argsort(-np.abs(network.weight).sum(axis=1), kind="stable")
+        by_strength = [labels[v] for v in strongest]
+        compared = compare_strengths(network, found.stability).reorder(strongest)
+        figures["differences"] = draw_differences(
+            [
+                ("edges", edges, compare_edges(network, found.stability)),
+                ("strength", by_strength, compared),
+            ]
+        )
+    if found.cases is not None:
+        figures["case_drop"] = draw_case_dropping(found.cases)
+    if found.comparison is not None:
+        kept = next(iter(found.comparison.networks.values())).labels
+        groups = None if found.groups is None else found.groups.select(network.labels, kept)
+        figures["comparison"] = draw_networks(found.comparison.networks, groups, scale)
+    return figures

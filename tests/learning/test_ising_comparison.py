@@ -1,0 +1,114 @@
+"""Comparison of Ising networks by permutation: definitions, power, errors, and what is refused."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import oracles
+from mnlearn.data.dataset import merge_rows
+from mnlearn.learning.ising.comparison import compare
+from mnlearn.learning.ising.estimation import learn_ising
+from mnlearn.runtime.errors import InputError
+
+NAMES = ("a", "b", "c", "d")
+
+
+def group(rng, n_examples, edges):
+    """Examples of a network over four variables with given weights of edges, exactly drawn."""
+    states = oracles.all_states(4)
+    energy = -0.5 * states.sum(axis=1)
+    energy = energy + sum(w * states[:, u] * states[:, v] for (u, v), w in edges.items())
+    p = np.exp(energy) / np.exp(energy).sum()
+    return merge_rows(states[rng.choice(16, n_examples, p=p)], names=NAMES)
+
+
+def test_a_clear_difference_is_found_where_it_is():
+    rng = np.random.default_rng(0)
+    chain = {(0, 1): 1.5, (1, 2): 1.5}
+    groups = {
+        "x": group(rng, 400, chain),
+        "y": group(rng, 300, chain),
+        "z": group(rng, 300, {**chain, (2, 3): 2.5}),
+    }
+    found = compare(groups, 139, threads=2)
+    tests = found.tests.set_index(["groups", "test"])
+    assert (tests.loc["all", "p"] <= 0.05).all()
+    assert tests.loc[("x – z", "largest edge difference"), "p_holm"] <= 0.05
+    assert (tests.loc["x – y", "p"] > 0.05).all()
+    for test in ("global strength", "largest edge difference"):
+        pairs = tests.xs(test, level="test").drop("all")
+        ordered = np.sort(pairs["p"])
+        expected = np.minimum(1, np.maximum.accumulate(ordered * [3, 2, 1]))
+        assert_allclose(np.sort(pairs["p_holm"]), expected)
+    differ = found.edges[found.edges["p_holm"] <= 0.05]
+    named = {(row.groups, row.source, row.target) for row in differ.itertuples()}
+    assert named == {(label, "c", "d") for label in ("all", "x – z", "y – z")}
+
+
+def test_the_statistics_are_those_of_the_networks():
+    rng = np.random.default_rng(3)
+    groups = {"x": group(rng, 200, {(0, 1): 2}), "y": group(rng, 150, {(1, 2): 2})}
+    found = compare(groups, 9)
+    x, y = (learn_ising(data).weight for data in groups.values())
+    value = found.tests.set_index("test")["value"]
+    strength = abs(np.abs(np.triu(x)).sum() - np.abs(np.triu(y)).sum())
+    assert_allclose(value["global strength"], strength, atol=1e-4)
+    assert_allclose(value["largest edge difference"], np.abs(x - y).max(), atol=1e-4)
+    assert (found.tests["groups"] == "x – y").all()
+    rows = found.edges.set_index(["source", "target"])
+    for u, v in itertools.combinations(range(4), 2):
+        row = rows.loc[(NAMES[u], NAMES[v])]
+        assert row["weight: x"] == x[u, v]
+        assert row["weight: y"] == y[u, v]
+        assert_allclose(row["difference"], abs(x[u, v] - y[u, v]), atol=1e-4)
+        # No permutation is below 0, the difference of a pair that is no edge in either network.
+        assert row["difference"] or row["p"] == 1
+    assert np.isin(np.round(found.edges["p"] * 10), range(1, 11)).all()
+
+
+def test_the_comparison_does_not_depend_on_threads():
+    rng = np.random.default_rng(1)
+    groups = {"x": group(rng, 80, {(0, 1): 1}), "y": group(rng, 90, {(1, 2): 1})}
+    one, two = (compare(groups, 30, gamma=0.0, seed=4, threads=t) for t in (1, 3))
+    assert one.tests.equals(two.tests)
+    assert one.edges.equals(two.edges)
+    assert not compare(groups, 30, gamma=0.0, seed=5).edges.equals(one.edges)
+
+
+def test_what_is_rare_in_a_group_is_left_out():
+    rng = np.random.default_rng(2)
+    x, y = group(rng, 80, {}), group(rng, 80, {})
+    rows = y.rows[y.row_of].copy()
+    rows[:, 2] = np.arange(80) == 4
+    found = compare({"x": x, "y": merge_rows(rows, names=NAMES)}, 5)
+    assert found.dropped == ("c",)
+    assert found.networks["x"].labels == ("a", "b", "d")
+    assert len(found.edges) == 3
+
+
+def test_refuses_what_cannot_be_compared():
+    data = group(np.random.default_rng(0), 60, {})
+    with pytest.raises(InputError, match="groups: expected at least two"):
+        compare({"x": data})
+    with pytest.raises(InputError, match="group y: expected the variables of the first group"):
+        compare({"x": data, "y": data.rename(["a", "b", "c", "e"])})
+    with pytest.raises(InputError, match="permutations: expected at least 1, got 0"):
+        compare({"x": data, "y": data}, 0)
+    with pytest.raises(InputError, match="weights cannot be dropped or exchanged"):
+        compare({"x": data, "y": merge_rows(data.rows, data.weight * 1.5, NAMES)})
+    with pytest.raises(InputError, match="fewer than two variables"):
+        compare({"x": data, "y": merge_rows(np.ones((9, 4)), names=NAMES)})
+
+
+@pytest.mark.nightly
+def test_the_type_one_error_is_that_of_the_level():
+    """At level 0.05, 200 comparisons of equal groups reject about 10 times."""
+    rng = np.random.default_rng(7)
+    edges = {(0, 1): 1.5, (1, 2): 1.0, (2, 3): -1.0}
+    rejected = np.zeros(2)
+    for k in range(200):
+        groups = {"x": group(rng, 120, edges), "y": group(rng, 80, edges)}
+        rejected += (compare(groups, 19, seed=k).tests["p"] <= 0.05).to_numpy()
+    assert_array_equal((rejected >= 3) & (rejected <= 19), [True, True])
