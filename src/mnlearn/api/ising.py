@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import Estimator
-from mnlearn.api.inputs import Dataset, to_dataset, to_threads, to_whole_seed
+from mnlearn.api.inputs import Dataset, to_complete_dataset, to_threads, to_whole_seed
 from mnlearn.api.models import public
 from mnlearn.learning.ising.comparison import IsingComparison, compare
 from mnlearn.learning.ising.estimation import FEWEST, GAMMA, learn_ising
@@ -251,7 +251,7 @@ def compare_ising(
     if not isinstance(groups, Mapping):
         raise InputError("groups: expected a mapping of names to examples.")
     data = {
-        str(name): to_dataset(X, binarize=binarize, argument=f"groups[{name!r}]")
+        str(name): to_complete_dataset(X, binarize=binarize, argument=f"groups[{name!r}]")
         for name, X in groups.items()
     }
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
