@@ -64,6 +64,7 @@ suppress_warnings = ["config.cache"]
 autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 # Absolute, because autosummary looks below the source folder and Sphinx below this one.
@@ -97,6 +98,8 @@ html_extra_path = ["_root"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
+# These pages stand alone in their section.
+html_sidebars = {"docs/index": [], "docs/tutorial": []}
 html_theme_options = {
     "logo": {"text": "mnlearn"},
     "header_links_before_dropdown": 7,
