@@ -1,5 +1,6 @@
 """The command `mnlearn ising`: an estimated Ising network as tables, figures and a model."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,6 @@ from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.reading import Reading
     from mnlearn.learning.ising.comparison import IsingComparison
@@ -124,16 +123,12 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
     """
-    from mnlearn.data.examples import load_examples
     from mnlearn.learning.ising.estimation import learn_ising
     from mnlearn.learning.ising.resampling import bootstrap, drop_cases
 
-    def load(path: Path) -> "Dataset":
-        found = load_examples(path, limit, reading)
-        return treat_missing(found, missing, path, seed=seed, threads=threads)
-
-    data = load(data_path)
-    compared = _load_groups(data_path, data, others, load)
+    treatment = {"missing": missing, "seed": seed, "threads": threads}
+    compared = _load_groups([data_path, *others], limit, reading, treatment)
+    data = next(iter(compared.values()))
     how: dict[str, Any] = {"gamma": gamma, "merge": merge}
     run: dict[str, Any] = {**how, "seed": seed, "threads": threads}
     with name_file(data_path):
@@ -147,7 +142,7 @@ def ising(
     )  # fmt: skip
     settings = {
         **how, "bootstraps": bootstraps, "case_drops": case_drops, "coding": coding, "seed": seed,
-        "compare": list(compared)[1:], "permutations": permutations,
+        "compare": list(compared)[1:], "permutations": permutations, "missing": missing,
     }  # fmt: skip
     found.summary.update(_summarise(data_path, found, settings))
     for line in _warnings(found):
@@ -157,20 +152,20 @@ def ising(
 
 
 def _load_groups(
-    path: Path, data: "Dataset", others: tuple[Path, ...], load: "Callable[[Path], Dataset]"
+    paths: Sequence[Path], limit: ExpansionLimit, reading: "Reading", treatment: dict[str, Any]
 ) -> dict[str, "Dataset"]:
     """Return the data of all groups by the names of their files."""
+    from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import check_same_variables
 
-    paths = [path, *others]
     for names in ([p.name.partition(".")[0] for p in paths], list(map(str, paths))):
         if len(set(names)) == len(names):
             break
     else:
         raise InputError("--compare: expected different files.")
-    loaded = [data, *(load(other) for other in others)]
-    for other, of_other in zip(others, loaded[1:], strict=True):
-        check_same_variables(path, data, other, of_other)
+    loaded = [treat_missing(load_examples(p, limit, reading), path=p, **treatment) for p in paths]
+    for other, of_other in zip(paths[1:], loaded[1:], strict=True):
+        check_same_variables(paths[0], loaded[0], other, of_other)
     return dict(zip(names, loaded, strict=True))
 
 
