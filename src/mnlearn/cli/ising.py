@@ -129,8 +129,7 @@ def ising(
     treatment = {"missing": missing, "seed": seed, "threads": threads}
     compared = _load_groups([data_path, *others], limit, reading, treatment)
     data = next(iter(compared.values()))
-    how: dict[str, Any] = {"gamma": gamma, "merge": merge}
-    run: dict[str, Any] = {**how, "seed": seed, "threads": threads}
+    run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
     with name_file(data_path):
         network = learn_ising(data, gamma, merge, threads)
         groups = None if groups_path is None else read_item_groups(groups_path, network.labels)
@@ -141,12 +140,11 @@ def ising(
         comparison=_compare(compared, permutations, run), groups=groups,
     )  # fmt: skip
     settings = {
-        **how, "bootstraps": bootstraps, "case_drops": case_drops, "coding": coding, "seed": seed,
+        "gamma": gamma, "merge": merge, "seed": seed, "coding": coding,
+        "bootstraps": bootstraps, "case_drops": case_drops,
         "compare": list(compared)[1:], "permutations": permutations, "missing": missing,
     }  # fmt: skip
     found.summary.update(_summarise(data_path, found, settings))
-    for line in _warnings(found):
-        click.echo(f"mnlearn: {line}", err=True)
     write_folder(out, found)
     _print(found, out)
 
@@ -233,6 +231,8 @@ def _summarise(path: Path, found: Estimate, settings: dict[str, Any]) -> dict[st
 
 def _print(found: Estimate, out: Path) -> None:
     """Print the ten strongest edges, the tests, and where everything else is."""
+    for line in _warnings(found):
+        click.echo(f"mnlearn: {line}", err=True)
     edges = found.network.edges_frame(found.stability, found.coding)
     edges = edges[edges["weight"] != 0]
     for row in edges[:10].to_dict("records"):
