@@ -99,6 +99,13 @@ def test_other_files_are_read_in_the_way_of_the_first(tmp_path):
         load_examples(write(tmp_path / "c.csv", "id,a,b\n1,0,yes\n"), reading=reading)
 
 
+def test_turned_values_stay_turned(tmp_path):
+    """What a person says of a column holds for the next file too."""
+    _, reading = read(tmp_path, "a,b\n1,0\n0,1\n", ones=("a=0",))
+    again = load_examples(write(tmp_path / "b.csv", "a,b\n1,yes\n1,no\n"), reading=reading)
+    assert examples(again.data).tolist() == [[0, 1], [0, 0]]
+
+
 def test_a_column_that_an_option_names_has_to_exist(tmp_path):
     with pytest.raises(InputError, match="--leave-out: there is no column 'c'"):
         read(tmp_path, "a,b\n1,0\n", leave_out=("c",))

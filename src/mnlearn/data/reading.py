@@ -232,15 +232,13 @@ def _as_before(
     """Return the reading of other data for the same column."""
     zero, one = reading.codes[column.name]
     natural = _by_values(known)
-    if {natural, _by_values([zero, one])} <= _PLAIN:
+    if natural in _PLAIN and (zero, one) in _PLAIN:
         # 0 and 1, True and False, yes and no are the same in all files.
         return _Code(column, natural, given=True)
+    # The other value is not known if a column was always 1.
+    is_open = zero == "" and len({_key(text) for text in known}) <= 2
     for text in known:
-        if not (
-            _same(text, one)
-            or (zero == "" and len({_key(other) for other in known}) <= 2)
-            or _same(text, zero)
-        ):
+        if not (is_open or _same(text, one) or _same(text, zero)):
             row = column.first_row(column.texts.index(text))
             raise InputError(f"{place(row, v)}: expected {zero} or {one}, got {_shorten(text)}.")
     return _Code(column, (zero, one), given=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mnlearn as mn
 from command import refuse, succeed
 from conftest import random_network
 from mnlearn.data.dataset import merge_rows
@@ -243,6 +244,8 @@ def test_named_states_in_evidence(tmp_path, monkeypatch):
         assert lines[3:] == [f"lung,yes,{p_lung[0]:.6f}", f"lung,no,{p_lung[1]:.6f}"]
     Path("rows").write_text("asia,smoke,lung\nyes,*,*\n")
     assert succeed("query a.ac --evidence rows").stdout.endswith(f"{p_lung[1]:.6f}\n")
+    answer = mn.load("a.ac").query({"asia": "yes"})
+    assert answer["lung=no"] == pytest.approx(p_lung[1])
     refuse("query a.ac --evidence asia=maybe", "expected one of yes, no, got 'maybe'")
     refuse("query a.ac --evidence asai=yes", "the most similar names are 'asia'.")
     refuse("query a.ac --evidence asia=yes,asia=no", "names the variable 'asia' twice")
