@@ -245,8 +245,8 @@ def compare_ising(
     >>> found = mn.compare_ising({"calm": calm, "tense": tense}, 99, random_state=0)
     >>> found.tests[["test", "value", "p"]].round(2)
                           test  value     p
-    0          global strength   4.18  0.01
-    1  largest edge difference   4.18  0.01
+    0          global strength   4.34  0.01
+    1  largest edge difference   4.34  0.01
     """
     if not isinstance(groups, Mapping):
         raise InputError("groups: expected a mapping of names to examples.")
