@@ -71,9 +71,11 @@ class Draft:
         n_fixed = np.array(self._fixed_length)
         fixed = np.array(self._fixed, np.int64).reshape(-1, 2)
         if self._fixed_later:
-            later = np.array([a for a, _ in self._fixed_later])
+            # Those of an A-node without others share their place with those of the next A-node.
+            in_order = sorted(self._fixed_later, key=lambda entry: entry[0])
+            later = np.array([a for a, _ in in_order])
             fixed = np.insert(
-                fixed, np.cumsum(n_fixed)[later], [pair for _, pair in self._fixed_later], axis=0
+                fixed, np.cumsum(n_fixed)[later], [pair for _, pair in in_order], axis=0
             )
             n_fixed = n_fixed + np.bincount(later, minlength=len(n_fixed))
         above = np.array(self._above)
