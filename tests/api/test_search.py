@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from mnlearn.learning import ising as own_ising
+from mnlearn.learning.ising.estimation import learn_ising
+from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.learning.tuning import tune, validation_score
 from mnlearn.methods import load_learner
 
@@ -82,12 +83,12 @@ def test_several_points_need_a_criterion():
 def test_an_ising_network():
     ising = mn.Ising(gamma=0.1, rule="or", random_state=5).fit(TRAIN)
     data = mn.Dataset.from_arrays(TRAIN, names=list("abcde"))
-    expected = own_ising.learn_ising(data, 0.1, "or")
+    expected = learn_ising(data, 0.1, "or")
     np.testing.assert_array_equal(ising.weights_, expected.weight)
     np.testing.assert_array_equal(ising.thresholds_, expected.threshold)
     assert ising.edges_frame().equals(expected.edges_frame())
     table = ising.bootstrap(8, n_jobs=2)
-    stability = own_ising.bootstrap(data, 8, gamma=0.1, merge="or", seed=5)
+    stability = bootstrap(data, 8, gamma=0.1, merge="or", seed=5)
     assert table.equals(expected.edges_frame(stability))
     assert ising.edges_frame().equals(table)
     assert np.isfinite(ising.score(VALID))

@@ -17,7 +17,7 @@ from mnlearn.cli import main
 DOCS = Path(__file__).parent.parent.parent / "docs"
 BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The tutorial, which is run first, writes the files that the guides use.
-PAGES = ["which-learner", "howto/circuits", "howto/export", "howto/questionnaires"]
+PAGES = ["which-learner", "howto/circuits", "howto/export"]
 
 
 def blocks(page):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn.cli.files import name_file, treat_missing
-from mnlearn.cli.ising_files import Estimate, read_item_groups, write_folder
 from mnlearn.cli.options import (
     FILE,
     FOLDER,
@@ -21,6 +20,7 @@ from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
+    from mnlearn.cli.ising_files import Estimate
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.reading import Reading
     from mnlearn.learning.ising.comparison import IsingComparison
@@ -123,6 +123,7 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
     """
+    from mnlearn.cli.ising_files import Estimate, read_item_groups, write_folder
     from mnlearn.learning.ising.estimation import learn_ising
     from mnlearn.learning.ising.resampling import bootstrap, drop_cases
 
@@ -175,7 +176,7 @@ def _compare(
     return compare(groups, permutations, **run) if len(groups) > 1 else None
 
 
-def _warnings(found: Estimate) -> list[str]:
+def _warnings(found: "Estimate") -> list[str]:
     """Return what a person should know before trusting the network."""
     import numpy as np
 
@@ -209,7 +210,7 @@ def _warnings(found: Estimate) -> list[str]:
     return lines
 
 
-def _summarise(path: Path, found: Estimate, settings: dict[str, Any]) -> dict[str, Any]:
+def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[str, Any]:
     from mnlearn.runtime.provenance import provenance
 
     summary = {
@@ -229,7 +230,7 @@ def _summarise(path: Path, found: Estimate, settings: dict[str, Any]) -> dict[st
     return summary
 
 
-def _print(found: Estimate, out: Path) -> None:
+def _print(found: "Estimate", out: Path) -> None:
     """Print the ten strongest edges, the tests, and where everything else is."""
     for line in _warnings(found):
         click.echo(f"mnlearn: {line}", err=True)
