@@ -453,7 +453,7 @@ def test_learning_curves_have_means_spread_both_units_and_the_published_axis(str
     figure = learning_curves(structures)
     first, second, third = figure.axes[:3]
     titles = [ax.get_title(loc="left") for ax in (first, second, third)]
-    assert titles == ["(a) Alarm", "(b) Traffic", "(c) Minutes; ours, seconds"]
+    assert titles == ["(a) Alarm", "(b) Traffic", "(c) Minutes; ours below"]
     lines = {line.get_label(): line for line in first.get_lines()}
     np.testing.assert_allclose(lines["LEM"].get_xdata(), [100, 1000])
     np.testing.assert_allclose(lines["LEM"].get_ydata(), [-12.5, -10.0])

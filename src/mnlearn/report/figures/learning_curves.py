@@ -84,7 +84,7 @@ def draw_learning_curves(material: Material, options: Options) -> Figure:
             unavailable = panel in material.study.content.get("unavailable", [])
             _write_inside(ax, "the data are\nnot public" if unavailable else NOTHING)
     last = axes[len(panels)]
-    last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours, seconds", loc="left")
+    last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours below", loc="left")
     spec = option(options, "times", where)
     rows = list_times(material.scores, material.published, material.labels, spec, where)
     _draw_times(last, rows, spec, float(option(options, "limit", where)))
@@ -223,7 +223,7 @@ def _draw_times(ax: Axes, rows: list[TimeRow], spec: Options, limit: float) -> N
         minutes = [_minutes(row, m, limit) for m, _ in methods]
         write(1.3 + 2 * number, [row.label, features, *minutes], "#000000")
         ours = ["", "" if row.n_vars is None else str(row.n_vars)]
-        found = [f"{row.seconds[m]:.3g} s" if m in row.seconds else "–" for m, _ in methods]
+        found = [_short_time(row.seconds[m]) if m in row.seconds else "–" for m, _ in methods]
         write(2.2 + 2 * number, [*ours, *found], CYCLE[0])
 
 
@@ -232,3 +232,8 @@ def _minutes(row: TimeRow, method: str, limit: float) -> str:
         return "–"
     number = row.published[method]
     return f"{number.printed}*" if number.value == limit else str(number.printed)
+
+
+def _short_time(seconds: float) -> str:
+    """Return a time in two digits, with its unit."""
+    return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
