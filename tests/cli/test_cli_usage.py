@@ -93,3 +93,19 @@ def test_a_sentence_is_one_line_whatever_it_names():
     result = run("info", "a\nb\x1b[2J\u2028\x85.npz")
     assert result.exit_code == 2
     assert result.stderr == "mnlearn: a\\nb\\x1b[2J\\u2028\\x85.npz: no such file.\n"
+
+
+def test_a_small_fit_imports_nothing_that_it_does_not_need(tmp_path):
+    """Start-up is most of what a person waits for on small data."""
+    train = tmp_path / "train.csv"
+    train.write_text("0,1,1\n1,0,0\n1,1,0\n0,0,1\n" * 20)
+    code = f"""
+import sys
+from mnlearn.cli import main
+main(["fit", "dtsl", "--train", {str(train)!r}, "--out", {str(tmp_path / "m.npz")!r}],
+     standalone_mode=False)
+slow = {{"pandas", "sklearn", "matplotlib", "requests", "networkx", "jsonschema", "scipy.linalg",
+         "scipy.special", "scipy.sparse", "scipy.optimize", "scipy.stats"}}
+assert not slow & set(sys.modules), slow & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -82,11 +82,12 @@ def treat_missing(
         For filling in.
     """
     from mnlearn.data.dataset import Dataset
-    from mnlearn.learning.imputation import complete
-    from mnlearn.runtime.progress import say
 
     if missing == "refuse" or isinstance(found.data, Dataset):
         return found.complete(path)
+    from mnlearn.learning.imputation import complete
+    from mnlearn.runtime.progress import say
+
     with name_file(path):
         data = complete(found.data, missing, seed=seed, threads=threads)
     n_rows, n_left = len(found.data.row_of), len(data.row_of)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.terms import finite, query_of, terms_of
@@ -85,7 +85,7 @@ def estimate_log_partition(
 
     map_ranges(run, annealing.n_chains, threads)
     n = annealing.n_chains
-    log_mean = float(logsumexp(log_weight)) - np.log(n)
+    log_mean = float(scipy.special.logsumexp(log_weight)) - np.log(n)
     share = np.exp(log_weight - log_mean)
     error = float(share.std(ddof=1) / np.sqrt(n))
     return float(np.logaddexp(0.0, start_odds).sum()) + log_mean, error

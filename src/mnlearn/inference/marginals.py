@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from mnlearn.inference.belief_propagation import propagate
 from mnlearn.inference.iterative import Approximation
@@ -102,7 +102,7 @@ def conditional_marginals(
         approximate = propagate if inference.method == "bp" else fit_independent
         found = approximate(asked, evidence, inference, threads=threads)
         _tell_unconverged(found, inference)
-        return Marginals(asked.query, expit(found.log_odds), row_of, None, found)
+        return Marginals(asked.query, scipy.special.expit(found.log_odds), row_of, None, found)
     n_batches = min(N_BATCHES, inference.samples)
     sample = _sample_gibbs if inference.method == "gibbs" else sample_by_slices
     batches = sample(asked, evidence, inference, n_batches=n_batches, seed=seed, threads=threads)

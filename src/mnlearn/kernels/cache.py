@@ -5,6 +5,7 @@ named after the text of all kernels: an edit of any kernel starts a new folder.
 """
 
 import contextlib
+import functools
 import hashlib
 import tempfile
 from pathlib import Path
@@ -38,6 +39,12 @@ def cache_folder() -> Path:
     """
     # Numba has read the variable NUMBA_CACHE_DIR into this setting.
     root = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    return _folder_in(root)
+
+
+# Every kernel asks for these two when it is imported; most of them lie in a few folders.
+@functools.cache
+def _folder_in(root: str) -> Path:
     return Path(root or platformdirs.user_cache_dir("mnlearn")) / _SOURCES
 
 
@@ -47,7 +54,7 @@ class _Locator:
     def __init__(self, function: Any, file: str) -> None:
         self._py_file = file
         self._line = function.__code__.co_firstlineno
-        self._path = cache_folder() / _hash(_place(Path(file)).encode())
+        self._path = cache_folder() / _place(file)
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> "_Locator":
@@ -69,15 +76,16 @@ class _Locator:
         tempfile.TemporaryFile(dir=self._path).close()
 
 
-def _place(file: Path) -> str:
-    """Return the folder of a file of kernels, as a name.
+@functools.cache
+def _place(file: str) -> str:
+    """Return a name for the folder of a file of kernels.
 
     The digest of the cache folder covers the kernels of this package, so that copies of it in
     several places share what is compiled. Other kernels are told apart by their whole path.
     """
-    folder, kernels = file.resolve().parent, Path(__file__).resolve().parent
+    folder, kernels = Path(file).resolve().parent, Path(__file__).resolve().parent
     inside = folder.is_relative_to(kernels)
-    return folder.relative_to(kernels).as_posix() if inside else str(folder)
+    return _hash((folder.relative_to(kernels).as_posix() if inside else str(folder)).encode())
 
 
 class _CacheFiles(CompileResultCacheImpl):

@@ -1,11 +1,33 @@
 """The decorators of kernels: Numba compilation for threads, with a cache on disk."""
 
+import sys
+from types import ModuleType
 from typing import Any
 
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from mnlearn.kernels.cache import KernelCache
+
+
+def _load_array_functions() -> None:
+    """Load Numba's functions of arrays without `scipy.linalg`.
+
+    Before the first kernel runs, Numba imports `scipy.linalg.cython_blas` only to see whether it is
+    there: 0.3 s, as long as the import of Numba itself. No kernel here calls BLAS. A function that
+    does imports the true module when it is compiled.
+    """
+    blas = "scipy.linalg.cython_blas"
+    if blas in sys.modules:
+        return
+    sys.modules[blas] = ModuleType(blas)
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        del sys.modules[blas]
+
+
+_load_array_functions()
 
 
 def _decorator(**options: Any) -> Any:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
@@ -149,9 +149,11 @@ def consistency_gap(
     data = data.subset(np.arange(0, data.n_rows, -(-data.n_rows // GAP_ROWS)))
     log_odds = conditional_log_odds(network, data, threads)
     of_converted = conditional_log_odds(converted, data, threads)
-    one, zero = expit(log_odds), expit(-log_odds)
-    divergence = one * (log_expit(log_odds) - log_expit(of_converted))
-    divergence += zero * (log_expit(-log_odds) - log_expit(-of_converted))
+    one, zero = scipy.special.expit(log_odds), scipy.special.expit(-log_odds)
+    divergence = one * (scipy.special.log_expit(log_odds) - scipy.special.log_expit(of_converted))
+    divergence += zero * (
+        scipy.special.log_expit(-log_odds) - scipy.special.log_expit(-of_converted)
+    )
     return float(data.weight @ divergence.mean(axis=1) / data.n_examples)
 
 

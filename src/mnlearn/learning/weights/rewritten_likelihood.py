@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, arrange_packed
@@ -32,8 +32,8 @@ class RewrittenLikelihood:
 
     curvature: NDArray[np.float64]
     rewritten: PackedLikelihood
-    sums: sparse.csr_matrix
-    transposed: sparse.csr_matrix
+    sums: "scipy.sparse.csr_matrix"
+    transposed: "scipy.sparse.csr_matrix"
     dual_value: ClassVar[None] = None
 
     @property
@@ -69,7 +69,9 @@ def arrange_rewritten(
     return RewrittenLikelihood(curvature, rewritten, sums, sums.T.tocsr())
 
 
-def rewrite_features(features: FeatureSet, data: Dataset) -> tuple[FeatureSet, sparse.csr_matrix]:
+def rewrite_features(
+    features: FeatureSet, data: Dataset
+) -> tuple[FeatureSet, "scipy.sparse.csr_matrix"]:
     """Return conjunctions, and which of them add up to each feature but for a constant.
 
     The indicator of the common value of a variable is 1 less that of its rare value. A feature
@@ -96,5 +98,5 @@ def rewrite_features(features: FeatureSet, data: Dataset) -> tuple[FeatureSet, s
     conjunctions, place = canonicalise(concatenate(parts))
     sign = np.repeat(signs, [len(owner) for owner in owners])
     shape = len(features), len(conjunctions)
-    sums = sparse.coo_matrix((sign, (np.concatenate(owners), place)), shape).tocsr()
+    sums = scipy.sparse.coo_matrix((sign, (np.concatenate(owners), place)), shape).tocsr()
     return conjunctions, sums
