@@ -1,6 +1,8 @@
 """Progress of the library on stderr: lines, and bars on a terminal."""
 
 import logging
+import os
+import subprocess
 import sys
 
 import pytest
@@ -66,3 +68,38 @@ def test_errors_of_the_block_leave_no_handler():
     with pytest.raises(KeyError), show_progress():
         raise KeyError
     assert [type(handler) for handler in LOGGER.handlers] == [logging.NullHandler]
+
+
+COMPILE = """
+import sys
+from mnlearn.cli.progress import show_progress
+from mnlearn.kernels.jit import kernel
+
+@kernel
+def one():
+    return 1
+
+@kernel
+def two():
+    return one() + 1
+
+sys.stderr.isatty = lambda: sys.argv[1] == "terminal"
+with show_progress():
+    two()
+"""
+
+
+def test_a_terminal_is_told_once_that_kernels_are_compiled(tmp_path):
+    """And is not told when they are loaded, nor is a log."""
+    program = tmp_path / "program.py"
+    program.write_text(COMPILE)
+
+    def told(where, cache):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / cache)}
+        command = [sys.executable, program, where]
+        return subprocess.run(command, env=environment, capture_output=True, text=True).stderr
+
+    first, second = told("terminal", "a"), told("terminal", "a")
+    assert first.count("compiling") == 1
+    assert second == ""
+    assert told("log", "b") == ""

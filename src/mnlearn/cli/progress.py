@@ -26,7 +26,7 @@ class ProgressHandler(logging.Handler):
         work = getattr(record, "work", None)
         if work is not None and sys.stderr.isatty():
             self._show(work, record.__dict__["amount"])
-        elif record.levelno >= logging.INFO:
+        elif record.levelno >= logging.INFO or _is_for_terminals(record):
             # A log on a full disk is no reason to stop; the output of the command will be.
             with suppress(OSError):
                 tqdm.write(record.getMessage(), file=sys.stderr)
@@ -44,6 +44,11 @@ class ProgressHandler(logging.Handler):
             bytes_of = {"unit": "B", "unit_scale": True} if work.unit == "B" else {"leave": False}
             self._bars[work] = tqdm(desc=work.label, total=work.total, **bytes_of)
         self._bars[work].update(amount)
+
+
+def _is_for_terminals(record: logging.LogRecord) -> bool:
+    """Return whether a line is to be seen on a terminal, though not in logs."""
+    return getattr(record, "for_terminals", False) and sys.stderr.isatty()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ named after the text of all kernels: an edit of any kernel starts a new folder.
 import contextlib
 import functools
 import hashlib
+import logging
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ def kernel_sources_digest() -> str:
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
+
+_LOGGER = logging.getLogger("mnlearn")
 
 # The digest is taken when the kernels are imported: a file that is edited while the process runs
 # must not put code from before the edit into the folder of the code after it.
@@ -94,6 +97,13 @@ class _CacheFiles(CompileResultCacheImpl):
         super().__init__(function)
 
 
+@functools.cache
+def _announce() -> None:
+    """Log, once in a process, that kernels are compiled: a person waits for it."""
+    line = "compiling what this needs, which takes up to a minute; later runs will not wait for it"
+    _LOGGER.debug(line, extra={"for_terminals": True})
+
+
 class KernelCache(FunctionCache):
     """The cache of one kernel. A folder that cannot be read or written is no error.
 
@@ -104,6 +114,12 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled form for argument types; None if the cache has none."""
+        found = self._load(sig, target_context)
+        if found is None:
+            _announce()
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             found = super().load_overload(sig, target_context)
         except OSError:
