@@ -27,7 +27,7 @@ def test_a_mixture_is_the_weighted_mean_of_its_circuits():
     ]
     circuits = [*map(circuit_of, trees), product_of_marginals(np.linspace(0.1, 0.9, 6))]
     share = np.array([0.5, 0.2, 0.3])
-    mixture = mixture_circuit(circuits, share)
+    mixture = mixture_circuit(circuits, np.log(share))
     mixture.check()
     assert log_partition(mixture) == pytest.approx(0.0, abs=1e-12)
     states = all_states(6)

@@ -526,6 +526,40 @@ class LW(LearnerEstimator):
         n_jobs: int | None = None,
     ) -> None: ...
 
+class Mixture(LearnerEstimator):
+    """Mixture of Chow-Liu trees, or of circuits that start from its components."""
+
+    base: str
+    n_components: int
+    prior: float
+    max_iterations: int
+    tolerance: float
+    mixture_seed: int
+    rounds: int
+    delta: float
+    max_edges: int
+    binarize: float | None
+    missing: str | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        base: str = "chow_liu",
+        n_components: int = 10,
+        prior: float = 4.0,
+        max_iterations: int = 100,
+        tolerance: float = 0.001,
+        mixture_seed: int = 20,
+        rounds: int = 1,
+        delta: float = 0.05,
+        max_edges: int = 10000,
+        binarize: float | None = None,
+        missing: str | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
 class TreeBag(LearnerEstimator):
     """The mean of the distributions of trees that are learned from bootstrap samples."""
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "impute": ("impute",),
     "study": ("study", "demo"),
     "bench": ("bench",),
+    "compile": ("compile",),
     "steps": (
         *("prepare", "partition", "tune", "score-cell", "time-cell", "structure", "queries"),
         *("query-curve", "check-exports", "pair", "divergence", "likelihoods"),

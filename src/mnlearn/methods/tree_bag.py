@@ -43,8 +43,8 @@ class TreeBag(Learner):
         rng = stream(self.bag_seed, "bagging")
         trees = [self._tree(task.train.resample(rng)) for _ in range(self.n_bags)]
         learned = time.monotonic()
-        share = np.full(self.n_bags, 1.0 / self.n_bags)
-        model = mixture_circuit([circuit_of(tree) for tree in trees], share)
+        log_share = np.full(self.n_bags, -np.log(self.n_bags))
+        model = mixture_circuit([circuit_of(tree) for tree in trees], log_share)
         seconds = {"structure": learned - began, "weights": time.monotonic() - learned}
         return Fitted(model, seconds, {"n_edges": model.n_edges})
 

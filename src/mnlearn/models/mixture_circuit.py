@@ -10,7 +10,7 @@ from mnlearn.models.circuit import ArithmeticCircuit
 _PRODUCT, _SUM = 0, 1
 
 
-def mixture_circuit(circuits: Sequence[ArithmeticCircuit], share: NDArray) -> ArithmeticCircuit:
+def mixture_circuit(circuits: Sequence[ArithmeticCircuit], log_share: NDArray) -> ArithmeticCircuit:
     """Return the circuit whose value is the weighted sum of the values of circuits.
 
     Marginals stay exact, and the size is the sum of the sizes. The parameters are those of the
@@ -20,8 +20,8 @@ def mixture_circuit(circuits: Sequence[ArithmeticCircuit], share: NDArray) -> Ar
     ----------
     circuits : sequence of ArithmeticCircuit
         Circuits over the same variables, with at least one sum or product each.
-    share : ndarray of float64, shape (n_circuits,)
-        Weight of each circuit; the weights of a mixture of distributions add up to 1.
+    log_share : ndarray of float64, shape (n_circuits,)
+        Log of the weight of each circuit; the weights of a mixture of distributions add up to 1.
 
     Returns
     -------
@@ -54,6 +54,6 @@ def mixture_circuit(circuits: Sequence[ArithmeticCircuit], share: NDArray) -> Ar
         np.concatenate([*inner, np.full(n, _PRODUCT), [_SUM]]).astype(np.uint8),
         np.cumsum(np.concatenate([[0], *lengths, np.full(n, 2), [n]])).astype(np.int64),
         np.concatenate(children).astype(np.int32),
-        np.concatenate([*(c.weight for c in circuits), np.log(share)]),
+        np.concatenate([*(c.weight for c in circuits), log_share]),
         names=circuits[0].names,
     )

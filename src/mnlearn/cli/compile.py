@@ -1,0 +1,139 @@
+"""The command `mnlearn compile`: compiles kernels before somebody has to wait for them."""
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.learning.learner import Learner
+    from mnlearn.models.dependency_network import DependencyNetwork
+    from mnlearn.models.io.native import Model
+
+# Values with which learners that try much are quick on a few examples.
+_QUICK = {
+    "dn_bag": {"n_bags": 2},
+    "gssl": {"n_generated": 200},
+    "ltm": {"trial_iterations": 2},
+    "tree_bag": {"n_bags": 2},
+}
+_ISING = "ising"
+
+
+@click.command()
+@click.argument("methods", metavar="[METHOD]...", nargs=-1)
+def compile(methods: tuple[str, ...]) -> None:  # noqa: A001
+    """Compile what METHODs need, so that no later command waits for it.
+
+    Without METHOD: all methods, and `ising`. Each is learned on a few examples with every choice
+    of its parameters, and its model is scored and asked. What is compiled is kept in the user's
+    cache folder, or in NUMBA_CACHE_DIR if that is set.
+    """
+    from mnlearn.methods import learner_names, load_learner
+    from mnlearn.runtime.progress import track
+
+    known = [*learner_names(), _ISING]
+    for name in methods:
+        if name not in known:
+            raise click.UsageError(f"METHOD: expected some of {', '.join(known)}, got {name}.")
+    data = _few_examples()
+    trees = load_learner("dn_tree")
+    for name in track(list(methods) or known, "methods"):
+        began = time.perf_counter()
+        if name == _ISING:
+            _use_ising(data)
+        else:
+            learner = load_learner(name)
+            given = _learn(trees, "dn_tree", data, {}) if learner.network == "required" else None
+            _use(learner, name, data, given)
+        click.echo(f"{name}: {time.perf_counter() - began:.1f} s", err=True)
+
+
+def _few_examples() -> "Dataset":
+    """Return examples of ten variables that depend on each other; some are rarely 1."""
+    import numpy as np
+
+    from mnlearn.data.dataset import merge_rows
+
+    rng = np.random.default_rng(20)
+    hidden = rng.normal(size=(600, 2)) @ rng.normal(size=(2, 10))
+    threshold = np.linspace(0.0, 3.0, 10)
+    return merge_rows((hidden + rng.normal(size=hidden.shape) > threshold).astype(np.uint8))
+
+
+def _learn(
+    learner: "type[Learner]",
+    name: str,
+    data: "Dataset",
+    choice: dict[str, Any],
+    network: "DependencyNetwork | None" = None,
+) -> Any:
+    """Return the model learned with one choice of a parameter."""
+    from mnlearn.learning.tuning import tune
+
+    grid = learner.grid({**_QUICK.get(name, {}), **choice})
+    return tune(learner, data, grid, None, network=network).best.fitted.model
+
+
+def _use(
+    learner: "type[Learner]", name: str, data: "Dataset", network: "DependencyNetwork | None"
+) -> None:
+    """Learn with each choice of each parameter; score and ask each kind of model that comes out."""
+    from mnlearn.runtime.errors import InputError
+
+    # Kernels under an L1 penalty are others than those without.
+    choices: list[dict[str, Any]] = [{}, {"l1": 1.0}] if "l1" in learner.fields() else [{}]
+    for parameter, field in learner.fields().items():
+        others = set(field.metadata["choices"] or ()) - {field.default}
+        choices += [{parameter: other} for other in sorted(others)]
+    used = set()
+    for choice in choices:
+        try:
+            model = _learn(learner, name, data, choice, network)
+        except InputError:
+            # Some choices go only with a certain value of another parameter.
+            continue
+        if type(model) not in used:
+            used.add(type(model))
+            _ask(model, data)
+
+
+def _ask(model: "Model", data: "Dataset") -> None:
+    """Compute every score of a model, and answer a query in every way that it allows."""
+    import numpy as np
+
+    from mnlearn.inference.queries import answer
+    from mnlearn.inference.settings import inference_of
+    from mnlearn.runtime.errors import InputError
+    from mnlearn.scoring import any_model
+
+    groups = [list(range(0, data.n_vars, 2)), list(range(1, data.n_vars, 2))]
+    few = {"burn_in": 2, "samples": 4}
+    rows = np.zeros((1, data.n_vars), np.uint8)
+    asked = np.zeros((1, data.n_vars), bool)
+    asked[0, 0] = True
+    any_model.pll(model, data)
+    for method in ("gibbs", "exact", "mcsat", "bp", "meanfield"):
+        sampled = few if method in ("gibbs", "mcsat") else {}
+        try:
+            inference = inference_of(method, **sampled)
+            any_model.cmll(model, data, groups, inference, seed=20)
+            answer(model, rows, asked, inference, seed=20)
+        except InputError:
+            # Not every kind of model takes every kind of inference.
+            continue
+    with suppress(InputError):
+        any_model.ll(model, data)
+    with suppress(InputError):
+        any_model.cll(model, data, groups)
+
+
+def _use_ising(data: "Dataset") -> None:
+    """Estimate an Ising network and the stability of its edges."""
+    from mnlearn.learning.ising.estimation import learn_ising
+    from mnlearn.learning.ising.resampling import bootstrap
+
+    learn_ising(data)
+    bootstrap(data, 2)

@@ -1,0 +1,230 @@
+"""Mixtures of Chow-Liu trees, learned by EM (Meila & Jordan 2000)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.tree_mixtures import fill_log_probabilities
+from mnlearn.learning.latent_trees.chow_liu import (
+    conditional_probabilities,
+    maximum_spanning_tree,
+    mutual_information,
+    pair_counts,
+    pair_probabilities,
+)
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.mixture_circuit import mixture_circuit
+from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.runtime.progress import say
+from mnlearn.runtime.random_streams import stream
+from mnlearn.runtime.threads import map_ranges
+
+# Iterations with independent variables, which tell the components apart before they become trees.
+_INDEPENDENT = 10
+# Iterations between two looks at the validation data.
+_BETWEEN_SCORES = 5
+# Shares of examples are rounded to multiples of this: the sums of them are then exact, so that no
+# result depends on the order in which a library adds.
+_UNIT = 2.0**-20
+# A component that stands for fewer examples is dropped.
+_LEAST = 1.0
+# Pseudocount of the pair probabilities of all examples, which are what a component is drawn to.
+_PRIOR_PSEUDOCOUNT = 1.0
+
+
+@dataclass(frozen=True)
+class MixtureSettings:
+    """How a mixture is learned.
+
+    Attributes
+    ----------
+    n_components : int
+        Components at first; those that become empty are dropped.
+    prior : float
+        Examples with the pair probabilities of all data that are added to each component.
+    max_iterations : int
+        Iterations of EM at most.
+    tolerance : float
+        EM ends when an iteration gains less, in nats per example.
+    seed : int
+        Seed of the first shares.
+    """
+
+    n_components: int = 10
+    prior: float = 4.0
+    max_iterations: int = 100
+    tolerance: float = 1e-3
+    seed: int = 20
+
+
+@dataclass(frozen=True, eq=False)
+class TreeMixture:
+    """A mixture of trees, and how it was learned.
+
+    Attributes
+    ----------
+    share : ndarray of float64, shape (n_components,)
+        Probabilities of the components.
+    parent : ndarray of int64, shape (n_components, n_vars)
+        See `tree_circuit`.
+    log_prob : ndarray of float64, shape (n_components, n_vars, 2, 2)
+        See `tree_circuit`.
+    names : tuple of str or None
+        Names of the variables.
+    objective : tuple of float
+        Penalised log-likelihood after each iteration with trees, in nats.
+    """
+
+    share: NDArray[np.float64]
+    parent: NDArray[np.int64]
+    log_prob: NDArray[np.float64]
+    names: tuple[str, ...] | None
+    objective: tuple[float, ...] = ()
+
+    def log_probabilities(self, data: Dataset, threads: int = 1) -> NDArray[np.float64]:
+        """Return log P(row, component), shape (n_rows, n_components), in nats."""
+        out = np.empty((data.n_rows, len(self.share)))
+        map_ranges(
+            lambda first, last: fill_log_probabilities(
+                data.rows, self.parent, self.log_prob, first, last, out
+            ),
+            data.n_rows,
+            threads,
+        )
+        return out + np.log(self.share)
+
+    def circuit(self) -> ArithmeticCircuit:
+        """Return the mixture as a circuit."""
+        n_vars = self.parent.shape[1]
+        trees = zip(self.parent, self.log_prob, strict=True)
+        circuits = [tree_circuit(parent, table, n_vars, self.names) for parent, table in trees]
+        return mixture_circuit(circuits, np.log(self.share))
+
+
+def learn_tree_mixture(
+    data: Dataset,
+    settings: MixtureSettings,
+    criterion: Callable[[ArithmeticCircuit], float] | None = None,
+    threads: int = 1,
+) -> TreeMixture:
+    """Learn a mixture of Chow-Liu trees.
+
+    Each iteration shares every example among the components and learns each component anew from
+    its shares; trees may change. The penalised log-likelihood never falls by more than rounding,
+    but where a component is dropped.
+
+    Parameters
+    ----------
+    data : Dataset
+        Training data.
+    settings : MixtureSettings
+        See there.
+    criterion : callable, optional
+        Scores a circuit on validation data, higher is better. EM ends when the score falls, and the
+        mixture with the best score is returned.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    References
+    ----------
+    .. [1] Meila and Jordan, "Learning with mixtures of trees", JMLR 2000, Section 3.
+    """
+    fitting = _Fitting(data, settings.prior, threads)
+    rng = stream(settings.seed, "mixture of trees")
+    # More components than distinct rows would have nothing to tell apart.
+    n_components = min(settings.n_components, data.n_rows)
+    mixture = fitting.independent(rng.dirichlet(np.ones(n_components), data.n_rows))
+    for _ in range(_INDEPENDENT):
+        mixture = fitting.independent(fitting.share(mixture)[0])
+    mixture = fitting.trees(fitting.share(mixture)[0])
+    shares, value = fitting.share(mixture)
+    objective, best, best_score = [value], mixture, -np.inf
+    for iteration in range(1, settings.max_iterations):
+        n_before, before = len(mixture.share), value
+        mixture = fitting.trees(shares)
+        shares, value = fitting.share(mixture)
+        objective.append(value)
+        is_settled = value - before < settings.tolerance * data.n_examples
+        is_last = is_settled and len(mixture.share) == n_before
+        if criterion is None:
+            best = mixture
+        elif is_last or iteration % _BETWEEN_SCORES == 0:
+            score = criterion(mixture.circuit())
+            say(f"iteration {iteration}: {len(mixture.share)} components, validation {score:.4f}")
+            if score <= best_score:
+                break
+            best, best_score = mixture, score
+        if is_last:
+            break
+    return replace(best, objective=tuple(objective))
+
+
+class _Fitting:
+    """The steps of EM for one dataset."""
+
+    def __init__(self, data: Dataset, prior: float, threads: int) -> None:
+        self._data, self._prior, self._threads = data, prior, threads
+        self._all_pairs = pair_probabilities(data, _PRIOR_PSEUDOCOUNT)
+
+    def share(self, mixture: TreeMixture) -> tuple[NDArray[np.float64], float]:
+        """Return P(component | row), shape (n_rows, n_components), and the objective in nats."""
+        joint = mixture.log_probabilities(self._data, self._threads)
+        likelihood = np.logaddexp.reduce(joint, axis=1)
+        value = float((self._data.weight * likelihood).sum()) + self._log_prior(mixture)
+        return np.exp(joint - likelihood[:, None]), value
+
+    def _log_prior(self, mixture: TreeMixture) -> float:
+        """Return the expected log-probability of the examples that stand for the prior."""
+        total = 0.0
+        for parent, table in zip(mixture.parent, mixture.log_prob, strict=True):
+            v = np.flatnonzero(parent != NO_PARENT)
+            expected = self._all_pairs[:, :, parent[v], v].transpose(2, 0, 1) * table[v]
+            roots = np.flatnonzero(parent == NO_PARENT)
+            single = np.stack([self._all_pairs[:, :, r, r].sum(axis=1) for r in roots])
+            total += float(expected.sum() + (single * table[roots, 0]).sum())
+        return self._prior * total
+
+    def independent(self, shares: NDArray[np.float64]) -> TreeMixture:
+        """Return the mixture whose components have independent variables."""
+        return self._learn(shares, lambda pairs: np.full(len(pairs[0, 0]), NO_PARENT, np.int64))
+
+    def trees(self, shares: NDArray[np.float64]) -> TreeMixture:
+        """Return the mixture whose components are Chow-Liu trees."""
+        return self._learn(shares, lambda pairs: maximum_spanning_tree(mutual_information(pairs)))
+
+    def _learn(
+        self,
+        shares: NDArray[np.float64],
+        find_tree: Callable[[NDArray[np.float64]], NDArray[np.int64]],
+    ) -> TreeMixture:
+        weight = self._data.weight[:, None] * (np.round(shares / _UNIT) * _UNIT)
+        n_examples = weight.sum(axis=0)
+        kept = np.flatnonzero(n_examples >= min(_LEAST, n_examples.max()))
+        parents, tables = [], []
+        for k in kept:
+            pairs = self._pairs(weight[:, k])
+            parent = find_tree(pairs)
+            parents.append(parent)
+            tables.append(_log_tables(pairs, parent))
+        share = n_examples[kept] / n_examples[kept].sum()
+        return TreeMixture(share, np.stack(parents), np.stack(tables), self._data.names)
+
+    def _pairs(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the pair probabilities of weighted rows and of the prior."""
+        used = np.flatnonzero(weight)
+        table = pair_counts(self._data.rows[used], weight[used])
+        return (table + self._prior * self._all_pairs) / (weight.sum() + self._prior)
+
+
+def _log_tables(pairs: NDArray[np.float64], parent: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return log P(v = x | parent = y) at [v, y, x], as `tree_circuit` takes them."""
+    tables = np.zeros((len(parent), 2, 2))
+    for v, above in enumerate(parent):
+        if above == NO_PARENT:
+            tables[v, 0] = np.log(pairs[:, :, v, v].sum(axis=1))
+        else:
+            tables[v] = np.log(conditional_probabilities(pairs[:, :, above, v]))
+    return tables

@@ -1,0 +1,116 @@
+"""Mixtures of trees and of circuits, with exact marginals."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.inference.score import Scorer
+from mnlearn.learning.circuit_mixtures import learn_circuit_mixture
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task
+from mnlearn.learning.lem.growth import learn_feature_tree
+from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.learning.parameters import parameter
+from mnlearn.learning.tree_mixtures import MixtureSettings, TreeMixture, learn_tree_mixture
+from mnlearn.methods.acmn import ACMN
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.tree_models import circuit_of
+from mnlearn.scoring import circuits
+
+BASES = ("chow_liu", "lem", "acmn")
+
+
+@dataclass(eq=False, kw_only=True)
+class Mixture(Learner):
+    """Mixture of Chow-Liu trees, or of circuits that start from its components."""
+
+    base: str = parameter("chow_liu", "what the components are", choices=BASES)
+    n_components: int = parameter(
+        MixtureSettings.n_components,
+        "components at first; those that become empty are dropped",
+        low=1,
+        high=1e4,
+    )
+    prior: float = parameter(
+        MixtureSettings.prior,
+        "examples like all data that are added to each Chow-Liu tree",
+        low=1e-3,
+        high=1e9,
+    )
+    max_iterations: int = parameter(
+        MixtureSettings.max_iterations, "iterations of EM at most", low=1, high=1e6
+    )
+    tolerance: float = parameter(
+        MixtureSettings.tolerance,
+        "EM ends when an iteration gains less, in nats per example",
+        low=0,
+        high=1e9,
+    )
+    mixture_seed: int = parameter(
+        MixtureSettings.seed, "seed of the first components and of draws", low=0, high=2**63
+    )
+    rounds: int = parameter(
+        1, "of `lem` and `acmn`: how often the circuits are learned", low=1, high=1e4
+    )
+    delta: float = parameter(
+        LemSettings.delta, "of `lem`: threshold of shared information, in nats", low=0, high=1e9
+    )
+    max_edges: int = parameter(
+        10_000, "of `acmn`: edges of each circuit at most", low=1, high=2**31 - 1
+    )
+
+    def learn(self, task: Task) -> Fitted:
+        """Return the mixture of one choice, as a circuit."""
+        began = time.monotonic()
+        settings = MixtureSettings(
+            self.n_components, self.prior, self.max_iterations, self.tolerance, self.mixture_seed
+        )
+        trees = learn_tree_mixture(task.train, settings, task.criterion, task.threads)
+        model = self._circuit(task, trees)
+        details = {
+            "n_edges": model.n_edges,
+            "n_components": len(trees.share),
+            "n_iterations": len(trees.objective),
+        }
+        return Fitted(model, {"structure": time.monotonic() - began, "weights": 0.0}, details)
+
+    def _circuit(self, task: Task, trees: TreeMixture) -> ArithmeticCircuit:
+        if self.base == "chow_liu":
+            return trees.circuit()
+        base: dict[str, Callable[[Dataset], ArithmeticCircuit]] = {
+            "lem": self._learn_lem,
+            "acmn": self._learn_acmn,
+        }
+        return learn_circuit_mixture(
+            task.train,
+            trees.log_probabilities(task.train, task.threads),
+            base[self.base],
+            rounds=self.rounds,
+            seed=self.mixture_seed,
+            threads=task.threads,
+        )
+
+    def _learn_lem(self, data: Dataset) -> ArithmeticCircuit:
+        return circuit_of(learn_feature_tree(data, LemSettings(delta=self.delta)))
+
+    def _learn_acmn(self, data: Dataset) -> ArithmeticCircuit:
+        learner = ACMN(max_edges=self.max_edges)
+        task = Task(data, {"max_edges": [self.max_edges]})
+        model = learner.learn(learner.prepare(task)).model
+        assert isinstance(model, ArithmeticCircuit)
+        return model
+
+    title = "Mixture"
+    citation = "Meila & Jordan 2000"
+    stages = (
+        Stage(
+            (
+                *("base", "n_components", "prior", "max_iterations", "tolerance"),
+                *("mixture_seed", "rounds", "delta", "max_edges"),
+            ),
+            learn,
+        ),
+    )
+    scorer: ClassVar[Scorer] = circuits
+    criterion = "ll"
