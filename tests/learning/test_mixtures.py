@@ -123,7 +123,8 @@ def test_validation_data_end_em_early():
 @pytest.mark.parametrize("base", BASES)
 def test_every_base_is_a_distribution_and_does_not_depend_on_threads(base):
     data, _ = two_groups(600)
-    grid = Mixture.grid({"base": base, "n_components": 3, "max_edges": 300, "rounds": 2})
+    settings = {"base": base, "n_components": 3, "max_edges": 300, "rounds": 2, "n_mixtures": 2}
+    grid = Mixture.grid(settings)
     one, two = (
         tune(Mixture, data, grid, None, threads=threads).best.fitted.model for threads in (1, 2)
     )
@@ -139,3 +140,19 @@ def test_bases_that_count_examples_take_no_weights(base):
     data = merge_rows(rows, np.full(30, 0.5))
     with pytest.raises(InputError, match="take no examples with weights"):
         tune(Mixture, data, Mixture.grid({"base": base}), None)
+
+
+def test_the_mean_of_several_mixtures():
+    """Each starts from other shares; the first of them does not depend on how many follow."""
+    data, _ = two_groups(300)
+
+    def values(n_mixtures):
+        grid = Mixture.grid({"n_components": 4, "n_mixtures": n_mixtures})
+        model = tune(Mixture, data, grid, None).best.fitted.model
+        return np.exp(log_value(model, all_states(8)))
+
+    one, two, three = (values(n) for n in (1, 2, 3))
+    assert not np.allclose(one, two)
+    assert two.sum() == pytest.approx(1.0)
+    assert (3 * three > 2 * two - 1e-12).all()
+    assert (2 * two > one - 1e-12).all()

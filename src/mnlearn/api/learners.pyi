@@ -531,6 +531,7 @@ class Mixture(LearnerEstimator):
 
     base: str
     n_components: int
+    n_mixtures: int
     prior: float
     max_iterations: int
     tolerance: float
@@ -547,6 +548,7 @@ class Mixture(LearnerEstimator):
         *,
         base: str = "chow_liu",
         n_components: int = 10,
+        n_mixtures: int = 1,
         prior: float = 4.0,
         max_iterations: int = 100,
         tolerance: float = 0.001,

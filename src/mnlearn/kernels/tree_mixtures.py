@@ -19,3 +19,17 @@ def fill_log_probabilities(rows, parent, log_prob, first, last, out):
                 y = rows[i, above] if above >= 0 else 0
                 total += log_prob[k, v, y, rows[i, v]]
             out[i, k] = total
+
+
+@kernel
+def add_pair_weights(var, start, chosen, weight, out):
+    """Add the weight of each chosen row to out[u, v] for all its ones u <= v.
+
+    var : the ones of all rows, row by row and ascending; those of row i are from start[i] to
+    start[i + 1]. chosen : rows. weight : float64, of each chosen row.
+    """
+    for n in range(len(chosen)):
+        last = start[chosen[n] + 1]
+        for a in range(start[chosen[n]], last):
+            for b in range(a, last):
+                out[var[a], var[b]] += weight[n]

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.tree_mixtures import fill_log_probabilities
+from mnlearn.kernels.tree_mixtures import add_pair_weights, fill_log_probabilities
 from mnlearn.learning.latent_trees.chow_liu import (
-    conditional_probabilities,
+    complete_pairs,
     maximum_spanning_tree,
     mutual_information,
-    pair_counts,
     pair_probabilities,
 )
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -29,6 +28,8 @@ _BETWEEN_SCORES = 5
 # Shares of examples are rounded to multiples of this: the sums of them are then exact, so that no
 # result depends on the order in which a library adds.
 _UNIT = 2.0**-20
+# Data with fewer ones than this share: pairs of ones are counted one by one, not by BLAS.
+_SPARSE = 0.15
 # A component that stands for fewer examples is dropped.
 _LEAST = 1.0
 # Pseudocount of the pair probabilities of all examples, which are what a component is drawn to.
@@ -168,6 +169,8 @@ class _Fitting:
     def __init__(self, data: Dataset, prior: float, threads: int) -> None:
         self._data, self._prior, self._threads = data, prior, threads
         self._all_pairs = pair_probabilities(data, _PRIOR_PSEUDOCOUNT)
+        row, self._ones = np.nonzero(data.rows)
+        self._start = np.searchsorted(row, np.arange(data.n_rows + 1))
 
     def share(self, mixture: TreeMixture) -> tuple[NDArray[np.float64], float]:
         """Return P(component | row), shape (n_rows, n_components), and the objective in nats."""
@@ -189,42 +192,61 @@ class _Fitting:
 
     def independent(self, shares: NDArray[np.float64]) -> TreeMixture:
         """Return the mixture whose components have independent variables."""
-        return self._learn(shares, lambda pairs: np.full(len(pairs[0, 0]), NO_PARENT, np.int64))
+
+        def learn(weight: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+            prior = self._prior * np.diagonal(self._all_pairs, axis1=2, axis2=3)[1, 1]
+            one = (weight @ self._data.rows + prior) / (weight.sum() + self._prior)
+            tables = np.zeros((len(one), 2, 2))
+            tables[:, 0] = np.log(np.stack([1.0 - one, one], axis=1))
+            return np.full(len(one), NO_PARENT, np.int64), tables
+
+        return self._maximise(shares, learn)
 
     def trees(self, shares: NDArray[np.float64]) -> TreeMixture:
         """Return the mixture whose components are Chow-Liu trees."""
-        return self._learn(shares, lambda pairs: maximum_spanning_tree(mutual_information(pairs)))
 
-    def _learn(
+        def learn(weight: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+            table = complete_pairs(self._pair_weights(weight), weight.sum())
+            pairs = (table + self._prior * self._all_pairs) / (weight.sum() + self._prior)
+            parent = maximum_spanning_tree(mutual_information(pairs))
+            return parent, _log_tables(pairs, parent)
+
+        return self._maximise(shares, learn)
+
+    def _maximise(
         self,
         shares: NDArray[np.float64],
-        find_tree: Callable[[NDArray[np.float64]], NDArray[np.int64]],
+        learn: Callable[[NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.float64]]],
     ) -> TreeMixture:
+        """Return the mixture with components that are learned from weighted rows."""
         weight = self._data.weight[:, None] * (np.round(shares / _UNIT) * _UNIT)
         n_examples = weight.sum(axis=0)
         kept = np.flatnonzero(n_examples >= min(_LEAST, n_examples.max()))
-        parents, tables = [], []
-        for k in kept:
-            pairs = self._pairs(weight[:, k])
-            parent = find_tree(pairs)
-            parents.append(parent)
-            tables.append(_log_tables(pairs, parent))
-        share = n_examples[kept] / n_examples[kept].sum()
-        return TreeMixture(share, np.stack(parents), np.stack(tables), self._data.names)
+        learned = [learn(np.ascontiguousarray(weight[:, k])) for k in kept]
+        return TreeMixture(
+            n_examples[kept] / n_examples[kept].sum(),
+            np.stack([parent for parent, _ in learned]),
+            np.stack([tables for _, tables in learned]),
+            self._data.names,
+        )
 
-    def _pairs(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the pair probabilities of weighted rows and of the prior."""
-        used = np.flatnonzero(weight)
-        table = pair_counts(self._data.rows[used], weight[used])
-        return (table + self._prior * self._all_pairs) / (weight.sum() + self._prior)
+    def _pair_weights(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weight of the rows that have both of two variables, at [u, v]."""
+        rows, used = self._data.rows, np.flatnonzero(weight)
+        if self._data.density > _SPARSE:
+            return (rows[used] * weight[used, None]).T @ rows[used].astype(np.float64)
+        upper = np.zeros((rows.shape[1], rows.shape[1]))
+        add_pair_weights(self._ones, self._start, used, weight[used], upper)
+        return upper + np.triu(upper, 1).T
 
 
 def _log_tables(pairs: NDArray[np.float64], parent: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return log P(v = x | parent = y) at [v, y, x], as `tree_circuit` takes them."""
-    tables = np.zeros((len(parent), 2, 2))
-    for v, above in enumerate(parent):
-        if above == NO_PARENT:
-            tables[v, 0] = np.log(pairs[:, :, v, v].sum(axis=1))
-        else:
-            tables[v] = np.log(conditional_probabilities(pairs[:, :, above, v]))
+    v = np.arange(len(parent))
+    is_root = parent == NO_PARENT
+    # A root beside itself: its own probabilities are on the diagonal of its table.
+    joint = pairs[:, :, np.where(is_root, v, parent), v].transpose(2, 0, 1)
+    tables = np.log(joint / joint.sum(axis=2, keepdims=True))
+    tables[is_root, 0] = np.log(joint[is_root].sum(axis=1))
+    tables[is_root, 1] = 0.0
     return tables

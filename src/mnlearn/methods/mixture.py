@@ -2,8 +2,11 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
+
+import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
@@ -15,7 +18,9 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.learning.tree_mixtures import MixtureSettings, TreeMixture, learn_tree_mixture
 from mnlearn.methods.acmn import ACMN
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.models.tree_models import circuit_of
+from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.scoring import circuits
 
 BASES = ("chow_liu", "lem", "acmn")
@@ -31,6 +36,9 @@ class Mixture(Learner):
         "components at first; those that become empty are dropped",
         low=1,
         high=1e4,
+    )
+    n_mixtures: int = parameter(
+        1, "mixtures that are learned from other starts; the model is their mean", low=1, high=1e4
     )
     prior: float = parameter(
         MixtureSettings.prior,
@@ -63,17 +71,28 @@ class Mixture(Learner):
     def learn(self, task: Task) -> Fitted:
         """Return the mixture of one choice, as a circuit."""
         began = time.monotonic()
-        settings = MixtureSettings(
-            self.n_components, self.prior, self.max_iterations, self.tolerance, self.mixture_seed
-        )
-        trees = learn_tree_mixture(task.train, settings, task.criterion, task.threads)
-        model = self._circuit(task, trees)
+        with ThreadPoolExecutor(task.threads) as pool:
+            mixtures = list(pool.map(lambda b: self._learn_trees(task, b), range(self.n_mixtures)))
+            parts = list(pool.map(lambda trees: self._circuit(task, trees), mixtures))
+        log_share = np.full(len(parts), -np.log(len(parts)))
+        model = parts[0] if len(parts) == 1 else mixture_circuit(parts, log_share)
         details = {
             "n_edges": model.n_edges,
-            "n_components": len(trees.share),
-            "n_iterations": len(trees.objective),
+            "n_components": sum(len(trees.share) for trees in mixtures),
+            "n_iterations": sum(len(trees.objective) for trees in mixtures),
         }
         return Fitted(model, {"structure": time.monotonic() - began, "weights": 0.0}, details)
+
+    def _learn_trees(self, task: Task, number: int) -> TreeMixture:
+        """Return one of the mixtures of trees; they differ by the shares they start from."""
+        settings = MixtureSettings(
+            self.n_components,
+            self.prior,
+            self.max_iterations,
+            self.tolerance,
+            stream_seed(self.mixture_seed, "mixture", str(number)),
+        )
+        return learn_tree_mixture(task.train, settings, task.criterion)
 
     def _circuit(self, task: Task, trees: TreeMixture) -> ArithmeticCircuit:
         if self.base == "chow_liu":
@@ -84,11 +103,10 @@ class Mixture(Learner):
         }
         return learn_circuit_mixture(
             task.train,
-            trees.log_probabilities(task.train, task.threads),
+            trees.log_probabilities(task.train),
             base[self.base],
             rounds=self.rounds,
             seed=self.mixture_seed,
-            threads=task.threads,
         )
 
     def _learn_lem(self, data: Dataset) -> ArithmeticCircuit:
@@ -106,7 +124,7 @@ class Mixture(Learner):
     stages = (
         Stage(
             (
-                *("base", "n_components", "prior", "max_iterations", "tolerance"),
+                *("base", "n_components", "n_mixtures", "prior", "max_iterations", "tolerance"),
                 *("mixture_seed", "rounds", "delta", "max_edges"),
             ),
             learn,
