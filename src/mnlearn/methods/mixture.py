@@ -68,14 +68,21 @@ class Mixture(Learner):
         10_000, "of `acmn`: edges of each circuit at most", low=1, high=2**31 - 1
     )
 
+    def learn_first(self, task: Task) -> Fitted:
+        """Return the first of the mixtures, by which the other hyperparameters are chosen."""
+        return self._learn(task, 1)
+
     def learn(self, task: Task) -> Fitted:
-        """Return the mixture of one choice, as a circuit."""
+        """Return the mean of the mixtures, as a circuit."""
+        return self._learn(task, self.n_mixtures)
+
+    def _learn(self, task: Task, n_mixtures: int) -> Fitted:
         began = time.monotonic()
         with ThreadPoolExecutor(task.threads) as pool:
-            mixtures = list(pool.map(lambda b: self._learn_trees(task, b), range(self.n_mixtures)))
+            mixtures = list(pool.map(lambda b: self._learn_trees(task, b), range(n_mixtures)))
             parts = list(pool.map(lambda trees: self._circuit(task, trees), mixtures))
-        log_share = np.full(len(parts), -np.log(len(parts)))
-        model = parts[0] if len(parts) == 1 else mixture_circuit(parts, log_share)
+        log_share = np.full(n_mixtures, -np.log(n_mixtures))
+        model = parts[0] if n_mixtures == 1 else mixture_circuit(parts, log_share)
         details = {
             "n_edges": model.n_edges,
             "n_components": sum(len(trees.share) for trees in mixtures),
@@ -124,11 +131,12 @@ class Mixture(Learner):
     stages = (
         Stage(
             (
-                *("base", "n_components", "n_mixtures", "prior", "max_iterations", "tolerance"),
+                *("base", "n_components", "prior", "max_iterations", "tolerance"),
                 *("mixture_seed", "rounds", "delta", "max_edges"),
             ),
-            learn,
+            learn_first,
         ),
+        Stage(("n_mixtures",), learn),
     )
     scorer: ClassVar[Scorer] = circuits
     criterion = "ll"

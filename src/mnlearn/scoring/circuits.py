@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_partition, log_value
+from mnlearn.inference.circuits.flips import flip_log_odds
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import Inference
@@ -21,7 +22,8 @@ def pll(circuit: ArithmeticCircuit, data: Dataset, threads: int = 1) -> Score:
     """
     check_variables(circuit, data)
     if circuit.features is None:
-        return cll(circuit, data, [[v] for v in range(data.n_vars)], threads)
+        odds = flip_log_odds(circuit, data.rows, threads)
+        return score_of(-np.logaddexp(0.0, -odds).sum(axis=1), data)
     per_row = np.empty(data.n_rows)
     sum_log_probabilities(conditional_log_odds(circuit, data, threads), data.rows, per_row)
     return score_of(per_row, data)

@@ -18,6 +18,7 @@ from mnlearn.report.figures.canvas import Kind, Material, render, style
 from mnlearn.report.figures.conversion_loss import draw_conversion_loss
 from mnlearn.report.figures.critical_difference import draw_critical_difference
 from mnlearn.report.figures.differences import draw_differences
+from mnlearn.report.figures.distances import draw_distances
 from mnlearn.report.figures.growth import draw_growth
 from mnlearn.report.figures.learning_curves import draw_learning_curves
 from mnlearn.report.figures.pareto import draw_pareto
@@ -44,6 +45,7 @@ KINDS: dict[str, Kind] = {
     "reproduction": draw_reproduction,
     "differences": draw_differences,
     "conversion_loss": draw_conversion_loss,
+    "distances": draw_distances,
     "growth": draw_growth,
     "learning_curves": draw_learning_curves,
     "critical_difference": draw_critical_difference,
