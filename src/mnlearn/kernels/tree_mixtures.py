@@ -1,5 +1,7 @@
 """Kernels of mixtures of trees over binary variables."""
 
+import numpy as np
+
 from mnlearn.kernels.jit import kernel
 
 
@@ -33,3 +35,32 @@ def add_pair_weights(var, start, chosen, weight, out):
         for a in range(start[chosen[n]], last):
             for b in range(a, last):
                 out[var[a], var[b]] += weight[n]
+
+
+@kernel
+def fill_pair_information(both, one, n_examples, out):
+    """Fill in the mutual information of each pair of variables, in nats; the diagonal with 0.
+
+    both : float64 of shape (n_vars, n_vars), examples in which u <= v are both 1. one : float64 of
+    shape (n_vars,), examples in which a variable is 1. out : the shape of `both`, symmetric.
+    """
+    n_vars = len(one)
+    entropy = np.empty(n_vars)
+    for v in range(n_vars):
+        p = one[v] / n_examples
+        entropy[v] = _x_log_x(p) + _x_log_x(1.0 - p)
+    for u in range(n_vars):
+        out[u, u] = 0.0
+        for v in range(u + 1, n_vars):
+            p11 = both[u, v] / n_examples
+            p10 = one[u] / n_examples - p11
+            p01 = one[v] / n_examples - p11
+            p00 = 1.0 - p11 - p10 - p01
+            joint = _x_log_x(p11) + _x_log_x(p10) + _x_log_x(p01) + _x_log_x(p00)
+            out[u, v] = joint - entropy[u] - entropy[v]
+            out[v, u] = out[u, v]
+
+
+@kernel
+def _x_log_x(x):
+    return x * np.log(x) if x > 0.0 else 0.0

@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.tree_mixtures import add_pair_weights, fill_log_probabilities
+from mnlearn.kernels.tree_mixtures import (
+    add_pair_weights,
+    fill_log_probabilities,
+    fill_pair_information,
+)
 from mnlearn.learning.latent_trees.chow_liu import (
-    complete_pairs,
     maximum_spanning_tree,
-    mutual_information,
     pair_probabilities,
 )
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -30,6 +32,8 @@ _BETWEEN_SCORES = 5
 _UNIT = 2.0**-20
 # Data with fewer ones than this share: pairs of ones are counted one by one, not by BLAS.
 _SPARSE = 0.15
+# Rounding must not make a probability 0 that the prior keeps from it.
+_LEAST_PROBABILITY = 1e-15
 # A component that stands for fewer examples is dropped.
 _LEAST = 1.0
 # Pseudocount of the pair probabilities of all examples, which are what a component is drawn to.
@@ -169,6 +173,7 @@ class _Fitting:
     def __init__(self, data: Dataset, prior: float, threads: int) -> None:
         self._data, self._prior, self._threads = data, prior, threads
         self._all_pairs = pair_probabilities(data, _PRIOR_PSEUDOCOUNT)
+        self._all_ones = self._all_pairs[:, 1, 0].sum(axis=0)
         row, self._ones = np.nonzero(data.rows)
         self._start = np.searchsorted(row, np.arange(data.n_rows + 1))
 
@@ -194,8 +199,8 @@ class _Fitting:
         """Return the mixture whose components have independent variables."""
 
         def learn(weight: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-            prior = self._prior * np.diagonal(self._all_pairs, axis1=2, axis2=3)[1, 1]
-            one = (weight @ self._data.rows + prior) / (weight.sum() + self._prior)
+            one = weight @ self._data.rows + self._prior * self._all_ones
+            one /= weight.sum() + self._prior
             tables = np.zeros((len(one), 2, 2))
             tables[:, 0] = np.log(np.stack([1.0 - one, one], axis=1))
             return np.full(len(one), NO_PARENT, np.int64), tables
@@ -204,12 +209,18 @@ class _Fitting:
 
     def trees(self, shares: NDArray[np.float64]) -> TreeMixture:
         """Return the mixture whose components are Chow-Liu trees."""
+        n_vars = self._data.n_vars
+        information = np.empty((n_vars, n_vars))
 
         def learn(weight: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-            table = complete_pairs(self._pair_weights(weight), weight.sum())
-            pairs = (table + self._prior * self._all_pairs) / (weight.sum() + self._prior)
-            parent = maximum_spanning_tree(mutual_information(pairs))
-            return parent, _log_tables(pairs, parent)
+            both = self._pair_weights(weight)
+            both += self._prior * self._all_pairs[1, 1]
+            one = weight @ self._data.rows + self._prior * self._all_ones
+            n_examples = weight.sum() + self._prior
+            fill_pair_information(both, one, n_examples, information)
+            # Pairs that differ by rounding errors only are equal, on every machine.
+            parent = maximum_spanning_tree(np.round(information, 12))
+            return parent, _log_tables(both, one / n_examples, n_examples, parent)
 
         return self._maximise(shares, learn)
 
@@ -231,22 +242,33 @@ class _Fitting:
         )
 
     def _pair_weights(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weight of the rows that have both of two variables, at [u, v]."""
+        """Return the weight of the rows in which u <= v are both 1, at [u, v]."""
         rows, used = self._data.rows, np.flatnonzero(weight)
         if self._data.density > _SPARSE:
             return (rows[used] * weight[used, None]).T @ rows[used].astype(np.float64)
-        upper = np.zeros((rows.shape[1], rows.shape[1]))
-        add_pair_weights(self._ones, self._start, used, weight[used], upper)
-        return upper + np.triu(upper, 1).T
+        both = np.zeros((rows.shape[1], rows.shape[1]))
+        add_pair_weights(self._ones, self._start, used, weight[used], both)
+        return both
 
 
-def _log_tables(pairs: NDArray[np.float64], parent: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return log P(v = x | parent = y) at [v, y, x], as `tree_circuit` takes them."""
+def _log_tables(
+    both: NDArray[np.float64],
+    one: NDArray[np.float64],
+    n_examples: float,
+    parent: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return log P(v = x | parent = y) at [v, y, x], as `tree_circuit` takes them.
+
+    both : as in `fill_pair_information`. one : probabilities of 1.
+    """
     v = np.arange(len(parent))
-    is_root = parent == NO_PARENT
-    # A root beside itself: its own probabilities are on the diagonal of its table.
-    joint = pairs[:, :, np.where(is_root, v, parent), v].transpose(2, 0, 1)
+    above = np.where(parent == NO_PARENT, v, parent)
+    p11 = both[np.minimum(v, above), np.maximum(v, above)] / n_examples
+    p01 = np.maximum(one - p11, _LEAST_PROBABILITY)
+    p10 = np.maximum(one[above] - p11, _LEAST_PROBABILITY)
+    p00 = np.maximum(1.0 - p11 - p10 - p01, _LEAST_PROBABILITY)
+    joint = np.stack([np.stack([p00, p01], axis=1), np.stack([p10, p11], axis=1)], axis=1)
     tables = np.log(joint / joint.sum(axis=2, keepdims=True))
-    tables[is_root, 0] = np.log(joint[is_root].sum(axis=1))
-    tables[is_root, 1] = 0.0
+    tables[parent == NO_PARENT, 0] = np.log(np.stack([1.0 - one, one], axis=1))[parent == NO_PARENT]
+    tables[parent == NO_PARENT, 1] = 0.0
     return tables

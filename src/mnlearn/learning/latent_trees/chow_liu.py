@@ -10,22 +10,13 @@ from mnlearn.models.tree_circuit import NO_PARENT
 def pair_probabilities(data: Dataset, pseudocount: float) -> NDArray[np.float64]:
     """Return P(X_u = a, X_v = b) at [a, b, u, v], float64 of shape (2, 2, n_vars, n_vars)."""
     both = (data.rows * data.weight[:, None]).T @ data.rows.astype(np.float64)
-    table = complete_pairs(both, data.n_examples)
-    return (table + pseudocount) / (data.n_examples + 4.0 * pseudocount)
-
-
-def complete_pairs(both: NDArray[np.float64], n_examples: float) -> NDArray[np.float64]:
-    """Return the examples with X_u = a, X_v = b at [a, b, u, v], shape (2, 2, n_vars, n_vars).
-
-    both : the examples with X_u = 1, X_v = 1 at [u, v].
-    """
     ones = np.diag(both)
     table = np.empty((2, 2, *both.shape))
     table[1, 1] = both
     table[1, 0] = ones[:, None] - both
     table[0, 1] = ones[None, :] - both
-    table[0, 0] = n_examples - ones[:, None] - ones[None, :] + both
-    return table
+    table[0, 0] = data.n_examples - ones[:, None] - ones[None, :] + both
+    return (table + pseudocount) / (data.n_examples + 4.0 * pseudocount)
 
 
 def conditional_probabilities(table: NDArray[np.float64]) -> NDArray[np.float64]:
