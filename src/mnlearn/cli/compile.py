@@ -2,6 +2,8 @@
 
 import time
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -101,14 +103,20 @@ def _use(
 
 
 def _ask(model: "Model", data: "Dataset") -> None:
-    """Compute every score of a model, and answer a query in every way that it allows."""
+    """Compute every score of a model that was kept in a file, and answer a query in every way."""
     import numpy as np
 
     from mnlearn.inference.queries import answer
     from mnlearn.inference.settings import inference_of
+    from mnlearn.models.io.formats import load_model, save_model
     from mnlearn.runtime.errors import InputError
     from mnlearn.scoring import any_model
 
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "model.npz")
+        save_model(model, path)
+        # The file is checked when it is read.
+        model = load_model(path)
     groups = [list(range(0, data.n_vars, 2)), list(range(1, data.n_vars, 2))]
     few = {"burn_in": 2, "samples": 4}
     rows = np.zeros((1, data.n_vars), np.uint8)
