@@ -139,7 +139,8 @@ class Ising(Estimator):
     def centrality_frame(self, coding: str = "0/1") -> "pd.DataFrame":
         """Return strength, expected influence, closeness and betweenness of the variables.
 
-        The length of an edge is 1 / |weight|. Closeness is NaN outside the largest connected part.
+        The length of an edge is 1 divided by its absolute weight. Closeness is NaN outside the
+        largest connected part.
         """
         check_is_fitted(self)
         return centrality_frame(self.network_, coding)
