@@ -11,9 +11,7 @@ from mnlearn.runtime.threads import map_ranges
 _DRAWN = 4096
 
 
-def log_value(
-    tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1
-) -> NDArray[np.float64]:
+def log_value(tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1) -> NDArray[np.float64]:
     """Return the log-probability of each row of evidence.
 
     Parameters
@@ -30,7 +28,7 @@ def log_value(
     ndarray of float64, shape (n_rows,)
         In nats; minus infinity for evidence of probability 0.
     """
-    return _run(tree, rows, threads)[0]
+    return _run(tree, rows, threads)
 
 
 def conditionals(
@@ -51,14 +49,12 @@ def conditionals(
         NaN where the evidence has probability 0.
     """
     found = np.empty((*rows.shape, 2))
-    log_values_of, _ = _run(tree, rows, threads, found=found)
+    log_values_of = _run(tree, rows, threads, found=found)
     found[~np.isfinite(log_values_of)] = np.nan
     return log_values_of, found
 
 
-def marginals(
-    tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1
-) -> NDArray[np.float64]:
+def marginals(tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1) -> NDArray[np.float64]:
     """Return P(X_v = 1 | evidence), float64 of shape (n_rows, n_vars); see `conditionals`."""
     p = conditionals(tree, rows, threads)[1]
     return np.asarray(p[:, :, 1] / p.sum(axis=2))
@@ -117,8 +113,8 @@ def _run(
     *,
     found: NDArray[np.float64] | None = None,
     inverse: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], None]:
-    """Pass over all rows, in batches that do not depend on the number of threads."""
+) -> NDArray[np.float64]:
+    """Return the log-probability of all rows; the batches do not depend on the threads."""
     out = np.empty(len(rows))
     tables = tables_of(tree)
     size = batch_size(tree.n_vars, tree.n_states)
@@ -135,10 +131,10 @@ def _run(
 
     with single_threaded():
         map_ranges(pass_over, -(-len(rows) // size), threads)
-    return out, None
+    return out
 
 
-def draw(tree: HiddenTree, n_rows: int, seed: int, threads: int = 1) -> NDArray[np.uint8]:
+def draw(tree: HiddenTree, n_rows: int, seed: int) -> NDArray[np.uint8]:
     """Return independent examples; example i depends on the seed and on i.
 
     Returns

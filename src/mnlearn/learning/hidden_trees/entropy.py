@@ -50,7 +50,8 @@ def best_rows(counts: Array, price: Array, below: Array) -> Array:
         From 0.
     price : ndarray of float64, shape (n_rows,)
         Above 0.
-    below : ndarray of float64, shape (n_rows, n_values) or (n_values,)
+    below : ndarray of float64, shape (n_values,)
+        The entropy that each value leads to.
 
     Notes
     -----

@@ -38,9 +38,7 @@ class Penalty:
         return out
 
 
-def maximise(
-    tree: HiddenTree, counts: Counts, n_examples: float, penalty: Penalty
-) -> HiddenTree:
+def maximise(tree: HiddenTree, counts: Counts, n_examples: float, penalty: Penalty) -> HiddenTree:
     """Return the tree with the best tables for expected counts.
 
     With an entropy, a table at a time is the best one for the others, from the leaves to the root.
