@@ -152,10 +152,7 @@ def answer(
         model = circuit_of(model)
     if isinstance(model, ArithmeticCircuit | HiddenTree):
         evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
-        if isinstance(model, HiddenTree):
-            found_one = hidden_tree_marginals(model, evidence, threads)
-        else:
-            found_one = circuit_marginals(model, evidence, threads)
+        found_one = _exact_marginals(model, evidence, threads)
         if np.isnan(found_one).any():
             impossible = int(np.flatnonzero(np.isnan(found_one).any(axis=1))[0])
             raise InputError(f"evidence, row {impossible + 1}: has probability 0.")
@@ -172,6 +169,15 @@ def answer(
         )
         out[np.ix_(members, query)] = found.probability[found.row_of]
     return out
+
+
+def _exact_marginals(
+    model: ArithmeticCircuit | HiddenTree, evidence: NDArray[np.uint8], threads: int
+) -> NDArray[np.float64]:
+    """Return P(X_v = 1 | evidence), NaN where the evidence has probability 0."""
+    if isinstance(model, HiddenTree):
+        return hidden_tree_marginals(model, evidence, threads)
+    return circuit_marginals(model, evidence, threads)
 
 
 def format_answers(

@@ -46,7 +46,7 @@ class Settings:
     """
 
     n_states: int = 64
-    pseudocount: float = 0.1
+    pseudocount: float = 1.0
     entropy: float = 0.0
     softness: float = 0.0
     start: str = "clusters"
