@@ -195,6 +195,21 @@ def test_bad_settings(values, said):
         HCLT.choose(values)
 
 
+def test_columns_that_are_constant():
+    """Sums in single precision must not give probabilities above 1."""
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (6000, 6)).astype(np.uint8)
+    rows[:, 1], rows[:, 4] = 1, 0
+    weight = rng.exponential(100.0, 6000)
+    for seed in range(5):
+        tree = learn_hidden_tree(
+            merge_rows(rows, weight),
+            Settings(n_states=5, batch_epochs=2, max_iterations=2, seed=seed),
+        ).tree
+        assert tree.emission[1].min() > 0.9
+        assert tree.emission[4].max() < 0.1
+
+
 @pytest.mark.parametrize("rows", [[[0]], [[0], [1]], [[0, 1]], [[1, 1]] * 5, [[0, 1], [1, 0]]])
 @pytest.mark.parametrize("values", [{}, {"pseudocount": 0.0}, {"entropy": 0.1, "softness": 0.1}])
 def test_tiny_data(rows, values):

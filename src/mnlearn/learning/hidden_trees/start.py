@@ -19,6 +19,8 @@ _LEAK = 0.2
 # Pseudocount of the Chow-Liu tree, as of the learner `chow_liu`.
 _PAIRS = 1.0
 _ROWS = 4096
+# Emissions are at least so far from 0 and 1, which EM could not leave.
+_MARGIN = 1e-6
 
 
 def start_tree(data: Dataset, n_states: int, start: str, rng: np.random.Generator) -> HiddenTree:
@@ -97,7 +99,8 @@ def _mixture(
             ones += p.T @ rows
             total += p.sum(axis=0)
         share = (total + 1.0) / (total + 1.0).sum()
-        emission = (ones + frequency) / (total + 1.0)[:, None]
+        # In single precision the sums of ones may exceed the totals.
+        emission = ((ones + frequency) / (total + 1.0)[:, None]).clip(_MARGIN, 1.0 - _MARGIN)
     return share, np.ascontiguousarray(emission.T)
 
 
