@@ -29,8 +29,9 @@ class Penalty:
         out = 0.0
         if self.pseudocount:
             with np.errstate(divide="ignore"):
-                edges = np.delete(tree.transition, tree.root, axis=0)
-                logs = np.log(edges).sum() + np.log(tree.transition[tree.root, 0]).sum()
+                # A variable at a time: the tables of all may be most of the memory.
+                logs = np.log(tree.transition[tree.root, 0]).sum()
+                logs += sum(np.log(tree.transition[v]).sum() for v in tree.order[1:])
                 leaves = np.log(tree.emission).sum() + np.log(1.0 - tree.emission).sum()
             out += self.pseudocount * float(logs / k + leaves / 2.0)
         if self.entropy:
