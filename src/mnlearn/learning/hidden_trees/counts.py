@@ -13,6 +13,8 @@ from mnlearn.runtime.threads import map_ranges
 # Rows are cut into pieces, which do not depend on the number of threads, so that sums do not
 # either. Each piece has counts of its own, of at most this many numbers in all.
 _PIECES, _NUMBERS = 8, 64 << 20
+# Rows of a piece, so that its sums cost little beside its messages.
+_FEWEST = 256
 # The least probability of a table, so that no message becomes 0 in single precision.
 _LEAST = 1e-20
 
@@ -136,5 +138,5 @@ def _tables(tree: HiddenTree, belief: NDArray[np.float64], dtype: type[np.floati
 def _pieces(n_rows: int, tree: HiddenTree) -> list[int]:
     """Return the bounds of the pieces of the rows."""
     fitting = max(2, _NUMBERS // tree.transition.size)
-    n_pieces = max(1, min(_PIECES, fitting, n_rows // 32))
+    n_pieces = max(1, min(_PIECES, fitting, n_rows // _FEWEST))
     return [n_rows * k // n_pieces for k in range(n_pieces + 1)]
