@@ -105,7 +105,7 @@ def test_kernels_know_nothing_of_the_rest(path):
 
 
 # A method names the module of its scores, for the code that scores its models; it scores nothing.
-SCORERS = ("networks", "circuits", "feature_trees")
+SCORERS = ("networks", "circuits", "feature_trees", "hidden_trees")
 DECLARED = [*(("mnlearn.scoring", s) for s in SCORERS), ("mnlearn.inference.score", "Scorer")]
 FORBIDDEN = ("scoring", "learning.tuning", "inference", "study", *SCORERS)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mnlearn.api.models import BayesianNetwork as BayesianNetwork
     from mnlearn.api.models import DependencyNetwork as DependencyNetwork
     from mnlearn.api.models import FeatureTree as FeatureTree
+    from mnlearn.api.models import HiddenTree as HiddenTree
     from mnlearn.api.models import JunctionTreeModel as JunctionTreeModel
     from mnlearn.api.models import MarkovNetwork as MarkovNetwork
     from mnlearn.api.scores import score as score
@@ -41,6 +42,7 @@ _PLACES = {
     "DependencyNetwork": "api.models",
     "FeatureTree": "api.models",
     "GridSearch": "api.search",
+    "HiddenTree": "api.models",
     "InputError": "runtime.errors",
     "Ising": "api.ising",
     "JunctionTreeModel": "api.models",

@@ -69,6 +69,32 @@ def test_every_kind_answers(kind, tmp_path):
         np.testing.assert_array_equal(loaded.score_samples(FRAME), model.score_samples(FRAME))
 
 
+def test_a_hidden_tree_answers(tmp_path):
+    """All of what other models answer, but for a graph; the most probable state is no promise."""
+    model = mn.HCLT(n_states=4).fit(FRAME).model_
+    circuit = model.to_circuit()
+    assert type(model) is mn.HiddenTree
+    found = model.query({"sleep": 1, "work": 0})
+    np.testing.assert_allclose(found, circuit.query({"sleep": 1, "work": 0}))
+    assert found.attrs["inference"] == "exact"
+    drawn = model.sample(3000, random_state=1)
+    assert drawn.equals(model.sample(3000, random_state=1, n_jobs=2))
+    np.testing.assert_allclose(drawn.mean(), model.query(), atol=0.05)
+    for metric in ("ll", "pll", "cmll"):
+        settings = {} if metric != "cmll" else {"folds": 2}
+        expected = mn.score(circuit, FRAME, metric, **settings).per_example
+        np.testing.assert_allclose(model.score_samples(FRAME, metric, **settings), expected)
+    assert set(model.most_probable({"sport": 1})) <= {0, 1}
+    holes = FRAME.astype(float).mask(np.random.default_rng(1).random(FRAME.shape) < 0.2)
+    np.testing.assert_allclose(model.score(holes, "ll"), circuit.score(holes, "ll"))
+    assert repr(model) == "<HiddenTree: 5 variables, 4 states>"
+    with pytest.raises(mn.InputError, match="hidden tree has no features"):
+        model.to_networkx()
+    path = tmp_path / "model.npz"
+    mn.save(pickle.loads(pickle.dumps(model)), path)
+    np.testing.assert_array_equal(mn.load(path).score_samples(ROWS), model.score_samples(ROWS))
+
+
 def test_probabilities_are_those_of_the_joint_distribution():
     network = public(random_network(6, 12, 3, seed=3))
     p, states = joint(network), all_states(6)

@@ -141,6 +141,7 @@ def make_forms(folder):
         "fit acmn --train d.npz --set max_edges=60 --out c.ac",
         "convert c.ac c.npz",
         "fit lem --train d.npz --out lem.npz",
+        "fit hclt --train d.npz --set n_states=2 --out hclt.npz",
         "convert categories.csv o.npz --categories encoding.json",
         "tune dtsl --study demo --label dtsl --dataset digits --train d.npz --valid d.npz "
         "--models models --threads 1 --grid '{\"kappa\": [0.01]}'",
@@ -163,6 +164,7 @@ def make_forms(folder):
         *(Form(name, tuple(c for c in MODEL if "metric ll" not in c)) for name in (
             "dn.npz", "dn.dn",
         )),
+        Form("hclt.npz", (*MODEL[:2], *MODEL[4:])),
         *(Form(name, MODEL[:4]) for name in ("b.bif", "b.bn", "b.npz")),
         Form("b.ac", (*MODEL[:2], "convert FILE o.nnf", "query FILE --evidence Rain=yes")),
         Form("many.bif", (*MODEL[:3], "convert FILE o.uai", "query FILE --evidence Ill=yes")),

@@ -23,7 +23,7 @@ def load(path: Path | str) -> Model:
 
     Returns
     -------
-    MarkovNetwork, DependencyNetwork, BayesianNetwork, ArithmeticCircuit or FeatureTree
+    MarkovNetwork, DependencyNetwork, BayesianNetwork, ArithmeticCircuit, FeatureTree or HiddenTree
 
     Raises
     ------

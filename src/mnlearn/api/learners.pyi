@@ -370,6 +370,46 @@ class GSSL(LearnerEstimator):
         n_jobs: int | None = None,
     ) -> None: ...
 
+class HCLT(LearnerEstimator):
+    """Chow-Liu tree of hidden variables with several values, each with one observed variable."""
+
+    n_states: int
+    pseudocount: float
+    softness: float
+    entropy: float
+    start: str
+    batch_rows: int
+    batch_epochs: int
+    max_iterations: int
+    tolerance: float
+    patience: int
+    holdout: float
+    em_seed: int
+    binarize: float | None
+    missing: str | None
+    random_state: int | None
+    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        n_states: int = 64,
+        pseudocount: float = 1.0,
+        softness: float = 0.0,
+        entropy: float = 0.0,
+        start: str = "clusters",
+        batch_rows: int = 1024,
+        batch_epochs: int = 20,
+        max_iterations: int = 100,
+        tolerance: float = 1e-05,
+        patience: int = 3,
+        holdout: float = 0.1,
+        em_seed: int = 20,
+        binarize: float | None = None,
+        missing: str | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
 class JunctionTree(LearnerEstimator):
     """Junction tree of bounded treewidth."""
 

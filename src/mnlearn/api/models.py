@@ -17,6 +17,7 @@ from mnlearn.models import (
     circuit,
     dependency_network,
     feature_tree,
+    hidden_tree,
     junction_tree,
 )
 from mnlearn.models import markov_network as markov
@@ -98,8 +99,8 @@ class Model:
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable values of all other variables given those of some.
 
-        Networks are compiled into a circuit first. The answer is exact, but for circuits with
-        hidden variables (`LTM`): their values are maximised too.
+        Networks are compiled into a circuit first. The answer is exact, but for models with
+        hidden variables (`LTM`, `HCLT`): their values are maximised too.
 
         Parameters
         ----------
@@ -326,6 +327,17 @@ class JunctionTreeModel(Model, junction_tree.JunctionTree):
         return {"n_vars": self.n_vars, "n_cliques": self.n_cliques}
 
 
+class HiddenTree(Model, hidden_tree.HiddenTree):
+    """A tree of hidden variables, one for each observed one. `HCLT` learns it."""
+
+    def to_circuit(self) -> ArithmeticCircuit:
+        """Return the same distribution as a circuit; an InputError if it would be too large."""
+        return shared(circuit_of(core(self)), ArithmeticCircuit)
+
+    def _sizes(self) -> dict[str, Any]:
+        return {"n_vars": self.n_vars, "n_states": self.n_states}
+
+
 _PUBLIC: dict[type, type[Model]] = {
     markov.MarkovNetwork: MarkovNetwork,
     dependency_network.DependencyNetwork: DependencyNetwork,
@@ -333,6 +345,7 @@ _PUBLIC: dict[type, type[Model]] = {
     circuit.ArithmeticCircuit: ArithmeticCircuit,
     feature_tree.FeatureTree: FeatureTree,
     junction_tree.JunctionTree: JunctionTreeModel,
+    hidden_tree.HiddenTree: HiddenTree,
 }
 
 

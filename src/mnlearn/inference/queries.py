@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import marginals as circuit_marginals
+from mnlearn.inference.hidden_trees import marginals as hidden_tree_marginals
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.fields import States
+from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io.native import Model
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
@@ -146,12 +148,11 @@ def answer(
         A circuit gives the evidence of a row probability 0.
     """
     out = rows.astype(np.float64)
-    if isinstance(model, TreeModel):
+    if isinstance(model, TreeModel) and not isinstance(model, HiddenTree):
         model = circuit_of(model)
-    if isinstance(model, ArithmeticCircuit):
-        found_one = circuit_marginals(
-            model, np.where(asked, UNKNOWN, rows).astype(np.uint8), threads
-        )
+    if isinstance(model, ArithmeticCircuit | HiddenTree):
+        evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
+        found_one = _exact_marginals(model, evidence, threads)
         if np.isnan(found_one).any():
             impossible = int(np.flatnonzero(np.isnan(found_one).any(axis=1))[0])
             raise InputError(f"evidence, row {impossible + 1}: has probability 0.")
@@ -168,6 +169,15 @@ def answer(
         )
         out[np.ix_(members, query)] = found.probability[found.row_of]
     return out
+
+
+def _exact_marginals(
+    model: ArithmeticCircuit | HiddenTree, evidence: NDArray[np.uint8], threads: int
+) -> NDArray[np.float64]:
+    """Return P(X_v = 1 | evidence), NaN where the evidence has probability 0."""
+    if isinstance(model, HiddenTree):
+        return hidden_tree_marginals(model, evidence, threads)
+    return circuit_marginals(model, evidence, threads)
 
 
 def format_answers(

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.inference import hidden_trees
 from mnlearn.inference.circuits.exact import draw
 from mnlearn.inference.enumeration import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED
@@ -11,6 +12,7 @@ from mnlearn.kernels.sampling.ancestral import draw_ancestral
 from mnlearn.kernels.sampling.persistent import advance_states
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_models import TreeModel, circuit_of
@@ -43,6 +45,8 @@ def sample_rows(
     -------
     ndarray of uint8, shape (n_rows, n_vars)
     """
+    if isinstance(model, HiddenTree):
+        return hidden_trees.draw(model, n_rows, seed)
     if isinstance(model, TreeModel):
         model = circuit_of(model)
     if isinstance(model, ArithmeticCircuit):

@@ -12,6 +12,8 @@ from mnlearn.data.incomplete import MISSING, IncompleteData
 from mnlearn.inference.circuits.exact import expected_counts
 from mnlearn.models.circuit import ArithmeticCircuit, with_weight
 from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.hidden_tree import HiddenTree
+from mnlearn.models.hidden_tree_circuit import with_parameters
 from mnlearn.models.io.native import Model
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.tree_models import TreeModel, circuit_of
@@ -74,7 +76,7 @@ def run_em(
 
     Parameters
     ----------
-    model : ArithmeticCircuit, FeatureTree or JunctionTree
+    model : ArithmeticCircuit, FeatureTree, JunctionTree or HiddenTree
         Where EM starts.
     data : IncompleteData
         The examples.
@@ -151,6 +153,8 @@ def _with_parameters(model: Model, circuit: ArithmeticCircuit) -> Model:
         return replace(model, log_prob=np.concatenate([[0.0], circuit.weight]))
     if isinstance(model, JunctionTree):
         return replace(model, log_prob=circuit.weight)
+    if isinstance(model, HiddenTree):
+        return with_parameters(model, circuit.weight)
     return circuit
 
 

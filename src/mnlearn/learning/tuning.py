@@ -18,6 +18,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io.native import Model
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.errors import InputError
@@ -249,6 +250,8 @@ def size(model: Model) -> dict[str, float]:
         return {"n_features": model.n_leaves}
     if isinstance(model, JunctionTree):
         return {"n_features": len(model.log_prob)}
+    if isinstance(model, HiddenTree):
+        return {"n_features": model.n_parameters}
     if isinstance(model, ArithmeticCircuit) and model.features is None:
         return {"n_features": len(model.weight)}
     assert model.features is not None

@@ -22,11 +22,12 @@ from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import finite
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring import circuits, feature_trees, networks
+from mnlearn.scoring import circuits, feature_trees, hidden_trees, networks
 from mnlearn.scoring.networks import with_joint
 
 # Number of rows whose features are evaluated together, which bounds the memory.
@@ -35,6 +36,8 @@ _ROWS = 1000
 
 def _scores_of(model: Model) -> Any:
     """Return the module that scores models of this kind."""
+    if isinstance(model, HiddenTree):
+        return hidden_trees
     if isinstance(model, TreeModel):
         return feature_trees
     return circuits if isinstance(model, ArithmeticCircuit) else networks
@@ -128,6 +131,8 @@ def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
     """
     # Circuits take rows with unknown values as they take those of a dataset.
     evidence: Any = data
+    if isinstance(model, HiddenTree):
+        return hidden_trees.ll(model, evidence, threads)
     if isinstance(model, TreeModel):
         return circuits.ll(circuit_of(model), evidence, threads)
     if isinstance(model, BayesianNetwork | MarkovNetwork):

@@ -5,11 +5,11 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Groups, Score, check_variables, score_of
 from mnlearn.inference.settings import Inference
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.tree_models import ObservedTree, circuit_of
 from mnlearn.scoring import circuits
 
 
-def pll(tree: TreeModel, data: Dataset, threads: int = 1) -> Score:
+def pll(tree: ObservedTree, data: Dataset, threads: int = 1) -> Score:
     """Return the log-pseudo-likelihood; see `scoring.any_model.pll`.
 
     Each row is evaluated once for each variable with its other value. A row takes the nodes that it
@@ -27,7 +27,7 @@ def pll(tree: TreeModel, data: Dataset, threads: int = 1) -> Score:
 
 
 def cmll(
-    tree: TreeModel,
+    tree: ObservedTree,
     data: Dataset,
     groups: Groups,
     inference: Inference,
@@ -42,17 +42,17 @@ def cmll(
     return circuits.cmll(circuit_of(tree), data, groups, inference, seed=seed, threads=threads)
 
 
-def cll(tree: TreeModel, data: Dataset, groups: Groups, threads: int = 1) -> Score:
+def cll(tree: ObservedTree, data: Dataset, groups: Groups, threads: int = 1) -> Score:
     """Return the conditional log-likelihood; see `scoring.any_model.cll`."""
     return circuits.cll(circuit_of(tree), data, groups, threads)
 
 
-def ll(tree: TreeModel, data: Dataset, threads: int = 1) -> Score:
+def ll(tree: ObservedTree, data: Dataset, threads: int = 1) -> Score:
     """Return the log-likelihood; see `scoring.any_model.ll`."""
     check_variables(tree, data)
     return score_of(tree.log_likelihood(data.rows), data)
 
 
-def has_exact_likelihood(tree: TreeModel) -> bool:
+def has_exact_likelihood(tree: ObservedTree) -> bool:
     """Return True: `ll` is exact and cheap for every such tree."""
     return True

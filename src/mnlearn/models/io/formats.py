@@ -7,6 +7,7 @@ from typing import Any
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.graphs import write_edges, write_graphml
 from mnlearn.models.io.libra import (
@@ -187,5 +188,11 @@ def _listed(forms: Iterable[str]) -> str:
 
 
 def describe(model: Model) -> dict[str, Any]:
-    """Return the kind of a model and its sizes."""
-    return {"kind": words_for(type(model)).split(" ", 1)[1], **model.describe()}
+    """Return the kind of a model, its sizes, and which queries it answers exactly if not all."""
+    record = {"kind": words_for(type(model)).split(" ", 1)[1], **model.describe()}
+    if isinstance(model, HiddenTree):
+        record |= {
+            "exact": "log-likelihood, marginals given evidence, samples",
+            "not_exact": "most probable state (hidden variables are maximised too)",
+        }
+    return record

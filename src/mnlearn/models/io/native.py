@@ -12,7 +12,8 @@ from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.fields import States
-from mnlearn.models.io import feature_trees, junction_trees
+from mnlearn.models.hidden_tree import HiddenTree
+from mnlearn.models.io import feature_trees, hidden_trees, junction_trees
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
@@ -26,6 +27,7 @@ Model = (
     | ArithmeticCircuit
     | FeatureTree
     | JunctionTree
+    | HiddenTree
 )
 
 VERSION = 1
@@ -58,6 +60,7 @@ _KINDS = {
     ArithmeticCircuit: "arithmetic_circuit",
     FeatureTree: "feature_tree",
     JunctionTree: "junction_tree",
+    HiddenTree: "hidden_tree",
 }
 _WORDS: dict[type[Model], str] = {
     MarkovNetwork: "a Markov network",
@@ -66,6 +69,7 @@ _WORDS: dict[type[Model], str] = {
     ArithmeticCircuit: "an arithmetic circuit",
     FeatureTree: "a feature tree",
     JunctionTree: "a junction tree",
+    HiddenTree: "a hidden tree",
 }
 
 
@@ -101,6 +105,8 @@ def write_npz(model: Model, path: Path | str) -> None:
         own = feature_trees.arrays_of_tree(model)
     elif isinstance(model, JunctionTree):
         own = junction_trees.arrays_of_tree(model)
+    elif isinstance(model, HiddenTree):
+        own = hidden_trees.arrays_of_tree(model)
     elif isinstance(model, BayesianNetwork):
         own = _tree_arrays(model.trees)
     else:
@@ -161,6 +167,8 @@ def read_npz(path: Path | str) -> Model:
         return feature_trees.tree_of_arrays(path, arrays, n_vars, names)
     if kind == "junction_tree":
         return junction_trees.tree_of_arrays(path, arrays, n_vars, names)
+    if kind == "hidden_tree":
+        return hidden_trees.tree_of_arrays(path, arrays, n_vars, names)
     if kind == "arithmetic_circuit":
         return _load_circuit(path, arrays, n_vars, names)
     if kind == "bayesian_network":

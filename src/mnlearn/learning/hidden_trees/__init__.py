@@ -1,0 +1,1 @@
+"""Hidden Chow-Liu trees."""

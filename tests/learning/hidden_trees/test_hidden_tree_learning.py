@@ -1,0 +1,222 @@
+"""Hidden Chow-Liu trees: EM against enumeration, its penalties, and the learner."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
+
+from made_hidden_trees import complete_joint, random_hidden_tree
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.hidden_trees import log_value
+from mnlearn.learning.hidden_trees.counts import CountedRows
+from mnlearn.learning.hidden_trees.em import Settings, beliefs, learn_hidden_tree
+from mnlearn.learning.hidden_trees.entropy import best_rows, entropy
+from mnlearn.learning.hidden_trees.holdout import hold_out
+from mnlearn.learning.hidden_trees.maximisation import Penalty, maximise
+from mnlearn.learning.learner import Task
+from mnlearn.methods.hclt import HCLT
+from mnlearn.runtime.errors import InputError
+from oracles import all_states
+
+
+def made_data(seed, n_vars=5, n_rows=300):
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 3, n_rows)
+    rows = rng.random((n_rows, n_vars)) < rng.uniform(0.1, 0.9, (3, n_vars))[z]
+    return merge_rows(rows.astype(np.uint8))
+
+
+def enumerated_counts(tree, data, belief):
+    """Expected counts by the posterior of all hidden and observed states of each row."""
+    joint, hidden = complete_joint(tree)
+    states = all_states(tree.n_vars)
+    k = tree.n_states
+    edge, leaf = np.zeros((tree.n_vars, k, k)), np.zeros((tree.n_vars, k, 2))
+    total = 0.0
+    for row, weight in zip(data.rows, data.weight, strict=True):
+        one = belief[np.arange(tree.n_vars), row]
+        p = joint * np.where(states == 1, one, 1.0 - one).prod(axis=1)[:, None]
+        total += weight * np.log(p.sum())
+        p *= weight / p.sum()
+        for v in range(tree.n_vars):
+            above = tree.parent[v]
+            given = hidden[:, above] if above >= 0 else np.zeros(len(hidden), int)
+            np.add.at(edge[v], (given, hidden[:, v]), p.sum(axis=0))
+            for x in (0, 1):
+                np.add.at(leaf[v, :, x], hidden[:, v], p[states[:, v] == x].sum(axis=0))
+    return edge, leaf, total
+
+
+@pytest.mark.parametrize("softness", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(4))
+def test_one_step_of_em(seed, softness):
+    tree, data = random_hidden_tree(seed), made_data(seed)
+    belief = beliefs(data, softness)
+    edge, leaf, total = enumerated_counts(tree, data, belief)
+    for dtype, rtol in ((np.float64, 1e-10), (np.float32, 1e-4)):
+        found = CountedRows(data.rows, data.weight, belief).counts(tree, dtype=dtype)
+        np.testing.assert_allclose(found.edge, edge, rtol=rtol)
+        np.testing.assert_allclose(found.leaf, leaf, rtol=rtol)
+        assert found.log_likelihood == pytest.approx(total, rel=rtol)
+    after = maximise(tree, found, data.n_examples, Penalty(0.6))
+    for v in range(tree.n_vars):
+        own = edge[v] + 0.2
+        if v == tree.root:
+            own = np.broadcast_to(own[0], own.shape)
+        expected = own / own.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(after.transition[v], expected, rtol=1e-3)
+    expected = (leaf[:, :, 1] + 0.3) / (leaf.sum(axis=2) + 0.6)
+    np.testing.assert_allclose(after.emission, expected, rtol=1e-3)
+
+
+def test_softness_moves_values_to_the_frequency():
+    data = made_data(1)
+    np.testing.assert_allclose(beliefs(data, 0.0), np.tile([0.0, 1.0], (5, 1)))
+    found = beliefs(data, 0.1)
+    np.testing.assert_allclose(found[:, 0], 0.1 * data.frequency)
+    np.testing.assert_allclose(found[:, 1], 0.9 + 0.1 * data.frequency)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_entropy_is_that_of_all_variables(seed):
+    tree = random_hidden_tree(seed, 4)
+    p = complete_joint(tree)[0]
+    assert entropy(tree) == pytest.approx(-(p * np.log(p)).sum())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_best_rows_are_the_best(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.exponential(size=(1, 4)) * 10.0 ** rng.integers(-3, 4)
+    counts[0, 0] *= rng.integers(2)
+    price, below = np.array([rng.exponential() * 10.0 ** rng.integers(-2, 3)]), rng.random(4)
+
+    def loss(logits):
+        t = np.exp(logits - np.logaddexp.reduce(logits))
+        gain = counts[0] @ np.log(t) + price[0] * (t @ (below - np.log(t)))
+        return -gain / (counts.sum() + price[0])
+
+    found = best_rows(counts, price, below)
+    assert found.sum() == pytest.approx(1.0)
+    best = minimize(loss, np.zeros(4), tol=1e-14)
+    assert loss(np.log(np.maximum(found[0], 1e-300))) <= best.fun + 1e-10
+
+
+@pytest.mark.parametrize("entropy_weight", [0.0, 0.01, 0.5])
+@pytest.mark.parametrize("softness", [0.0, 0.05])
+@pytest.mark.parametrize("start", ["clusters", "random"])
+def test_em_never_lowers_the_penalised_likelihood(entropy_weight, softness, start):
+    data = made_data(3, 9)
+    settings = Settings(
+        n_states=4,
+        entropy=entropy_weight,
+        softness=softness,
+        start=start,
+        batch_epochs=0,
+        max_iterations=40,
+        tolerance=0.0,
+    )
+    found = learn_hidden_tree(data, settings)
+    steps = np.diff(found.objective)
+    assert len(steps) > 5
+    assert steps.min() > -1e-6 * abs(found.objective[-1])
+    assert steps.max() > 1e-4 * abs(found.objective[-1])
+
+
+def test_the_result_does_not_depend_on_threads():
+    data = made_data(5, 12, 3000)
+    settings = Settings(n_states=16, batch_rows=300, batch_epochs=3, max_iterations=3)
+    found = [learn_hidden_tree(data, settings, threads=t).tree for t in (1, 2, 3)]
+    for other in found[1:]:
+        assert other.transition.tobytes() == found[0].transition.tobytes()
+        assert other.emission.tobytes() == found[0].emission.tobytes()
+    with threadpool_limits(2):
+        other = learn_hidden_tree(data, settings).tree
+    assert other.transition.tobytes() == found[0].transition.tobytes()
+    other = learn_hidden_tree(data, replace(settings, seed=1)).tree
+    assert other.transition.tobytes() != found[0].transition.tobytes()
+
+
+def test_the_best_tree_on_validation_data_is_kept():
+    data = made_data(6, 8, 60)
+    scores = []
+
+    def judge(tree):
+        scores.append(-abs(len(scores) - 4.0))
+        seen.append(tree)
+        return scores[-1]
+
+    seen = []
+    settings = Settings(n_states=3, batch_epochs=0, patience=2, tolerance=0.0)
+    found = learn_hidden_tree(data, settings, judge)
+    assert found.tree is seen[4]
+    assert len(found.validation) == 7
+
+
+def test_held_out_examples():
+    data = made_data(2)
+    kept, held = hold_out(data, 0.1, np.random.default_rng(1))
+    assert held.n_examples == 30
+    assert kept.n_examples == 270
+    assert hold_out(data, 0.0, np.random.default_rng(1)) == (data, None)
+    weighted = merge_rows(data.rows, data.weight * 1.5)
+    kept, held = hold_out(weighted, 0.4, np.random.default_rng(1))
+    assert kept.n_examples + held.n_examples == pytest.approx(450)
+    assert kept.n_rows + held.n_rows == data.n_rows
+
+
+def test_it_learns_what_a_chow_liu_tree_cannot():
+    """Three hidden classes: the tree of observed variables loses much of their dependence."""
+    data, test = made_data(7, 10, 4000), made_data(7, 10, 4000)
+    chosen = HCLT.choose({"n_states": 4})
+    fitted = chosen.learn(Task(data, {}))
+    assert fitted.details["n_iterations"] > 0
+    from mnlearn.methods.chow_liu import ChowLiu
+    from mnlearn.scoring.any_model import ll
+
+    baseline = ll(ChowLiu().learn(Task(data, {})).model, test).mean
+    assert ll(fitted.model, test).mean > baseline + 0.05
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"n_states": 0}, "n_states: expected 1 to 256, got 0"),
+        ({"n_states": 257}, "n_states: expected 1 to 256, got 257"),
+        ({"pseudocount": -1.0}, "pseudocount"),
+        ({"softness": 1.5}, "softness: expected 0 to 1"),
+        ({"entropy": -0.1}, "entropy"),
+        ({"start": "middle"}, "start: expected one of clusters, random"),
+        ({"batch_rows": 0}, "batch_rows"),
+        ({"patience": 0}, "patience"),
+        ({"holdout": 1.0}, "holdout: expected 0 to 0.9"),
+    ],
+)
+def test_bad_settings(values, said):
+    with pytest.raises(InputError, match=said):
+        HCLT.choose(values)
+
+
+def test_columns_that_are_constant():
+    """Sums in single precision must not give probabilities above 1."""
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (6000, 6)).astype(np.uint8)
+    rows[:, 1], rows[:, 4] = 1, 0
+    weight = rng.exponential(100.0, 6000)
+    for seed in range(5):
+        tree = learn_hidden_tree(
+            merge_rows(rows, weight),
+            Settings(n_states=5, batch_epochs=2, max_iterations=2, seed=seed),
+        ).tree
+        assert tree.emission[1].min() > 0.9
+        assert tree.emission[4].max() < 0.1
+
+
+@pytest.mark.parametrize("rows", [[[0]], [[0], [1]], [[0, 1]], [[1, 1]] * 5, [[0, 1], [1, 0]]])
+@pytest.mark.parametrize("values", [{}, {"pseudocount": 0.0}, {"entropy": 0.1, "softness": 0.1}])
+def test_tiny_data(rows, values):
+    data = merge_rows(np.array(rows, np.uint8))
+    tree = HCLT(n_states=3, **values).learn(Task(data, {})).model
+    assert np.isfinite(log_value(tree, data.rows)).all()

@@ -1,0 +1,189 @@
+"""Trees of hidden variables against enumeration: likelihoods, marginals, circuits, files."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from command import succeed
+from made_hidden_trees import complete_joint, random_hidden_tree
+from mnlearn.data.dataset import merge_rows
+from mnlearn.inference import hidden_trees
+from mnlearn.inference.circuits import exact
+from mnlearn.inference.hidden_trees import UNKNOWN
+from mnlearn.inference.queries import answer
+from mnlearn.inference.sampling import sample_rows
+from mnlearn.inference.settings import Inference
+from mnlearn.models.hidden_tree import HiddenTree
+from mnlearn.models.hidden_tree_circuit import circuit_of, n_circuit_edges, with_parameters
+from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.models.tree_models import network_of
+from mnlearn.runtime.arrays import read_arrays, write_arrays
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.any_model import cll, cmll, ll, pll
+from oracles import all_states
+
+SEEDS = range(6)
+
+
+@pytest.fixture(params=SEEDS)
+def tree(request):
+    return random_hidden_tree(request.param, n_vars=request.param + 1)
+
+
+@pytest.fixture
+def p(tree):
+    return complete_joint(tree)[0].sum(axis=1)
+
+
+def given_part(tree, p, seed):
+    """Rows of evidence, and P(X_v = 1) given each of them."""
+    states = all_states(tree.n_vars)
+    rows = np.random.default_rng(seed).integers(0, 3, (20, tree.n_vars)).astype(np.uint8)
+    agrees = ((rows[:, None] == UNKNOWN) | (rows[:, None] == states)).all(axis=2)
+    return rows, agrees @ p, (agrees * p) @ states / (agrees @ p)[:, None]
+
+
+def test_likelihoods_and_marginals(tree, p):
+    states = all_states(tree.n_vars)
+    assert p.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(hidden_trees.log_value(tree, states), np.log(p), rtol=1e-12)
+    rows, evidence, one = given_part(tree, p, 3)
+    log_value, found = hidden_trees.conditionals(tree, rows)
+    np.testing.assert_allclose(np.exp(log_value), evidence, rtol=1e-12)
+    np.testing.assert_allclose(found[:, :, 1], one, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(found.sum(axis=2), 1.0)
+    asked = rows == UNKNOWN
+    answered = answer(tree, np.where(asked, 0, rows), asked, Inference(), seed=1)
+    np.testing.assert_allclose(answered, one, rtol=1e-12, atol=1e-14)
+
+
+def test_the_circuit_has_the_same_distribution(tree, p):
+    circuit = circuit_of(tree)
+    circuit.check()
+    np.testing.assert_allclose(exact.log_value(circuit, all_states(tree.n_vars)), np.log(p))
+    # A product of one factor is left out at the leaves of the tree.
+    assert circuit.n_edges <= n_circuit_edges(tree)
+    again = with_parameters(tree, circuit.weight)
+    np.testing.assert_allclose(again.transition, tree.transition)
+    np.testing.assert_allclose(again.emission, tree.emission)
+
+
+def test_scores(tree, p):
+    n = tree.n_vars
+    states = all_states(n)
+    data = merge_rows(states)
+    groups = [[0], list(range(1, n))] if n > 1 else [[0]]
+    np.testing.assert_allclose(ll(tree, data).per_row, np.log(p))
+    circuit = circuit_of(tree)
+    for name, found, expected in (
+        ("pll", pll(tree, data), pll(circuit, data)),
+        ("cll", cll(tree, data, groups), cll(circuit, data, groups)),
+        (
+            "cmll",
+            cmll(tree, data, groups, Inference(), seed=1),
+            cmll(circuit, data, groups, Inference(), seed=1),
+        ),
+    ):
+        np.testing.assert_allclose(found.per_row, expected.per_row, rtol=1e-10, err_msg=name)
+
+
+def test_values_that_are_impossible():
+    tree = random_hidden_tree(3)
+    emission = tree.emission.copy()
+    emission[2] = 0.0
+    emission[1, 0] = 1.0
+    tree = replace(tree, emission=emission)
+    data = merge_rows(all_states(5)[all_states(5)[:, 2] == 0])
+    circuit = circuit_of(tree)
+    np.testing.assert_allclose(pll(tree, data).per_row, pll(circuit, data).per_row)
+    impossible = np.full((1, 5), UNKNOWN, np.uint8)
+    impossible[0, 2] = 1
+    assert hidden_trees.log_value(tree, impossible)[0] == -np.inf
+    assert np.isnan(hidden_trees.marginals(tree, impossible)).all()
+    with pytest.raises(InputError, match="row 1: has probability 0"):
+        answer(tree, np.array([[0, 0, 1, 0, 0]]), impossible == UNKNOWN, Inference(), seed=1)
+
+
+def test_samples_follow_the_distribution():
+    tree = random_hidden_tree(4, 4)
+    p = complete_joint(tree)[0].sum(axis=1)
+    drawn = sample_rows(tree, 20_000, 0, 7)
+    found = np.bincount(drawn @ [8, 4, 2, 1], minlength=16) / len(drawn)
+    np.testing.assert_allclose(found, p, atol=5 * np.sqrt(p.max() / 20_000))
+    np.testing.assert_array_equal(sample_rows(tree, 50, 0, 7, threads=2), drawn[:50])
+
+
+def test_results_do_not_depend_on_threads():
+    tree = random_hidden_tree(1, 12, 16)
+    rows = np.random.default_rng(1).integers(0, 3, (2100, 12)).astype(np.uint8)
+    one = hidden_trees.conditionals(tree, rows)
+    many = hidden_trees.conditionals(tree, rows, threads=3)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(one, many, strict=True))
+
+
+def test_a_chain_of_many_variables_does_not_underflow():
+    n = 3000
+    parent = np.arange(-1, n - 1)
+    tree = HiddenTree(parent, np.full((n, 2, 2), 0.5), np.full((n, 2), 1e-3))
+    rows = np.ones((1, n), np.uint8)
+    assert hidden_trees.log_value(tree, rows)[0] == pytest.approx(n * np.log(1e-3))
+    star = replace(tree, parent=np.where(np.arange(n) == 0, -1, 0))
+    assert hidden_trees.log_value(star, rows)[0] == pytest.approx(n * np.log(1e-3))
+
+
+def test_files(tmp_path):
+    tree = replace(random_hidden_tree(2), names=tuple("abcde"))
+    path, other = tmp_path / "a.npz", tmp_path / "b.npz"
+    save_model(tree, path)
+    again = load_model(path)
+    assert again.names == tree.names
+    np.testing.assert_array_equal(again.transition, tree.transition)
+    save_model(again, other)
+    assert path.read_bytes() == other.read_bytes()
+    save_model(tree, tmp_path / "a.ac")
+    rows = all_states(5)
+    np.testing.assert_allclose(
+        ll(load_model(tmp_path / "a.ac"), merge_rows(rows)).per_row,
+        ll(tree, merge_rows(rows)).per_row,
+    )
+    printed = succeed(f"info {path}").output
+    assert "hidden tree" in printed
+    assert re.search("not exact +most probable state", printed)
+    assert describe(tree)["n_states"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("parent", lambda a: a - a, "one root"),
+        ("parent", lambda a: a[:-1], "parent"),
+        ("transition", lambda a: a * 2, "transition"),
+        ("transition", lambda a: a[0], "transition"),
+        ("emission", lambda a: a - 1, "emission: expected probabilities"),
+        ("emission", lambda a: a.astype("f4"), "emission"),
+        ("emission", lambda a: a[:, :2], "transition"),
+    ],
+)
+def test_damaged_files(tmp_path, name, change, said):
+    path = tmp_path / "a.npz"
+    save_model(random_hidden_tree(2), path)
+    arrays = read_arrays(path)
+    write_arrays(path, {**arrays, name: change(arrays[name])})
+    with pytest.raises(InputError, match=said):
+        load_model(path)
+
+
+def test_what_it_refuses(tmp_path):
+    tree = random_hidden_tree(2)
+    with pytest.raises(InputError, match="more than 100; learn it with fewer states"):
+        circuit_of(tree, 100)
+    with pytest.raises(InputError, match="a hidden tree has no features"):
+        network_of(tree)
+    with pytest.raises(InputError, match="hidden tree"):
+        save_model(tree, tmp_path / "a.mn")
+    with pytest.raises(InputError, match="one root"):
+        replace(tree, parent=np.array([1, 2, 0, 0, 0]))
+    with pytest.raises(InputError, match="equal rows at the root"):
+        replace(tree, transition=np.roll(tree.transition, 1, axis=0))
