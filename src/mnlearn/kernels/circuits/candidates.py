@@ -126,9 +126,8 @@ def settle(queue, known, prices, terms, n_edges, room, out, next_key):
     key of the other groups. Returns one of the codes above.
     """
     key, winner = queue
-    gain, edges, state, counted = known
-    price, split_cost, growth = prices
-    exact = len(terms[7]) == 0
+    gain, edges, _, counted = known
+    growth = prices[2]
     while True:
         row, g = first(key, winner)
         if not key[row, g] < 0.0:
@@ -142,26 +141,38 @@ def settle(queue, known, prices, terms, n_edges, room, out, next_key):
             if edges[g, v] > room:
                 gain[g, v] = -np.inf
         set_key(key, winner, FRESH, g, np.inf)
-        best, v = best_of(gain[g], edges[g], price, split_cost)
-        while best > -np.inf:
-            after_row, after = first(key, winner)
-            other = key[after_row, after]
-            if not exact and not state[g, v] & EXACT:
-                gain[g, v] = _gain_of(g, v, terms)
-                state[g, v] |= EXACT
-            elif not state[g, v] & COUNTED:
-                out[1] = v
-                next_key[0] = other
-                return COUNT_CANDIDATE
-            elif best > 0.0 and -best <= other:
-                out[1] = v
-                set_key(key, winner, FRESH, g, -best)
-                return FOUND
-            best, v = best_of(gain[g], edges[g], price, split_cost)
-            if -best > other or (-best == other and g > after) or not best > 0.0:
-                break
-        if best > -np.inf:
+        wanted = _settle_group(queue, known, prices, terms, g, out, next_key)
+        if wanted != NOTHING_SCORES:
+            return wanted
+
+
+@kernel
+def _settle_group(queue, known, prices, terms, g, out, next_key):
+    """Find gains of one group, taken out of the queue, while it has the best candidate."""
+    key, winner = queue
+    gain, edges, state, _ = known
+    price, split_cost, _ = prices
+    exact = len(terms[7]) == 0
+    row, other = first(key, winner)
+    least = key[row, other]
+    next_key[0] = least
+    best, v = best_of(gain[g], edges[g], price, split_cost)
+    while best > -np.inf:
+        out[1] = v
+        if not exact and not state[g, v] & EXACT:
+            gain[g, v] = _gain_of(g, v, terms)
+            state[g, v] |= EXACT
+        elif not state[g, v] & COUNTED:
+            return COUNT_CANDIDATE
+        elif best > 0.0 and -best <= least:
             set_key(key, winner, FRESH, g, -best)
+            return FOUND
+        best, v = best_of(gain[g], edges[g], price, split_cost)
+        if -best > least or (-best == least and g > other) or not best > 0.0:
+            break
+    if best > -np.inf:
+        set_key(key, winner, FRESH, g, -best)
+    return NOTHING_SCORES
 
 
 @kernel

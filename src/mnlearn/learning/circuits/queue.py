@@ -278,7 +278,7 @@ class SplitQueue:
         rows = np.empty(self._candidates.batch, np.int64)
         rows = rows[: take_stale(self._key, self._winner, rows)]
         self._bound(rows)
-        for row in rows:
+        for row in rows.tolist():
             self._push(row, FRESH)
 
     def _bound(self, rows: NDArray[np.int64]) -> None:
