@@ -80,6 +80,20 @@ def best_of(gain, edges, price, split_cost):
 
 
 @kernel
+def push(queue, row, groups, gain, edges, price, split_cost):
+    """Rank groups by their best scores in one row; a group without a candidate is taken out.
+
+    Returns the best score of the last group.
+    """
+    key, winner = queue
+    best = -np.inf
+    for g in groups:
+        best, _ = best_of(gain[g], edges[g], price, split_cost)
+        set_key(key, winner, row, g, -best)
+    return best
+
+
+@kernel
 def take_stale(key, winner, groups):
     """Take the first stale groups out of the queue, as many as `groups` has room for.
 

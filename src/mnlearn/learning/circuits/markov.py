@@ -106,11 +106,11 @@ class MarkovGrowth:
             for var, value in self.literals[group]:
                 row[var] = value
         log_value, p_one = self._evaluator.marginals(self.circuit.weight, rows)
-        for k, group in enumerate(groups):
-            alone = np.exp(log_value[k] - self._log_z)
-            self._slot[group] = len(self._alone)
-            self._alone.append(alone)
-            self._with_var.append(p_one[k] * float(alone))
+        # One at a time: an exponential of several numbers at once may differ in its last bit.
+        alone = np.array([np.exp(value) for value in log_value - self._log_z])
+        self._slot[groups] = len(self._alone) + np.arange(len(groups))
+        self._alone.extend(alone[:, None])
+        self._with_var.extend(p_one * alone[:, None])
 
     def _count_extended(self, features: Iterable[tuple[tuple[int, int], ...]]) -> None:
         for literals in features:

@@ -15,7 +15,7 @@ from mnlearn.kernels.circuits.candidates import (
     FRESH,
     RENEW_GAINS,
     STALE,
-    best_of,
+    push,
     rank,
     set_key,
     settle,
@@ -95,6 +95,7 @@ class SplitQueue:
         # The row in which groups wait whose gains were found before the last split.
         self._later = STALE if quick and candidates.batch else FRESH
         self._n_rows = 0
+        self._one = np.empty(1, np.int64)
         self._row: dict[int, int] = {}
         self._make_room(_ROWS, np.empty(0, np.int64), candidates.circuit.n_vars)
 
@@ -278,8 +279,7 @@ class SplitQueue:
         rows = np.empty(self._candidates.batch, np.int64)
         rows = rows[: take_stale(self._key, self._winner, rows)]
         self._bound(rows)
-        for row in rows.tolist():
-            self._push(row, FRESH)
+        self._push_all(rows, FRESH)
 
     def _bound(self, rows: NDArray[np.int64]) -> None:
         """Update the bounds of groups, for candidates that were not dropped."""
@@ -293,13 +293,14 @@ class SplitQueue:
     def _rank_anew(self, rows: NDArray[np.int64]) -> None:
         """Rank rows by new scores; no other rows are in the queue."""
         self._key[:] = np.inf
-        for row in rows:
-            best, _ = best_of(self._gain[row], self._edges[row], self._price, self._split_cost)
-            self._key[FRESH, row] = -best
         rank(self._key, self._winner)
+        self._push_all(rows, FRESH)
 
     def _push(self, row: int, kind: int) -> float:
         """Rank a row by its best score, and return this; minus infinity takes the row out."""
-        best, _ = best_of(self._gain[row], self._edges[row], self._price, self._split_cost)
-        set_key(self._key, self._winner, kind, row, -best)
-        return float(best)
+        self._one[0] = row
+        return self._push_all(self._one, kind)
+
+    def _push_all(self, rows: NDArray[np.int64], kind: int) -> float:
+        queue, prices = (self._key, self._winner), (self._price, self._split_cost)
+        return float(push(queue, kind, rows, self._gain, self._edges, *prices))

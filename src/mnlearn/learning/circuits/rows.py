@@ -22,12 +22,17 @@ class GrowingRows:
 
     def append(self, row: NDArray[np.float64]) -> None:
         """Append a row."""
-        if self._n_rows == len(self._rows):
-            larger = np.empty((2 * len(self._rows), self._rows.shape[1]))
-            larger[: self._n_rows] = self._rows
+        self.extend(row[None])
+
+    def extend(self, rows: NDArray[np.float64]) -> None:
+        """Append rows."""
+        n_rows = self._n_rows + len(rows)
+        if n_rows > len(self._rows):
+            larger = np.empty((max(n_rows, 2 * len(self._rows)), self._rows.shape[1]))
+            larger[: self._n_rows] = self.array
             self._rows = larger
-        self._rows[self._n_rows] = row
-        self._n_rows += 1
+        self._rows[self._n_rows : n_rows] = rows
+        self._n_rows = n_rows
 
     def clear(self) -> None:
         """Take all rows out."""
