@@ -295,7 +295,7 @@ def test_an_exact_search_takes_the_best_split_there_is(train, model_of):
         split = growth._next()
         price = growth.edge_cost
         taken = split.gain - price * split.n_new_edges
-        for group, bound in growth._queue._gain.items():
+        for group, bound in growth._queue.gains().items():
             model.bounds([group])
             for var in np.flatnonzero(np.isfinite(bound)):
                 n_new_edges = model.new_edges(group, int(var), 10**6)

@@ -160,6 +160,7 @@ class Evaluator:
         self._values = np.empty(circuit.n_nodes)
         self._flows = np.empty(circuit.n_nodes)
         self._batch: Batch | None = None
+        self._weighed: NDArray[np.float64] | None = None
 
     def expectations(self, weight: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return log Z and the expectation of each feature.
@@ -212,7 +213,10 @@ class Evaluator:
         """
         if self._batch is None:
             self._batch = Batch(self._circuit, self._atomic)
-        self._batch.weigh(weight)
+        # An array that can be written to may have changed.
+        if weight is not self._weighed or weight.flags.writeable:
+            self._batch.weigh(weight)
+            self._weighed = weight
         log_root = self._batch.values(rows)
         return log_root, self._batch.flows()[1 : 2 * self._circuit.n_vars : 2].T.copy()
 

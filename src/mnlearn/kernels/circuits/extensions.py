@@ -109,22 +109,27 @@ def extension_bounds(n, l1, precision, count, count_of, prob, prob_of, bound):
 
     count, prob, bound : float64, (n_vars,), the last overwritten.
     """
-    rest = max(1.0 - prob_of, 0.0)
     for v in range(len(bound)):
-        q1 = prob[v]
-        q0 = prob_of - q1
-        if not _possible(q0, q1, prob_of):
-            bound[v] = 0.0
-        elif rest <= _NO_PROBABILITY:
-            bound[v] = extension_gain(n, l1, precision, count[v], count_of, q1, prob_of)[0]
-        else:
-            a1 = _moved(count[v], n * q1, l1)
-            a0 = _moved(count_of - count[v], n * q0, l1)
-            bound[v] = (
-                _likelihood_gain(a0, n * q0)
-                + _likelihood_gain(a1, n * q1)
-                + _likelihood_gain(n - a0 - a1, n * rest)
-            )
+        bound[v] = extension_bound(n, l1, precision, count[v], count_of, prob[v], prob_of)
+
+
+@kernel
+def extension_bound(n, l1, precision, count, count_of, prob, prob_of):
+    """Return an upper bound of the gain of one variable; see `extension_bounds`."""
+    rest = max(1.0 - prob_of, 0.0)
+    q1 = prob
+    q0 = prob_of - q1
+    if not _possible(q0, q1, prob_of):
+        return 0.0
+    if rest <= _NO_PROBABILITY:
+        return extension_gain(n, l1, precision, count, count_of, q1, prob_of)[0]
+    a1 = _moved(count, n * q1, l1)
+    a0 = _moved(count_of - count, n * q0, l1)
+    return (
+        _likelihood_gain(a0, n * q0)
+        + _likelihood_gain(a1, n * q1)
+        + _likelihood_gain(n - a0 - a1, n * rest)
+    )
 
 
 @kernel

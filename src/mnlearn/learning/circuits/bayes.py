@@ -1,6 +1,7 @@
 """ACBN: a Bayesian network with tree CPDs grown with its circuit (Lowd & Domingos 2008)."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,14 @@ class BayesGrowth:
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
         """Return the gains of splitting each leaf on each variable, which need no bounds."""
         return self._gains(groups)
+
+    def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
+        """Leave gains as they are."""
+
+    def terms(self) -> tuple[Any, ...]:
+        """Return that gains are exact; see `kernels.circuits.candidates.settle`."""
+        none, table = np.empty(0), np.empty((0, 0))
+        return 0.0, 0.0, 0.0, table, none, table, none, np.empty(0, np.int64)
 
     def gain(self, group: int, var: int) -> float:
         """Return the gain of splitting a leaf."""

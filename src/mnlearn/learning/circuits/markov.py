@@ -1,18 +1,20 @@
 """ACMN: a Markov network grown together with its circuit (Lowd & Rooshenas 2013)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN, Evaluator
+from mnlearn.kernels.circuits.candidates import renew_bounds
 from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
 from mnlearn.learning.circuits.counts import ExtensionCounts
 from mnlearn.learning.circuits.queue import Split
+from mnlearn.learning.circuits.rows import GrowingRows
 from mnlearn.learning.circuits.splitting import SplitEdges, plan, split
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.descent import Stopping
@@ -53,9 +55,13 @@ class MarkovGrowth:
             ((v, x),) for v in range(train.n_vars) for x in (0, 1)
         ]
         self.n_satisfied = np.stack([train.n_examples - ones, ones], axis=1).ravel()
-        self._extended = [self.counts.count(literals)[1] for literals in self.literals]
-        # The probabilities of a feature, alone and with each variable, under the current model.
-        self._probability: dict[int, tuple[float, NDArray[np.float64]]] = {}
+        self._extended = GrowingRows(train.n_vars)
+        self._count_extended(self.literals)
+        # The probabilities of features with each variable, and alone, under the current model; and
+        # the row of each feature in these.
+        self._with_var = GrowingRows(train.n_vars)
+        self._alone = GrowingRows(1)
+        self._slot = np.full(len(self.literals), -1)
         self._evaluator = Evaluator(self.circuit, atomic=True)
         self._split_edges: SplitEdges | None = None
         self._log_z = 0.0
@@ -67,33 +73,59 @@ class MarkovGrowth:
 
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
         """Return upper bounds of the gain of extending each feature by each variable, in nats."""
+        self._find_probabilities(groups)
+        out = []
+        for group in groups:
+            slot = self._slot[group]
+            bound = np.empty(self.circuit.n_vars)
+            extension_bounds(
+                self.n_examples, self.penalty.l1, self.penalty.precision,
+                self._extended.array[group], self.n_satisfied[group],
+                self._with_var.array[slot], self._alone.array[slot, 0], bound,
+            )  # fmt: skip
+            out.append(bound)
+        return out
+
+    def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
+        """Replace rows of `gain` by bounds, where they are not minus infinity."""
+        self._find_probabilities(groups)
+        renew_bounds(np.array(groups), self._slot[groups], gain, self.terms())
+
+    def terms(self) -> tuple[Any, ...]:
+        """Return what the gains depend on; see `kernels.circuits.candidates.settle`."""
+        return (
+            float(self.n_examples), float(self.penalty.l1), float(self.penalty.precision),
+            self._extended.array, self.n_satisfied,
+            self._with_var.array, self._alone.array[:, 0], self._slot,
+        )  # fmt: skip
+
+    def _find_probabilities(self, groups: Sequence[int]) -> None:
+        """Find the probabilities of features, alone and with each variable."""
         rows = np.full((len(groups), self.circuit.n_vars), UNKNOWN, np.uint8)
         for row, group in zip(rows, groups, strict=True):
             for var, value in self.literals[group]:
                 row[var] = value
         log_value, p_one = self._evaluator.marginals(self.circuit.weight, rows)
-        out = []
-        for k, group in enumerate(groups):
-            alone = float(np.exp(log_value[k] - self._log_z))
-            with_var = p_one[k] * alone
-            self._probability[group] = alone, with_var
-            bound = np.empty(self.circuit.n_vars)
-            extension_bounds(
-                self.n_examples, self.penalty.l1, self.penalty.precision,
-                self._extended[group], self.n_satisfied[group], with_var, alone, bound,
-            )  # fmt: skip
-            out.append(bound)
-        return out
+        # One at a time: an exponential of several numbers at once may differ in its last bit.
+        alone = np.array([np.exp(value) for value in log_value - self._log_z])
+        self._slot[groups] = len(self._alone) + np.arange(len(groups))
+        self._alone.extend(alone[:, None])
+        self._with_var.extend(p_one * alone[:, None])
+
+    def _count_extended(self, features: Iterable[tuple[tuple[int, int], ...]]) -> None:
+        for literals in features:
+            self._extended.append(self.counts.count(literals)[1])
 
     def gain(self, group: int, var: int) -> float:
         """Return the gain of extending a feature whose bounds were asked for under this model."""
         return self._best_extension(group, var)[0]
 
     def _best_extension(self, group: int, var: int) -> tuple[float, float, float]:
-        alone, with_var = self._probability[group]
+        slot = self._slot[group]
         return extension_gain(
             self.n_examples, self.penalty.l1, self.penalty.precision,
-            self._extended[group][var], self.n_satisfied[group], with_var[var], alone,
+            self._extended.array[group, var], self.n_satisfied[group],
+            self._with_var.array[slot, var], self._alone.array[slot, 0],
         )  # fmt: skip
 
     def edges(self, group: int) -> NDArray[np.int64]:
@@ -113,16 +145,18 @@ class MarkovGrowth:
         """Extend a feature, learn all weights anew, and return the two new features."""
         group, var = chosen.group, chosen.var
         weight = np.concatenate([self.circuit.weight, self._best_extension(group, var)[1:]])
-        self._probability.clear()
+        self._with_var.clear()
+        self._alone.clear()
         self.circuit = split(self.circuit, plan(self.circuit, np.array([group]), var, extend=True))
         self._split_edges = None
-        n_one = self._extended[group][var]
+        n_one = self._extended.array[group, var]
         self.n_satisfied = np.append(self.n_satisfied, [self.n_satisfied[group] - n_one, n_one])
         new = [len(self.literals), len(self.literals) + 1]
         for value in (0, 1):
             literals = (*self.literals[group], (var, value))
             self.literals.append(literals)
-            self._extended.append(self.counts.count(literals)[1])
+            self._count_extended([literals])
+        self._slot = np.full(len(self.literals), -1)
         self._evaluator = Evaluator(self.circuit, atomic=True)
         self.objective = self._learn(weight, _SHARE_OF_GAIN * chosen.gain, _ITERATIONS)
         return self._with_bounds(new)
@@ -152,7 +186,8 @@ class MarkovGrowth:
         features = feature_set(state["literal_start"], state["literal_var"], state["literal_value"])
         n_known = len(self.literals)
         self.literals = [tuple(features.literals(k)) for k in range(len(features))]
-        self._extended += [self.counts.count(literals)[1] for literals in self.literals[n_known:]]
+        self._count_extended(self.literals[n_known:])
+        self._slot = np.full(len(self.literals), -1)
         self.n_satisfied = state["n_satisfied"]
         self.objective = float(state["objective"])
         self.circuit = circuit_of_arrays(self.circuit.n_vars, state)

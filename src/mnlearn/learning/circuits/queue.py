@@ -1,13 +1,26 @@
 """The best split of a circuit, found by scoring again only what may be best."""
 
-import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.circuits.candidates import (
+    COUNT_CANDIDATE,
+    COUNT_GROUP,
+    COUNTED,
+    FOUND,
+    FRESH,
+    RENEW_GAINS,
+    STALE,
+    push,
+    rank,
+    set_key,
+    settle,
+    take_stale,
+)
 from mnlearn.models.circuit import ArithmeticCircuit
 
 # Edges that a split adds at least, before they are counted (decision 0022).
@@ -21,6 +34,8 @@ _KEPT = 0.5
 _AHEAD = 4.0
 # A candidate that gains less than this share of the best of its group is dropped.
 _MIN_SHARE = 0.01
+# Groups for which there is room at first.
+_ROWS = 64
 
 
 class Candidates(Protocol):
@@ -33,8 +48,11 @@ class Candidates(Protocol):
     def bounds(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
         """Return bounds of the gains in log-likelihood of splitting each group, by variable."""
 
-    def gain(self, group: int, var: int) -> float:
-        """Return the gain itself, of a group whose bounds were asked for since the last split."""
+    def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
+        """Replace rows of `gain` by bounds, where they are not minus infinity."""
+
+    def terms(self) -> Any:
+        """Return what `kernels.circuits.candidates.settle` needs to find gains from bounds."""
 
     def edges(self, group: int) -> NDArray[np.int64]:
         """Return how many edges splitting a group adds at least, by variable."""
@@ -72,67 +90,105 @@ class SplitQueue:
         self, candidates: Candidates, price: float, split_cost: float, quick: bool = True
     ) -> None:
         self._candidates = candidates
-        self._price, self._split_cost = price, split_cost
+        self._price, self._split_cost = float(price), float(split_cost)
         self._quick = quick
-        self._gain: dict[int, NDArray[np.float64]] = {}
-        self._edges: dict[int, NDArray[np.int64]] = {}
+        # The row in which groups wait whose gains were found before the last split.
+        self._later = STALE if quick and candidates.batch else FRESH
+        self._n_rows = 0
+        self._one = np.empty(1, np.int64)
+        self._row: dict[int, int] = {}
+        self._make_room(_ROWS, np.empty(0, np.int64), candidates.circuit.n_vars)
+
+    def _make_room(self, n_rows: int, kept: NDArray[np.int64], n_vars: int) -> None:
+        """Make arrays of `n_rows` rows, a power of two, and keep some rows in their order."""
+        n_kept = len(kept)
+        old = vars(self).copy()
+        self._group = np.full(n_rows, -1)
+        self._gain = np.empty((n_rows, n_vars))
+        self._edges = np.empty((n_rows, n_vars), np.int64)
+        self._state = np.zeros((n_rows, n_vars), np.uint8)
         # Edges of the circuit when the least numbers of edges of a group were last found.
-        self._counted: dict[int, int] = {}
-        self._heap: list[tuple[float, int]] = []
+        self._counted = np.zeros(n_rows, np.int64)
+        self._key = np.full((2, n_rows), np.inf)
+        self._winner = np.empty((2, 2 * n_rows), np.int64)
+        if n_kept:
+            for name in ("_group", "_gain", "_edges", "_counted"):
+                getattr(self, name)[:n_kept] = old[name][kept]
+            self._key[:, :n_kept] = old["_key"][:, kept]
+        self._n_rows = n_kept
+        self._row = {int(group): row for row, group in enumerate(self._group[:n_kept])}
+        rank(self._key, self._winner)
 
     def add(self, group: int, bound: NDArray[np.float64]) -> None:
-        """Add a group; candidates of bound minus infinity are no candidates."""
+        """Add a group; candidates of bound minus infinity are no candidates.
+
+        Groups are added in the order of their numbers.
+        """
+        if self._n_rows == len(self._group):
+            kept = np.flatnonzero(self._group >= 0)
+            n_rows = len(self._group) * (2 if 2 * len(kept) > self._n_rows else 1)
+            self._make_room(n_rows, kept, len(bound))
+        row = self._n_rows
+        self._n_rows += 1
+        self._row[group] = row
         best = float(bound.max(initial=0.0))
-        self._gain[group] = np.where(bound >= _MIN_SHARE * best, bound, -np.inf)
-        self._edges[group] = np.full(len(bound), _FEWEST)
-        self._counted[group] = 0
+        self._group[row] = group
+        self._gain[row] = np.where(bound >= _MIN_SHARE * best, bound, -np.inf)
+        self._edges[row] = _FEWEST
+        self._counted[row] = 0
         if best > 0.0:
-            self._push(group)
+            self._push(row, self._later)
 
     def remove(self, group: int, var: int) -> None:
         """Take a candidate out."""
-        self._gain[group][var] = -np.inf
+        self._gain[self._row[group], var] = -np.inf
 
     def remove_group(self, group: int) -> None:
         """Take all candidates of a group out."""
-        del self._gain[group], self._edges[group], self._counted[group]
-        self._heap = [entry for entry in self._heap if entry[1] != group]
-        heapq.heapify(self._heap)
+        row = self._row.pop(group)
+        self._group[row] = -1
+        for kind in (STALE, FRESH):
+            set_key(self._key, self._winner, kind, row, np.inf)
+
+    def gains(self) -> dict[int, NDArray[np.float64]]:
+        """Return the known gains or bounds of all groups, by variable."""
+        return {group: self._gain[row] for group, row in self._row.items()}
 
     def lower_price(self, price: float) -> None:
         """Set another price of an edge."""
-        self._price = price
-        groups = [group for _, group in self._heap]
-        self._heap = []
-        for group in sorted(groups):
-            self._push(group)
+        self._price = float(price)
+        self._rank_anew(self._waiting())
 
     def is_empty(self) -> bool:
         """Tell whether no candidates are left."""
-        return not self._heap
+        return not np.isfinite(self._key).any()
 
     def state(self) -> dict[str, NDArray]:
         """Return everything that the next choice depends on, as arrays."""
-        groups = sorted(self._gain)
-        width = len(self._gain[groups[0]]) if groups else 0
+        rows = np.flatnonzero(self._group[: self._n_rows] >= 0)
+        waiting = self._waiting()
         return {
-            "group": np.array(groups, np.int64),
-            "gain": np.array([self._gain[g] for g in groups]).reshape(len(groups), width),
-            "edges": np.array([self._edges[g] for g in groups]).reshape(len(groups), width),
-            "counted": np.array([self._counted[g] for g in groups], np.int64),
-            "heap_score": np.array([score for score, _ in self._heap], np.float64),
-            "heap_group": np.array([group for _, group in self._heap], np.int64),
+            "group": self._group[rows],
+            "gain": self._gain[rows],
+            "edges": self._edges[rows],
+            "counted": self._counted[rows],
+            "heap_score": self._key.min(axis=0)[waiting],
+            "heap_group": self._group[waiting],
             "price": np.array(self._price),
         }
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
         """Replace the queue by a state."""
-        groups = state["group"].tolist()
-        self._gain = dict(zip(groups, state["gain"].copy(), strict=True))
-        self._edges = dict(zip(groups, state["edges"].copy(), strict=True))
-        self._counted = dict(zip(groups, state["counted"].tolist(), strict=True))
-        scores, members = state["heap_score"].tolist(), state["heap_group"].tolist()
-        self._heap = list(zip(scores, members, strict=True))
+        n_kept = len(state["group"])
+        n_rows = max(_ROWS, 1 << n_kept.bit_length())
+        self._make_room(n_rows, np.empty(0, np.int64), state["gain"].shape[1])
+        self._n_rows = n_kept
+        for name in ("group", "gain", "edges", "counted"):
+            getattr(self, f"_{name}")[:n_kept] = state[name]
+        self._row = {int(group): row for row, group in enumerate(state["group"])}
+        rows = [self._row[int(group)] for group in state["heap_group"]]
+        self._key[self._later, rows] = state["heap_score"]
+        rank(self._key, self._winner)
         self._price = float(state["price"])
 
     def best(self, room: int) -> Split | None:
@@ -141,101 +197,110 @@ class SplitQueue:
         Candidates that added more when they were last counted are dropped.
         """
         n_edges = self._candidates.circuit.n_edges
+        self._begin()
+        out, next_key = np.empty(2, np.int64), np.empty(1)
+        known = self._gain, self._edges, self._state, self._counted
+        prices = self._price, self._split_cost, 1.0 + _GROWTH
+        terms = self._candidates.terms()
+        while True:
+            wanted = settle(
+                (self._key, self._winner), known, prices, terms, n_edges, room, out, next_key
+            )
+            row, var = out.tolist()
+            if wanted == COUNT_GROUP:
+                self._count(row, n_edges)
+            elif wanted == RENEW_GAINS:
+                self._refresh()
+                terms = self._candidates.terms()
+            elif wanted == COUNT_CANDIDATE:
+                if self._count_candidate(row, var, room, float(next_key[0])):
+                    return self._split(row, var)
+            else:
+                return self._split(row, var) if wanted == FOUND else None
+
+    def _begin(self) -> None:
+        """Forget what was exact before the last split."""
+        self._state[: self._n_rows] = 0
         if not self._quick:
             self._renew()
-        known = not (self._quick and self._candidates.batch)
-        fresh: set[int] = set(self._gain) if known else set()
-        exact: set[tuple[int, int]] = set()
-        counted: set[tuple[int, int]] = set()
-        while self._heap and self._heap[0][0] < 0.0:
-            group = self._heap[0][1]
-            if n_edges > (1.0 + _GROWTH) * self._counted[group]:
-                self._count(group)
-                self._counted[group] = n_edges
-                continue
-            if group not in fresh:
-                fresh.update(self._refresh(fresh))
-                continue
-            heapq.heappop(self._heap)
-            self._gain[group][self._edges[group] > room] = -np.inf
-            var = int(np.argmax(self._scores(group)))
-            if self._gain[group][var] == -np.inf:
-                continue
-            if self._candidates.batch and (group, var) not in exact:
-                self._gain[group][var] = self._candidates.gain(group, var)
-                exact.add((group, var))
-            elif (group, var) not in counted:
-                limit = self._limit(group, var, room)
-                n_new_edges = self._candidates.new_edges(group, var, limit)
-                if n_new_edges is None or n_new_edges > room:
-                    self.remove(group, var)
-                else:
-                    self._edges[group][var] = n_new_edges
-                    if n_new_edges <= limit:
-                        counted.add((group, var))
-            self._push(group)
-            if (group, var) in counted:
-                score = self._scores(group)[var]
-                if score > 0.0 and score >= -self._heap[0][0]:
-                    gain, n_new = float(self._gain[group][var]), int(self._edges[group][var])
-                    return Split(group, var, gain, n_new)
-        return None
+        elif self._later == STALE:
+            np.minimum(self._key[STALE], self._key[FRESH], out=self._key[STALE])
+            self._key[FRESH] = np.inf
+            rank(self._key, self._winner)
 
-    def _limit(self, group: int, var: int, room: int) -> int:
+    def _split(self, row: int, var: int) -> Split:
+        gain, n_new = float(self._gain[row, var]), int(self._edges[row, var])
+        return Split(int(self._group[row]), var, gain, n_new)
+
+    def _count_candidate(self, row: int, var: int, room: int, next_key: float) -> bool:
+        """Count the edges of a candidate; tell whether it is the best one."""
+        limit = self._limit(row, var, room, -next_key)
+        n_new_edges = self._candidates.new_edges(int(self._group[row]), var, limit)
+        if n_new_edges is None or n_new_edges > room:
+            self._gain[row, var] = -np.inf
+            self._push(row, FRESH)
+            return False
+        self._edges[row, var] = n_new_edges
+        best = self._push(row, FRESH)
+        if n_new_edges > limit:
+            return False
+        self._state[row, var] |= COUNTED
+        score = self._gain[row, var] - (self._price * n_new_edges + self._split_cost)
+        return bool(score > 0.0 and score >= max(best, -next_key))
+
+    def _limit(self, row: int, var: int, room: int, next_best: float) -> int:
         """Return the number of edges beyond which a split cannot be the best."""
         if not self._quick or self._price == 0.0:
             return room
-        next_best = -self._heap[0][0] if self._heap else 0.0
-        spare = float(self._gain[group][var]) - self._split_cost - max(next_best, 0.0)
-        return int(min(room, max(spare / self._price, _AHEAD * self._edges[group][var])))
+        spare = float(self._gain[row, var]) - self._split_cost - max(next_best, 0.0)
+        return int(min(room, max(spare / self._price, _AHEAD * self._edges[row, var])))
 
     def _renew(self) -> None:
         """Update the numbers of edges and the bounds of all groups."""
-        groups = sorted(group for _, group in self._heap)
-        for group in groups:
-            self._edges[group] = self._candidates.edges(group)
-            self._counted[group] = self._candidates.circuit.n_edges
+        rows = self._waiting()
+        for row in rows:
+            self._edges[row] = self._candidates.edges(int(self._group[row]))
+            self._counted[row] = self._candidates.circuit.n_edges
         if batch := self._candidates.batch:
-            for begin in range(0, len(groups), batch):
-                self._bound(groups[begin : begin + batch])
-        self._heap = []
-        for group in groups:
-            self._push(group)
+            for begin in range(0, len(rows), batch):
+                self._bound(rows[begin : begin + batch])
+        self._rank_anew(rows)
 
-    def _count(self, group: int) -> None:
-        """Count the least numbers of edges of the first group again; they may have fallen."""
-        heapq.heappop(self._heap)
-        known = (_KEPT * self._edges[group]).astype(np.int64)
-        self._edges[group] = np.maximum(self._candidates.edges(group), known)
-        self._push(group)
+    def _count(self, row: int, n_edges: int) -> None:
+        """Count the least numbers of edges of a group again; they may have fallen."""
+        known = (_KEPT * self._edges[row]).astype(np.int64)
+        np.maximum(self._candidates.edges(int(self._group[row])), known, out=self._edges[row])
+        self._counted[row] = n_edges
+        kind = FRESH if np.isfinite(self._key[FRESH, row]) else STALE
+        self._push(row, kind)
 
-    def _refresh(self, fresh: set[int]) -> list[int]:
-        """Update the bounds of the first groups that are out of date; return these groups."""
-        kept: list[tuple[float, int]] = []
-        stale: list[tuple[float, int]] = []
-        while self._heap and len(stale) < self._candidates.batch:
-            entry = heapq.heappop(self._heap)
-            (kept if entry[1] in fresh else stale).append(entry)
-        for entry in kept:
-            heapq.heappush(self._heap, entry)
-        groups = [group for _, group in stale]
-        self._bound(groups)
-        for group in groups:
-            self._push(group)
-        return groups
+    def _refresh(self) -> None:
+        """Update the bounds of the first groups that are out of date."""
+        rows = np.empty(self._candidates.batch, np.int64)
+        rows = rows[: take_stale(self._key, self._winner, rows)]
+        self._bound(rows)
+        self._push_all(rows, FRESH)
 
-    def _bound(self, groups: Sequence[int]) -> None:
+    def _bound(self, rows: NDArray[np.int64]) -> None:
         """Update the bounds of groups, for candidates that were not dropped."""
-        for group, bound in zip(groups, self._candidates.bounds(groups), strict=True):
-            self._gain[group] = np.where(np.isneginf(self._gain[group]), -np.inf, bound)
+        # Groups with bounds are never removed, so that the row of a group is its number.
+        self._candidates.renew(self._group[rows].tolist(), self._gain)
 
-    def _scores(self, group: int) -> NDArray[np.float64]:
-        return self._gain[group] - self._cost(group)
+    def _waiting(self) -> NDArray[np.int64]:
+        """Return the rows that are in the queue."""
+        return np.flatnonzero(np.isfinite(self._key).any(axis=0))
 
-    def _cost(self, group: int) -> NDArray[np.float64]:
-        return np.asarray(self._price * self._edges[group] + self._split_cost)
+    def _rank_anew(self, rows: NDArray[np.int64]) -> None:
+        """Rank rows by new scores; no other rows are in the queue."""
+        self._key[:] = np.inf
+        rank(self._key, self._winner)
+        self._push_all(rows, FRESH)
 
-    def _push(self, group: int) -> None:
-        best = float(self._scores(group).max())
-        if best > -np.inf:
-            heapq.heappush(self._heap, (-best, group))
+    def _push(self, row: int, kind: int) -> float:
+        """Rank a row by its best score, and return this; minus infinity takes the row out."""
+        self._one[0] = row
+        return self._push_all(self._one, kind)
+
+    def _push_all(self, rows: NDArray[np.int64], kind: int) -> float:
+        queue, prices = (self._key, self._winner), (self._price, self._split_cost)
+        return float(push(queue, kind, rows, self._gain, self._edges, *prices))
