@@ -50,6 +50,11 @@ PRODUCTS = [
         ],
     },
     {"kind": "reproduction", "a": SCORE["dtsl"], "b": SCORE["trees"], "relative": True},
+    {
+        "kind": "distances",
+        "series": [{"head": m, "source": SCORE[m]} for m in ("dtsl", "atomic")],
+        "published": [SCORE["trees"]],
+    },
     {"kind": "structure", "dataset": "d0", "method": "dtsl", "max_edges": 8},
     {
         "kind": "differences",
