@@ -103,3 +103,21 @@ def test_a_terminal_is_told_once_that_kernels_are_compiled(tmp_path):
     assert first.count("compiling") == 1
     assert second == ""
     assert told("log", "b") == ""
+
+
+PRINT = """
+import sys
+from mnlearn.cli.progress import show_progress
+from mnlearn.runtime.progress import say
+
+with show_progress():
+    say("a line")
+from tqdm import tqdm
+assert "multiprocessing" not in type(tqdm.get_lock()).__module__
+assert "multiprocessing.synchronize" not in sys.modules
+"""
+
+
+def test_lines_take_no_lock_that_forks_share():
+    """A fork that is killed while it prints must not stop the others."""
+    subprocess.run([sys.executable, "-c", PRINT], check=True)

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -21,8 +22,7 @@ class ProgressHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a line, or move the bar of a piece of work if stderr is a terminal."""
-        from tqdm import tqdm
-
+        tqdm = _load_tqdm()
         work = getattr(record, "work", None)
         if work is not None and sys.stderr.isatty():
             self._show(work, record.__dict__["amount"])
@@ -34,16 +34,27 @@ class ProgressHandler(logging.Handler):
 
     def _show(self, work: Work, amount: int | None) -> None:
         """Move a bar by an amount, or remove it where the amount is None."""
-        from tqdm import tqdm
-
         if amount is None:
             if work in self._bars:
                 self._bars.pop(work).close()
             return
         if work not in self._bars:
             bytes_of = {"unit": "B", "unit_scale": True} if work.unit == "B" else {"leave": False}
-            self._bars[work] = tqdm(desc=work.label, total=work.total, **bytes_of)
+            self._bars[work] = _load_tqdm()(desc=work.label, total=work.total, **bytes_of)
         self._bars[work].update(amount)
+
+
+def _load_tqdm() -> "type[tqdm]":
+    """Import tqdm, with a lock for threads.
+
+    Its own lock is shared with forks of this process too: one that is killed while it prints would
+    stop all others for good.
+    """
+    from tqdm import tqdm
+
+    if not hasattr(tqdm, "_lock"):
+        tqdm.set_lock(threading.RLock())
+    return tqdm
 
 
 def _is_for_terminals(record: logging.LogRecord) -> bool:
