@@ -107,6 +107,8 @@ def array_mutation(draw):
     def mutate(content):
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = dict(archive)
+        if not arrays:
+            return content
         name = sorted(arrays)[int(at * len(arrays))]
         try:
             if kind in ("lacks", "renamed"):

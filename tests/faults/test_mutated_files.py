@@ -64,7 +64,8 @@ def test_the_files_themselves_are_read(place):
     folder, forms, worker = place
     for form in forms:
         for command in form.commands:
-            result = worker.run(command.replace("FILE", form.path))
+            # Kernels may have to be compiled.
+            result = worker.run(command.replace("FILE", form.path), most_seconds=200.0)
             assert result["status"] == 0, (command, result)
             remove_written(folder)
 
@@ -101,3 +102,17 @@ def test_mutated_files(place, counts):
     try_one()
     counts.notes.append(f"slowest {slowest[0]:.1f} s")
     counts.check()
+
+
+def test_a_cell_with_a_damaged_trace_leaves_nothing(place):
+    folder, forms, worker = place
+    (form,) = (form for form in forms if form.path == "models/trace.csv")
+    path = folder / form.path
+    content = path.read_bytes()
+    path.write_bytes(content + b"\xff\xfe")
+    try:
+        result = worker.run(form.commands[0])
+    finally:
+        path.write_bytes(content)
+    assert problem_of(result, written(folder, form)) is None
+    assert result["status"] == 2

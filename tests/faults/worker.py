@@ -31,7 +31,7 @@ class Worker:
         self.process = None
         self.n_run = 0
 
-    def run(self, line):
+    def run(self, line, most_seconds=MOST_SECONDS):
         """Return the status, stdout, stderr and seconds of a command.
 
         The status is None if the process died, or was killed because it took too long.
@@ -43,11 +43,11 @@ class Worker:
         self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
         began = time.monotonic()
-        ready, _, _ = select.select([self.process.stdout], [], [], MOST_SECONDS)
+        ready, _, _ = select.select([self.process.stdout], [], [], most_seconds)
         text = self.process.stdout.readline() if ready else ""
         if not text:
             self.stop()
-            how = "died" if ready else f"took more than {MOST_SECONDS:g} s"
+            how = "died" if ready else f"took more than {most_seconds:g} s"
             return {"status": None, "stdout": "", "stderr": f"the process {how}"}
         return {**json.loads(text), "seconds": time.monotonic() - began}
 

@@ -72,6 +72,8 @@ def score_cell(
         Arguments of `Inference` by name; each gives the chosen model a `cmll_<name>` as well.
     """
     record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
+    # It is read before anything is written, so that a damaged one leaves nothing half-written.
+    trace = read_text(model_folder / TRACE)
     roots = ("study.cells.score.score_cell", "inference.query_groups.partitions")
     with refuse_damaged(model_folder / TUNING_RECORD):
         scorer = load_learner(record["learner"]).scorer
@@ -85,7 +87,7 @@ def score_cell(
     per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
     scoring.add_further(record, model_path(model_folder, CHOSEN), groups[0], further or {})
     _write_per_example(per_example_path, per_row, scoring.test)
-    write_text(trace_path, read_text(model_folder / TRACE))
+    write_text(trace_path, trace)
     test = {"n_test": scoring.test.n_examples, "n_vars": scoring.test.n_vars}
     made = {"learned_from": record["recipe"], "recipe": dict(recipe or {}), "scored_by": scored_by}
     how = {"inference": dict(settings), "peak_memory_mib_score": peak_memory_mib()}
