@@ -57,10 +57,12 @@ SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
     "dn_tree": [("dn2mn", "dn_tree", "pll", None, "networks")],
     "dtsl": [("gssl", "dtsl", "cmll", 2, "cmll"), ("dtsl", "dtsl", "cmll", None, "cmll")],
     "gssl": [("gssl", "gssl", "cmll", 2, "cmll")],
+    "hclt": [("frontier", "hclt", "ll", None, "ll")],
     "junction_tree": [("lem", "junction_tree", "ll", None, "ll")],
     "l1": [("gssl", "l1", "cmll", 2, "cmll"), ("dtsl", "l1", "cmll", None, "table6")],
     "lem": [("lem", "lem_paper", "ll", None, "ll"), ("lem", "lem", "ll", None, "ll")],
     "ltm": [("acmn", "ltm", "ll", 1, "ll")],
+    "mixture": [("frontier", "mixture", "ll", None, "ll")],
     "lw": [
         ("dn2mn", "lw_tree", "pll", 4, "table4_tree"),
         ("dn2mn", "lw_tree", "cmll", 4, "table4_tree"),
