@@ -94,17 +94,25 @@ def _question(material: Material) -> Iterator[Block]:
             "this page are of the test set, unless a caption says otherwise."
         )
     )
-    header = ("method", "learner", "built on", "values tried")
+    yield _methods(study)
+
+
+def _methods(study: Study) -> Grid:
+    """Return the table of methods; networks have a column if a method builds on one."""
+    methods = study.content["methods"]
+    networks = [study.network(method) for method in methods]
+    built_on = ["built on"] if any(networks) else []
     rows = []
-    for method, entry in study.content["methods"].items():
-        network = study.network(method)
+    for (method, entry), network in zip(methods.items(), networks, strict=True):
+        source = (Span(network, "code"),) if network else plain("–")
         rows.append((
             (Span(method, "code"),),
             plain(load_learner(study.learner(method)).title),
-            (Span(network, "code"),) if network else plain("–"),
+            *(source for _ in built_on),
             plain(_values(entry.get("grid", {})) or "defaults"),
         ))  # fmt: skip
-    yield Grid(tuple(map(plain, header)), "llll", tuple(rows))
+    header = ("method", "learner", *built_on, "values tried")
+    return Grid(tuple(map(plain, header)), "l" * len(header), tuple(rows))
 
 
 def _values(grid: Mapping[str, Sequence[Any]]) -> str:
