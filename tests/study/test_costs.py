@@ -114,6 +114,8 @@ def test_a_grid_is_counted_as_one_product():
     ("text", "message"),
     [
         ("s\tm\tl\tseconds_learn\t1\tx\t1\t1\t1\t2", "line 2: expected numbers"),
+        ("s\tm\tl\tseconds_learn\t1\t1\t1e9\t1\t1\t2", "examples: expected a number of at most 10"),
+        ("s\tm\tl\tseconds_learn\t1\tnan\t1\t1\t1\t2", "constant: expected a number of at most"),
         ("s\tm\tl\tseconds\t1\t1\t1\t1\t1\t2", "line 2, quantity: expected one of seconds_learn"),
         ("s\tm", "line 2: expected 10"),
     ],

@@ -81,6 +81,9 @@ class Law:
         )
 
 
+# The largest size that each number of a law may have.
+_MOST = {"constant": 100.0, "examples": 10.0, "variables": 10.0, "density": 10.0, "margin": 1e6}
+
 Laws = Mapping[tuple[str, str, str], Law]
 
 
@@ -104,6 +107,12 @@ def load_laws(path: Path | None = None) -> dict[tuple[str, str, str], Law]:
             law = Law(*(float(row[name]) for name in COLUMNS[-5:]))
         except ValueError as error:
             raise InputError(f"{where}: expected numbers, {error}.") from error
+        # Larger ones would leave the range of numbers on some dataset.
+        for name, most in _MOST.items():
+            if not abs(float(row[name])) <= most:
+                raise InputError(
+                    f"{where}, {name}: expected a number of at most {most:g}, got {row[name]}."
+                )
         if row["quantity"] not in QUANTITIES:
             raise InputError(
                 f"{where}, quantity: expected one of {', '.join(QUANTITIES)}, "
