@@ -241,3 +241,15 @@ def test_numbers_of_the_traces_are_the_largest_of_the_points_that_count(publishe
         ["MSWeb", "30000", "33828", "yes"],
     ]
     assert table.notes == ("more than possible: yes on 1 of 2 datasets.",)
+
+
+def test_columns_whose_numbers_have_one_note_share_it(published):
+    columns = [
+        {"name": m, "study": "later", "table": "ll", "method": m, "quantity": "ll", "head": m}
+        for m in ("learnspn", "prometheus")
+    ]
+    columns.append({"name": "ours", "method": "acmn", "quantity": "ll"})
+    rows = [(d, "acmn", "", "ll", -1.0) for d in LABELS]
+    table = make("compare", scores_of(rows), published, columns=columns)
+    assert len(table.notes) == 1
+    assert table.notes[0].startswith("learnspn, prometheus: data of the dissertation")

@@ -41,7 +41,9 @@ def draw_distances(material: Material, options: Options) -> Figure:
     figure, ax = new_figure(options, "page", row_height(len(datasets), 0.9))
     set_dataset_rows(ax, material, datasets)
     for number, (one, numbers) in enumerate(zip(series, ours, strict=True)):
-        rows = np.array([i for i, d in enumerate(datasets) if d in numbers])
+        rows = np.array([i for i, d in enumerate(datasets) if d in numbers], np.int64)
+        if not len(rows):
+            continue
         of_row = [(numbers[datasets[i]].value, best[datasets[i]]) for i in rows]
         percent = np.array([100 * (value - other) / abs(other) for value, other in of_row])
         near = percent >= least

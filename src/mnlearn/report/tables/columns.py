@@ -287,15 +287,24 @@ def exceeding_notes(columns: Sequence[Column], data: Data, datasets: Sequence[st
 def published_notes(
     columns: Sequence[Column], data: Data, datasets: Sequence[str], labels: Labels
 ) -> list[str]:
-    """Return the notes on published numbers; datasets with the same note share a sentence."""
+    """Return the notes on published numbers.
+
+    Columns whose numbers all have one note share a sentence, and so do datasets with the same
+    number and note.
+    """
     title = titles(columns)
+    whole: dict[str, list[str]] = {}
     named: dict[tuple[str, str, str], list[str]] = {}
     for c in columns:
-        for dataset in datasets:
-            number = data[c.name].get(dataset)
-            if c.is_published and number and number.note:
+        numbers = {d: data[c.name][d] for d in datasets if d in data[c.name]}
+        notes = {number.note for number in numbers.values()}
+        if c.is_published and len(numbers) > 1 and len(notes) == 1 and notes != {""}:
+            whole.setdefault(notes.pop(), []).append(title[c.name])
+            continue
+        for dataset, number in numbers.items():
+            if c.is_published and number.note:
                 key = (title[c.name], str(number.printed), number.note)
                 named.setdefault(key, []).append(labels.get(dataset, dataset))
-    return [
+    return [f"{', '.join(of)}: {note}." for note, of in whole.items()] + [
         f"{', '.join(of)}, {name} {printed}: {note}." for (name, printed, note), of in named.items()
     ]
