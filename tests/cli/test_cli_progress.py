@@ -112,6 +112,10 @@ from mnlearn.runtime.progress import say
 
 with show_progress():
     say("a line")
+assert not {"tqdm", "multiprocessing.synchronize"} & set(sys.modules)
+sys.stderr.isatty = lambda: True
+with show_progress():
+    say("a line")
 from tqdm import tqdm
 assert "multiprocessing" not in type(tqdm.get_lock()).__module__
 assert "multiprocessing.synchronize" not in sys.modules

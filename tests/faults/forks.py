@@ -8,6 +8,7 @@ import faulthandler
 import json
 import os
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import types
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+# A job takes a second or two; one that waits for itself never ends.
+MOST_SECONDS = 120
 STOPPED = {"perf_counter": 0.0, "monotonic": 0.0}
 
 
@@ -118,6 +121,21 @@ def run_fork(question, output):
         os._exit(status)
 
 
+def read_output(process, descriptor):
+    """Return what a job prints until it ends; one that does not end is killed."""
+    text, end = b"", time.time() + MOST_SECONDS
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        while True:
+            ready, _, _ = select.select([file], [], [], max(0.0, end - time.time()))
+            if not ready:
+                os.killpg(process, signal.SIGKILL)
+                return f"{text.decode(errors='replace')}\ndid not end in {MOST_SECONDS} s"
+            piece = file.read(1 << 16)
+            if not piece:
+                return text.decode(errors="replace")
+            text += piece
+
+
 def serve():
     """Answer questions until the input ends."""
     outputs = {}
@@ -127,8 +145,7 @@ def serve():
     for text in sys.stdin:
         question = json.loads(text)
         if "wait" in question:
-            with os.fdopen(outputs.pop(question["wait"]), "rb") as file:
-                output = file.read().decode(errors="replace")
+            output = read_output(question["wait"], outputs.pop(question["wait"]))
             status = os.waitstatus_to_exitcode(os.waitpid(question["wait"], 0)[1])
             answer = {"status": status, "output": output}
         else:

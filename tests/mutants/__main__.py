@@ -8,7 +8,6 @@ shares. A mutant that changes no behaviour is listed in equivalent.tsv, with the
 import argparse
 import csv
 import importlib.util
-import json
 import os
 import random
 import resource
@@ -25,6 +24,7 @@ import pytest
 import scipy.stats  # noqa: F401
 
 from mutants import pure_kernels
+from mutants.forks import Outcome, in_fork
 from mutants.operators import mutants, mutate
 from mutants.targets import ROOT, TARGETS
 
@@ -83,28 +83,6 @@ class Recorder:
                 self.tests[report.nodeid] = [report.duration, sorted(self.called)]
 
 
-def in_fork(work, most_seconds):
-    """Return the JSON value of `work()`, done in a fork; None if it fails or takes too long."""
-    ours, theirs = os.pipe()
-    process = os.fork()
-    if not process:
-        os.close(ours)
-        null = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (0, 1, 2):
-            os.dup2(null, descriptor)
-        limit = int(most_seconds) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-        try:
-            os.write(theirs, json.dumps(work()).encode())
-        finally:
-            os._exit(0)
-    os.close(theirs)
-    with os.fdopen(ours, "rb") as file:
-        text = file.read()
-    os.waitpid(process, 0)
-    return json.loads(text) if text else None
-
-
 def prepare(group):
     """Make a fork ready to run tests."""
     from hypothesis import settings
@@ -131,7 +109,10 @@ def record(target):
         folder = ROOT / "tests" / place
         for path in sorted(folder.rglob("test_*.py")) if folder.is_dir() else [folder]:
             paths = [str(path)]
-            found |= in_fork(work, 60) or {}
+            outcome = in_fork(work, 60)
+            found |= outcome.value or {}
+            if outcome.how != "done":
+                print(f"{path.relative_to(ROOT)}: {outcome.how}, left out", flush=True)
     return found
 
 
@@ -152,21 +133,44 @@ def choose(tests, path, mutant):
     return chosen, total
 
 
-def try_mutant(target, path, mutant, tests):
-    """Return what became of a mutant: killed, survived, or not run by any test."""
+def run_tests(group, chosen, most_seconds, change=None):
+    """Run tests in a fork, after a change of the package if one is given; return the outcome."""
+
+    def work():
+        if change is not None:
+            change()
+        prepare(group)
+        return int(pytest.main([*OPTIONS, "-x", *chosen]))
+
+    return in_fork(work, most_seconds)
+
+
+def try_mutant(target, path, mutant, tests, controls):
+    """Return what became of a mutant.
+
+    "killed" by a failed test or by time or memory; "survived"; "not run" by any test; "control" if
+    its tests do not pass together without it; "error" if pytest or the driver failed.
+    """
     chosen, seconds = choose(tests, path, mutant)
     if not chosen:
         return "not run"
+    key = (target.group, *chosen)
+    if key not in controls:
+        controls[key] = run_tests(target.group, chosen, 20 + 4 * seconds) == Outcome("done", 0)
+    if not controls[key]:
+        return "control"
     name = ".".join(["mnlearn", *path.relative_to(ROOT / "src/mnlearn").with_suffix("").parts])
+    tree = mutate(path.read_text(), mutant)
 
-    def work():
-        tree = mutate(path.read_text(), mutant)
+    def change():
         sys.meta_path.insert(0, Finder(name.removesuffix(".__init__"), path, tree))
-        prepare(target.group)
-        return int(pytest.main([*OPTIONS, "-x", *chosen]))
 
-    status = in_fork(work, 10 + 4 * seconds)
-    return "survived" if status == 0 else "killed"
+    outcome = run_tests(target.group, chosen, 10 + 4 * seconds, change)
+    if outcome.how in ("too long", "killed"):
+        return "killed"
+    # Status 2 is an error while tests are collected, such as at the import of the mutant.
+    by_status = {0: "survived", 1: "killed", 2: "killed"}
+    return by_status.get(outcome.value, "error") if outcome.how == "done" else "error"
 
 
 def equivalents():
@@ -202,6 +206,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1500, help="processor time to use")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--groups", nargs="*", help="of mutants; all if not given")
+    parser.add_argument("--count", type=int, help="mutants of each group at most")
     parser.add_argument("--only", nargs="*", default=[""], help="beginnings of paths of modules")
     given = parser.parse_args()
     rows = []
@@ -214,10 +220,13 @@ def main():
 
 def run(given, rows):
     """Try mutants until the time is over; `rows` gets what became of each."""
-    known, tests = equivalents(), {}
+    known, tests, controls = equivalents(), {}, {}
     for target, path, mutant in sample(given.seed):
         if seconds_used() > given.seconds:
             break
+        n_tried = sum(row["group"] == target.group for row in rows)
+        if (given.groups and target.group not in given.groups) or n_tried == given.count:
+            continue
         module = str(path.relative_to(ROOT / "src/mnlearn"))
         if not module.startswith(tuple(given.only)):
             continue
@@ -230,7 +239,7 @@ def run(given, rows):
         if tuple(str(row[key]) for key in KEY) in known:
             row["outcome"] = "equivalent"
         else:
-            row["outcome"] = try_mutant(target, path, mutant, tests[target])
+            row["outcome"] = try_mutant(target, path, mutant, tests[target], controls)
         rows.append(row)
         if row["outcome"] not in ("killed", "equivalent"):
             print(*(row[key] for key in ("outcome", *KEY)), sep=" | ", flush=True)
@@ -238,6 +247,9 @@ def run(given, rows):
 
 def report(rows):
     """Write what became of the mutants, and print the shares."""
+    if not rows:
+        print("no mutant was tried")
+        return
     OUT.parent.mkdir(exist_ok=True)
     with OUT.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
@@ -246,8 +258,15 @@ def report(rows):
     for group in dict.fromkeys(target.group for target in TARGETS):
         count = Counter(row["outcome"] for row in rows if row["group"] == group)
         run = count["killed"] + count["survived"]
-        share = f"{100 * count['killed'] / run:.1f} % killed" if run else "none run"
-        print(f"{group}: {sum(count.values())} mutants, {share}, {dict(count)}")
+        changed = run + count["not run"]
+        if not changed:
+            print(f"{group}: none run")
+            continue
+        share, of_all = (100 * count["killed"] / n if n else 0.0 for n in (run, changed))
+        print(
+            f"{group}: {sum(count.values())} mutants, {share:.1f} % of those that tests run are "
+            f"killed, {of_all:.1f} % of all; {dict(count)}"
+        )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _QUICK = {
     "dn_bag": {"n_bags": 2},
     "gssl": {"n_generated": 200},
+    "hclt": {"n_states": 2, "max_iterations": 2},
     "ltm": {"trial_iterations": 2},
+    "mixture": {"n_components": 2, "max_edges": 200},
     "tree_bag": {"n_bags": 2},
 }
 _ISING = "ising"

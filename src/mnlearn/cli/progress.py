@@ -22,15 +22,13 @@ class ProgressHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a line, or move the bar of a piece of work if stderr is a terminal."""
-        tqdm = _load_tqdm()
         work = getattr(record, "work", None)
         if work is not None and sys.stderr.isatty():
             self._show(work, record.__dict__["amount"])
         elif record.levelno >= logging.INFO or _is_for_terminals(record):
             # A log on a full disk is no reason to stop; the output of the command will be.
             with suppress(OSError):
-                tqdm.write(record.getMessage(), file=sys.stderr)
-                sys.stderr.flush()
+                _print(record.getMessage())
 
     def _show(self, work: Work, amount: int | None) -> None:
         """Move a bar by an amount, or remove it where the amount is None."""
@@ -42,6 +40,15 @@ class ProgressHandler(logging.Handler):
             bytes_of = {"unit": "B", "unit_scale": True} if work.unit == "B" else {"leave": False}
             self._bars[work] = _load_tqdm()(desc=work.label, total=work.total, **bytes_of)
         self._bars[work].update(amount)
+
+
+def _print(line: str) -> None:
+    """Print a line to stderr; above the bars, if it is a terminal."""
+    if sys.stderr.isatty():
+        _load_tqdm().write(line, file=sys.stderr)
+    else:
+        sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 def _load_tqdm() -> "type[tqdm]":

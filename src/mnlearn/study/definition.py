@@ -105,7 +105,7 @@ class Study:
     def n_partitions(self, dataset: str) -> int:
         """Return over how many partitions of the variables CMLL is reported."""
         partitions = self.content["cmll"]["partitions"]
-        return int(_exception(partitions["exceptions"], dataset, partitions["default"]))
+        return int(_exception(partitions.get("exceptions", {}), dataset, partitions["default"]))
 
     def inference(self, dataset: str) -> dict[str, Any]:
         """Return how conditional marginals are computed on a dataset."""

@@ -72,8 +72,6 @@ def score_cell(
         Arguments of `Inference` by name; each gives the chosen model a `cmll_<name>` as well.
     """
     record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
-    # It is read before anything is written, so that a damaged one leaves nothing half-written.
-    trace = read_text(model_folder / TRACE)
     roots = ("study.cells.score.score_cell", "inference.query_groups.partitions")
     with refuse_damaged(model_folder / TUNING_RECORD):
         scorer = load_learner(record["learner"]).scorer
@@ -84,6 +82,8 @@ def score_cell(
     )
     scoring = _Scoring(scorer, load_npz(test_path), settings, seed, threads, kept)
     groups = read_partitions(groups_path, scoring.test.n_vars)
+    # It is read before anything is written, so that a damaged one leaves nothing half-written.
+    trace = read_text(model_folder / TRACE)
     per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
     scoring.add_further(record, model_path(model_folder, CHOSEN), groups[0], further or {})
     _write_per_example(per_example_path, per_row, scoring.test)
