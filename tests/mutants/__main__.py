@@ -156,7 +156,7 @@ def try_mutant(target, path, mutant, tests, controls):
         return "not run"
     key = (target.group, *chosen)
     if key not in controls:
-        controls[key] = run_tests(target.group, chosen, 20 + 4 * seconds) == Outcome("done", 0)
+        controls[key] = run_tests(target.group, chosen, 10 + 4 * seconds) == Outcome("done", 0)
     if not controls[key]:
         return "control"
     name = ".".join(["mnlearn", *path.relative_to(ROOT / "src/mnlearn").with_suffix("").parts])
