@@ -49,3 +49,15 @@ def test_a_dataset_without_a_published_score_has_no_row():
     }
     _, names = marks(product, frame)
     assert names == [label for name, label in DATASETS.items() if name != "d3"]
+
+
+def test_a_series_without_numbers_does_not_hide_the_others():
+    seconds = {"quantity": "seconds_learn"}
+    series = [
+        {"head": m, "score": SCORE["dtsl"] | {"method": m}, "seconds": {"method": m} | seconds}
+        for m in ("dtsl", "never_run", "trees")
+    ]
+    product = {"kind": "pareto", "name": "f", "caption": "", "series": series}
+    figure = draw(dataclasses.replace(material(None), scores=scores()), product)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["dtsl", "trees"]

@@ -32,9 +32,14 @@ def draw_pareto(material: Material, options: Options) -> Figure:
 
     where = material.where(options)
     series = option(options, "series", where)
-    data = [
+    numbers = [
         (material.numbers(s["score"], where), material.numbers(s["seconds"], where)) for s in series
     ]
+    # A learner that has not been run yet does not hide the others.
+    shown = [i for i, (score, seconds) in enumerate(numbers) if score.keys() & seconds.keys()]
+    if not shown:
+        return empty(options, NOTHING)
+    series, data = [series[i] for i in shown], [numbers[i] for i in shown]
     datasets = [d for d in material.datasets if all(d in a and d in b for a, b in data)]
     if not datasets:
         return empty(options, NOTHING)
