@@ -12,6 +12,7 @@ import os
 import random
 import resource
 import sys
+import threading
 import time
 from collections import Counter
 from importlib.machinery import SourceFileLoader
@@ -30,7 +31,8 @@ from mutants.targets import ROOT, TARGETS
 
 OUT = ROOT / "build/mutants.csv"
 EQUIVALENT = Path(__file__).with_name("equivalent.tsv")
-KEY = ("module", "line", "kind", "before", "after")
+# What names a mutant as long as its function stays as it is.
+KEY = ("module", "holder", "kind", "before", "after", "nth")
 # Of one test without a mutant, and of all that are run against one mutant.
 MOST_SECONDS_OF_TEST, MOST_SECONDS = 4.0, 12.0
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
@@ -74,11 +76,13 @@ class Recorder:
 
     def pytest_runtest_setup(self, item):
         self.called = set()
+        threading.settrace(self.trace)
         sys.settrace(self.trace)
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call":
             sys.settrace(None)
+            threading.settrace(None)
             if report.passed and report.duration < MOST_SECONDS_OF_TEST:
                 self.tests[report.nodeid] = [report.duration, sorted(self.called)]
 
@@ -117,12 +121,14 @@ def record(target):
 
 
 def choose(tests, path, mutant):
-    """Return the tests that call the changed function, the quickest first, within a limit."""
-    place = [str(path), mutant.function]
+    """Return the tests that call the changed function, the quickest first, within a limit.
+
+    A change outside of all functions is seen by the tests that call any function of the module.
+    """
     able = [
         (seconds, name)
         for name, (seconds, called) in tests.items()
-        if not mutant.function or place in called
+        if any(f == str(path) and mutant.function in (0, line) for f, line in called)
     ]
     chosen, total = [], 0.0
     for seconds, name in sorted(able):
@@ -168,8 +174,9 @@ def try_mutant(target, path, mutant, tests, controls):
     outcome = run_tests(target.group, chosen, 10 + 4 * seconds, change)
     if outcome.how in ("too long", "killed"):
         return "killed"
-    # Status 2 is an error while tests are collected, such as at the import of the mutant.
-    by_status = {0: "survived", 1: "killed", 2: "killed"}
+    # The same tests passed without the change. Statuses 2 and 4 are errors while tests are
+    # collected, such as at the import of the mutant; 5 says that no test is there any more.
+    by_status = {0: "survived", 1: "killed", 2: "killed", 4: "killed", 5: "killed"}
     return by_status.get(outcome.value, "error") if outcome.how == "done" else "error"
 
 
@@ -181,14 +188,13 @@ def equivalents():
 
 def sample(seed):
     """Yield (target, file, mutant) in a random order in which the groups take turns."""
-    rng = random.Random(seed)
     by_group = {}
     for target in TARGETS:
         for path in target.files():
             found = mutants(path.read_text())
             by_group.setdefault(target.group, []).extend((target, path, m) for m in found)
-    for rows in by_group.values():
-        rng.shuffle(rows)
+    for group, rows in by_group.items():
+        random.Random(f"{seed} {group}").shuffle(rows)
     while any(by_group.values()):
         for rows in by_group.values():
             if rows:
@@ -208,6 +214,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--groups", nargs="*", help="of mutants; all if not given")
     parser.add_argument("--count", type=int, help="mutants of each group at most")
+    parser.add_argument("--out", type=Path, default=OUT, help="file of what became of each")
     parser.add_argument("--only", nargs="*", default=[""], help="beginnings of paths of modules")
     given = parser.parse_args()
     rows = []
@@ -215,7 +222,7 @@ def main():
         run(given, rows)
     except KeyboardInterrupt:
         print("interrupted")
-    report(rows)
+    report(rows, given.out)
 
 
 def run(given, rows):
@@ -242,23 +249,23 @@ def run(given, rows):
             row["outcome"] = try_mutant(target, path, mutant, tests[target], controls)
         rows.append(row)
         if row["outcome"] not in ("killed", "equivalent"):
-            print(*(row[key] for key in ("outcome", *KEY)), sep=" | ", flush=True)
+            print(*(row[key] for key in ("outcome", "line", *KEY)), sep=" | ", flush=True)
 
 
-def report(rows):
+def report(rows, out):
     """Write what became of the mutants, and print the shares."""
     if not rows:
         print("no mutant was tried")
         return
-    OUT.parent.mkdir(exist_ok=True)
-    with OUT.open("w", newline="") as file:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     for group in dict.fromkeys(target.group for target in TARGETS):
         count = Counter(row["outcome"] for row in rows if row["group"] == group)
         run = count["killed"] + count["survived"]
-        changed = run + count["not run"]
+        changed = run + count["not run"] + count["control"] + count["error"]
         if not changed:
             print(f"{group}: none run")
             continue

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+from collections import Counter
 from dataclasses import dataclass
 
 COMPARISONS = {
@@ -21,11 +22,15 @@ class Mutant:
     """One change of a module.
 
     function : first line of the function that holds it, decorators included; 0 outside of all.
+    holder : qualified name of that function; empty outside of all.
+    nth : its number among the same changes of the same holder, from 0.
     place : number of the changed node among all of the tree, in the order of `ast.walk`.
     """
 
     line: int
     function: int
+    holder: str
+    nth: int
     place: int
     kind: str
     before: str
@@ -54,12 +59,23 @@ def _changed(node):
     elif isinstance(node, ast.Return) and node.value is not None:
         new.value = ast.Constant(None)
         yield "return", new
+    elif isinstance(node, ast.Call):
+        yield from _without_arguments(node)
     elif isinstance(node, ast.Continue | ast.Break):
         yield "loop", ast.Break() if isinstance(node, ast.Continue) else ast.Continue()
     elif (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)) or isinstance(
         node, ast.Raise
     ):
         yield "statement", ast.Pass()
+
+
+def _without_arguments(node):
+    """Yield copies of a call without one of the arguments that have a name."""
+    for k, argument in enumerate(node.keywords):
+        if argument.arg not in (None, "strict"):
+            new = copy.deepcopy(node)
+            del new.keywords[k]
+            yield f"argument {argument.arg}", new
 
 
 def _changed_constant(node):
@@ -88,6 +104,9 @@ def _left_out(tree):
             parts += [node.exc, node.cause]
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("say", "track", "TypeVar"):
             parts.append(node)
+        if isinstance(node, ast.keyword) and node.arg == "strict":
+            # `zip` is told to check what its callers keep anyway.
+            parts.append(node)
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             parts.append(node)
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
@@ -102,23 +121,40 @@ def _first_line(function):
     return min([function.lineno, *(d.lineno for d in function.decorator_list)])
 
 
+def _holders(tree):
+    """Return the first line and the qualified name of the function that holds each node."""
+    holder = {}
+
+    def visit(node, names):
+        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if inside or isinstance(node, ast.ClassDef):
+            names = (*names, getattr(node, "name", "<lambda>"))
+        if inside:
+            line = node.lineno if isinstance(node, ast.Lambda) else _first_line(node)
+            # Inner functions come later, and take their nodes over.
+            nodes = [inner for part in _body(node) for inner in ast.walk(part)]
+            holder.update(dict.fromkeys(map(id, nodes), (line, ".".join(names))))
+        for child in ast.iter_child_nodes(node):
+            visit(child, names)
+
+    visit(tree, ())
+    return holder
+
+
 def mutants(source):
     """Return all mutants of the source of a module, in a fixed order."""
     tree = ast.parse(source)
-    skipped, holder = _left_out(tree), {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            line = node.lineno if isinstance(node, ast.Lambda) else _first_line(node)
-            # Inner functions come later, and take their nodes over.
-            holder |= {id(inner): line for part in _body(node) for inner in ast.walk(part)}
-    found = []
+    skipped, holder = _left_out(tree), _holders(tree)
+    found, seen = [], Counter()
     for place, node in enumerate(ast.walk(tree)):
         if id(node) in skipped:
             continue
+        function, name = holder.get(id(node), (0, ""))
         for kind, new in _changed(node):
-            before, after = _shown(node), _shown(new)
-            line = getattr(node, "lineno", 0)
-            found.append(Mutant(line, holder.get(id(node), 0), place, kind, before, after))
+            change = (kind, _shown(node), _shown(new))
+            line, nth = getattr(node, "lineno", 0), seen[name, change]
+            seen[name, change] += 1
+            found.append(Mutant(line, function, name, nth, place, *change))
     return found
 
 
