@@ -12,6 +12,7 @@ import os
 import random
 import resource
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -19,7 +20,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 # Children of a fork have these already.
-import numba  # noqa: F401
+import numba
 import pandas as pd  # noqa: F401
 import pytest
 import scipy.stats  # noqa: F401
@@ -34,7 +35,11 @@ EQUIVALENT = Path(__file__).with_name("equivalent.tsv")
 # What names a mutant as long as its function stays as it is.
 KEY = ("module", "holder", "kind", "before", "after", "nth")
 # Of one test without a mutant, and of all that are run against one mutant.
-MOST_SECONDS_OF_TEST, MOST_SECONDS = 4.0, 12.0
+MOST_SECONDS_OF_TEST, MOST_SECONDS = 8.0, 30.0
+# Of all files of tests of a target with compiled kernels, the time to compile included.
+MOST_SECONDS_COMPILED = 300.0
+# Of one file of tests while it is noted what it calls.
+MOST_SECONDS_OF_FILE = 300.0
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
 
 
@@ -113,7 +118,7 @@ def record(target):
         folder = ROOT / "tests" / place
         for path in sorted(folder.rglob("test_*.py")) if folder.is_dir() else [folder]:
             paths = [str(path)]
-            outcome = in_fork(work, 60)
+            outcome = in_fork(work, MOST_SECONDS_OF_FILE)
             found |= outcome.value or {}
             if outcome.how != "done":
                 print(f"{path.relative_to(ROOT)}: {outcome.how}, left out", flush=True)
@@ -139,16 +144,22 @@ def choose(tests, path, mutant):
     return chosen, total
 
 
-def run_tests(group, chosen, most_seconds, change=None):
-    """Run tests in a fork, after a change of the package if one is given; return the outcome."""
+def run_tests(group, chosen, most_seconds, change=None, compiled=False):
+    """Run tests in a fork, after a change of the package if one is given; return the outcome.
 
-    def work():
-        if change is not None:
-            change()
-        prepare(group)
-        return int(pytest.main([*OPTIONS, "-x", *chosen]))
+    compiled : kernels are compiled, in an empty cache; else they are plain functions.
+    """
+    with tempfile.TemporaryDirectory() as cache:
 
-    return in_fork(work, most_seconds)
+        def work():
+            if change is not None:
+                change()
+            if compiled:
+                numba.config.CACHE_DIR = cache
+            prepare(None if compiled else group)
+            return int(pytest.main([*OPTIONS, "-m", "not slow", "-x", *chosen]))
+
+        return in_fork(work, most_seconds)
 
 
 def try_mutant(target, path, mutant, tests, controls):
@@ -157,21 +168,31 @@ def try_mutant(target, path, mutant, tests, controls):
     "killed" by a failed test or by time or memory; "survived"; "not run" by any test; "control" if
     its tests do not pass together without it; "error" if pytest or the driver failed.
     """
-    chosen, seconds = choose(tests, path, mutant)
-    if not chosen:
-        return "not run"
-    key = (target.group, *chosen)
-    if key not in controls:
-        controls[key] = run_tests(target.group, chosen, 10 + 4 * seconds) == Outcome("done", 0)
-    if not controls[key]:
-        return "control"
     name = ".".join(["mnlearn", *path.relative_to(ROOT / "src/mnlearn").with_suffix("").parts])
     tree = mutate(path.read_text(), mutant)
 
     def change():
         sys.meta_path.insert(0, Finder(name.removesuffix(".__init__"), path, tree))
 
-    outcome = run_tests(target.group, chosen, 10 + 4 * seconds, change)
+    chosen, seconds = choose(tests, path, mutant)
+    outcome = "not run"
+    if chosen:
+        outcome = judge(target.group, chosen, 10 + 4 * seconds, change, controls)
+    if target.compiled and outcome in ("survived", "not run"):
+        # Plain kernels are slow, so that these are only the quick ones of the tests.
+        files = [str(ROOT / "tests" / place) for place in target.compiled]
+        outcome = judge(target.group, files, MOST_SECONDS_COMPILED, change, controls, compiled=True)
+    return outcome
+
+
+def judge(group, chosen, most_seconds, change, controls, compiled=False):
+    """Return what tests say of a change; `controls` keeps what they say without one."""
+    key = (group, *chosen)
+    if key not in controls:
+        controls[key] = run_tests(group, chosen, most_seconds, compiled=compiled)
+    if controls[key] != Outcome("done", 0):
+        return "control"
+    outcome = run_tests(group, chosen, most_seconds, change, compiled)
     if outcome.how in ("too long", "killed"):
         return "killed"
     # The same tests passed without the change. Statuses 2 and 4 are errors while tests are
@@ -250,6 +271,9 @@ def run(given, rows):
         rows.append(row)
         if row["outcome"] not in ("killed", "equivalent"):
             print(*(row[key] for key in ("outcome", "line", *KEY)), sep=" | ", flush=True)
+    for key, outcome in controls.items():
+        if outcome != Outcome("done", 0):
+            print(f"without a mutant: {outcome}: {' '.join(key)}", flush=True)
 
 
 def report(rows, out):

@@ -15,6 +15,9 @@ OPERATORS = {
     ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitAnd, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
     ast.MatMult: ast.Mult,
 }  # fmt: skip
+# `zip` is told to check what its callers keep anyway; results are the same for all numbers of
+# threads.
+WITHOUT_EFFECT = ("strict", "threads")
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def _changed(node):
 def _without_arguments(node):
     """Yield copies of a call without one of the arguments that have a name."""
     for k, argument in enumerate(node.keywords):
-        if argument.arg not in (None, "strict"):
+        if argument.arg not in (None, *WITHOUT_EFFECT):
             new = copy.deepcopy(node)
             del new.keywords[k]
             yield f"argument {argument.arg}", new
@@ -104,9 +107,10 @@ def _left_out(tree):
             parts += [node.exc, node.cause]
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("say", "track", "TypeVar"):
             parts.append(node)
-        if isinstance(node, ast.keyword) and node.arg == "strict":
-            # `zip` is told to check what its callers keep anyway.
+        if isinstance(node, ast.keyword) and node.arg in WITHOUT_EFFECT:
             parts.append(node)
+        if isinstance(node, ast.arguments):
+            parts += _defaults_without_effect(node)
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             parts.append(node)
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
@@ -115,6 +119,14 @@ def _left_out(tree):
             if part is not None:
                 out |= {id(inner) for inner in ast.walk(part)}
     return out
+
+
+def _defaults_without_effect(arguments):
+    by_place = [*arguments.posonlyargs, *arguments.args]
+    with_default = by_place[len(by_place) - len(arguments.defaults) :]
+    pairs = [*zip(with_default, arguments.defaults, strict=True)]
+    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return [default for argument, default in pairs if argument.arg in WITHOUT_EFFECT]
 
 
 def _first_line(function):

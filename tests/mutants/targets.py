@@ -10,12 +10,16 @@ ROOT = Path(__file__).parents[2]
 class Target:
     """Modules of the package that share tests.
 
-    modules : patterns of files below src/mnlearn. tests : files and folders below tests.
+    modules : patterns of files below src/mnlearn.
+    tests : files and folders below tests; those that call a changed function are run.
+    compiled : of kernels only, files and folders below tests; they are run with compiled kernels
+        against the mutants that the other tests do not notice.
     """
 
     group: str
     modules: tuple[str, ...]
     tests: tuple[str, ...]
+    compiled: tuple[str, ...] = ()
 
     def files(self):
         """Return the files of the modules, without those that hold nothing."""
@@ -28,16 +32,22 @@ TARGETS = (
         "kernels",
         ("kernels/circuits/*.py",),
         ("inference/circuits", "models/test_tree_circuits.py"),
+        ("inference/circuits", "learning/circuits", "models/test_tree_circuits.py"),
     ),
     Target(
         "kernels",
         ("kernels/sampling/*.py", "kernels/arithmetic/logistic.py"),
         ("inference", "scoring"),
+        ("inference", "scoring"),
     ),
     Target(
         "kernels",
         ("kernels/trees.py", "kernels/conversion/*.py", "kernels/feature_trees.py"),
-        ("learning/test_conversion.py", "models/test_feature_trees.py", "scoring"),
+        ("learning/test_conversion.py", "models", "scoring/test_scores.py"),
+        (
+            *("learning/test_conversion.py", "models", "scoring/test_scores.py"),
+            *("learning/test_bagging.py", "models/test_features.py"),
+        ),
     ),
     Target(
         "kernels",
@@ -46,8 +56,17 @@ TARGETS = (
             *("learning/weights", "learning/features", "learning/test_logistic_learning.py"),
             "kernels/test_near_rows.py",
         ),
+        (
+            *("learning/weights", "learning/features", "learning/test_logistic_learning.py"),
+            *("kernels/test_near_rows.py", "learning/test_optimise.py"),
+        ),
     ),
-    Target("kernels", ("kernels/lem/*.py",), ("learning/lem", "models/test_feature_trees.py")),
+    Target(
+        "kernels",
+        ("kernels/lem/*.py",),
+        ("learning/lem", "models/test_feature_trees.py"),
+        ("learning/lem", "models/test_feature_trees.py"),
+    ),
     Target("scores", ("scoring/*.py", "inference/score.py"), ("scoring", "inference", "models")),
     Target("models", ("models/*.py",), ("models", "scoring/test_scores.py")),
     Target(
