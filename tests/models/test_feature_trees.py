@@ -192,6 +192,24 @@ def test_figure_1_of_the_paper():
     ]  # fmt: skip
 
 
+def test_equal_subtrees_are_counted_once_when_merged():
+    one, two, three = ((0, 1),), ((1, 1),), ((2, 1),)
+    # Both A-nodes of the root's F-node lead to F-nodes that are equal, with all below them.
+    edges = [[0], [1], [2], [3], [], [4], [], [], [], [], []]
+    tree = tree_of([one, two, two, three, three], edges, grouped_variables(3))
+    assert tree.describe() == {
+        "n_vars": 3,
+        "n_groups": 0,
+        "n_a_nodes": 10,
+        "n_f_nodes": 5,
+        "n_leaves": 6,
+        "n_tables": 0,
+        "longest_feature": 1,
+        "depth": 3,
+        "n_a_nodes_merged": 6,
+    }
+
+
 def test_groups_are_checked():
     for groups, message in (
         ([(0,)], "expected 2 to 254 columns, got 1"),

@@ -59,7 +59,7 @@ def _changed(node):
         yield "condition", new
     elif isinstance(node, ast.Constant):
         yield from _changed_constant(node)
-    elif isinstance(node, ast.Return) and node.value is not None:
+    elif isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
         new.value = ast.Constant(None)
         yield "return", new
     elif isinstance(node, ast.Call):

@@ -36,6 +36,13 @@ def test_ratio_counts_only_beyond_the_free_size(tmp_path):
         read_limited(path, ExpansionLimit(max_ratio=2, free_bytes=99_999))
 
 
+def test_the_size_is_named_where_both_limits_are_the_same():
+    limit = ExpansionLimit(max_bytes=1000, max_ratio=10, free_bytes=1000)
+    limit.check("a.gz", 100, 1000)
+    with pytest.raises(InputError, match="expected at most 1 kB"):
+        limit.check("a.gz", 100, 1001)
+
+
 def test_files_without_compression_have_no_limit(tmp_path):
     path = tmp_path / "a.data"
     path.write_bytes(ZEROS[:1000])

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import itertools
+import math
 import os
 from pathlib import Path
 
@@ -135,6 +136,16 @@ def test_what_is_wrong_is_named(tmp_path, old, new, message):
     (tmp_path / "a.uai").write_text(UAI.replace(old, new, 1))
     with pytest.raises(InputError, match=message):
         load_model(tmp_path / "a.uai")
+
+
+def test_cells_of_value_1_give_no_feature(tmp_path):
+    path = tmp_path / "a.uai"
+    # The second factor has no variable: a constant.
+    path.write_text("MARKOV\n2\n2 2\n2\n2 0 1\n0\n4 1 2 1 0\n1 3\n")
+    network = load_model(path)
+    found = {tuple(network.features.literals(f)): float(network.weight[f]) for f in range(2)}
+    assert len(network.features) == 2
+    assert found == {((0, 0), (1, 1)): pytest.approx(math.log(2)), ((0, 1), (1, 1)): -math.inf}
 
 
 def test_limits(tmp_path):

@@ -907,7 +907,7 @@ def test_npz_with_a_feature_without_its_target(tmp_path):
 
 def test_edges_of_a_markov_network(tmp_path):
     write_edges(ISING, tmp_path / "a.csv")
-    text = (tmp_path / "a.csv").read_text()
+    text = (tmp_path / "a.csv").read_bytes().decode()
     assert text == 'source,target,weight\na,b,2.0\nb,"c,d",-3.0\n'
     with (tmp_path / "a.csv").open(newline="") as file:
         assert [row["target"] for row in csv.DictReader(file)] == ["b", "c,d"]

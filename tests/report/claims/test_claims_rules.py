@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from claim_cases import THREE, outcome, scores_of, scores_on, source
+from claim_cases import THREE, claim, outcome, scores_of, scores_on, source
 from mnlearn.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
@@ -95,7 +95,8 @@ def test_orders_of_magnitude(published, speedup, expected):
 def test_ranges_of_speedups(published, speedups, expected):
     scores = scores_on(a=[1.0] * 3, b=[float(s) for s in speedups])
     entry = {"kind": "speedup_range", "published": "10 to 100", "a": A, "b": B}
-    assert verdict(published, scores, **entry) == expected
+    found = outcome(published, scores, **entry)
+    assert (found.verdict, found.n_datasets) == (expected, 3)
 
 
 @pytest.mark.parametrize(
@@ -261,6 +262,19 @@ def test_wilcoxon(published, n_losses, printed, expected):
     assert lower == found
     against = outcome(published, losing(n_losses), a=B, b=A, **entry)
     assert against.verdict == (expected if "not" in str(printed) else CONTRADICTED)
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        (0.01, "p up to 0.05, within a factor of 2"),
+        ("p < 0.05", "p up to 0.05"),
+        ("not significant", "p above 0.05"),
+    ],
+)
+def test_the_rule_for_a_p_value_in_brief(published, printed, expected):
+    entry = {"kind": "wilcoxon", "published": printed, "datasets": ALL[:12]}
+    assert claim(published, losing(3), a=A, b=B, **entry).brief == expected
 
 
 def test_rank_sums_decide_the_direction_and_not_counts(published):

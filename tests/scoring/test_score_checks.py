@@ -1,0 +1,96 @@
+"""What scores refuse, which of them are exact, and the error of sampled ones."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from conftest import random_data, random_dependency_network, random_network
+from made_hidden_trees import random_hidden_tree
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals
+from mnlearn.inference.settings import Inference
+from mnlearn.models.features import features_of
+from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import any_model, circuits, hidden_trees, networks
+
+EXACT = Inference("exact")
+MARKOV = random_network(0)
+KINDS = [
+    pytest.param(networks, MARKOV, id="networks"),
+    pytest.param(circuits, compile_network(MARKOV), id="circuits"),
+    pytest.param(hidden_trees, random_hidden_tree(0, n_vars=6), id="hidden trees"),
+]
+
+
+@pytest.mark.parametrize(("scores", "model"), KINDS)
+def test_data_and_groups_are_checked(scores, model):
+    other, data = random_data(0, n_vars=5), random_data(0)
+    for score in (
+        lambda data, groups: scores.pll(model, data),
+        lambda data, groups: scores.ll(model, data),
+        lambda data, groups: scores.cll(model, data, groups),
+        lambda data, groups: scores.cmll(model, data, groups, EXACT, seed=0),
+    ):
+        with pytest.raises(InputError, match="expected 6 variables"):
+            score(other, [[0, 1]])
+    for score in (
+        lambda groups: scores.cll(model, data, groups),
+        lambda groups: scores.cmll(model, data, groups, EXACT, seed=0),
+    ):
+        with pytest.raises(InputError, match="variable 1 is in two groups"):
+            score([[0, 1], [1]])
+        with pytest.raises(InputError, match="6"):
+            score([[0, 6]])
+
+
+@pytest.mark.parametrize("score", ["ll", "cll"])
+def test_a_score_that_needs_a_joint_distribution_is_named(score):
+    groups = [] if score == "ll" else [[[0]]]
+    with pytest.raises(InputError, match=rf"^metric {score}: expected a Markov network"):
+        getattr(networks, score)(random_dependency_network(0), random_data(0, n_vars=5), *groups)
+
+
+def test_which_likelihoods_are_exact():
+    def independent(n_vars):
+        return markov_network(n_vars, features_of([[(0, 1)]]), [1.0])
+
+    assert networks.has_exact_likelihood(independent(MAX_ENUMERATED)) is True
+    assert networks.has_exact_likelihood(independent(MAX_ENUMERATED + 1)) is False
+    assert networks.has_exact_likelihood(random_dependency_network(0)) is False
+    assert circuits.has_exact_likelihood(compile_network(MARKOV)) is True
+    assert hidden_trees.has_exact_likelihood(random_hidden_tree(0)) is True
+
+
+def test_networks_that_cannot_be_enumerated_are_compiled():
+    n_vars = MAX_ENUMERATED + 1
+    network = markov_network(n_vars, features_of([[(0, 1), (n_vars - 1, 1)]]), [1.0])
+    data = random_data(0, n_vars=n_vars)
+    log_z = np.log(np.e + 3) + (n_vars - 2) * np.log(2)
+    both = data.rows[:, 0] & data.rows[:, -1]
+    assert_allclose(any_model.ll(network, data).per_row, both - log_z)
+    assert_allclose(any_model.marginal_ll(network, data).per_row, both - log_z)
+
+
+@pytest.mark.parametrize("n_batches", [1, 2, 5])
+def test_the_variance_of_sampled_scores_is_that_of_batch_means(n_batches):
+    rng = np.random.default_rng(0)
+    data = random_data(0, 30)
+    query = np.array([1, 4])
+    row_of = rng.integers(0, 3, data.n_rows)
+    batches = rng.uniform(0.2, 0.8, (3, n_batches, 2))
+    probability = batches.mean(axis=1)
+    marginals = Marginals(query, probability, row_of, batches)
+    values = data.rows[:, query]
+    p_own = np.where(values, probability[row_of], 1 - probability[row_of])
+    # The score is linear in the estimates to first order: one value of it for each batch.
+    expected = 0.0
+    for e in range(3):
+        per_batch = np.zeros(n_batches)
+        for i in np.flatnonzero(row_of == e):
+            for q in range(2):
+                sign = 1 if values[i, q] else -1
+                per_batch += sign * batches[e, :, q] * data.weight[i] / p_own[i, q]
+        if n_batches > 1:
+            expected += per_batch.var(ddof=1) / n_batches
+    assert_allclose(networks._sampling_variance(marginals, data, values, p_own), expected)
