@@ -267,14 +267,15 @@ def test_wilcoxon(published, n_losses, printed, expected):
 @pytest.mark.parametrize(
     ("printed", "expected"),
     [
-        (0.01, "p up to 0.05, within a factor of 2"),
+        (0.01, "p up to 0.05, within a factor of 10"),
         ("p < 0.05", "p up to 0.05"),
         ("not significant", "p above 0.05"),
     ],
 )
 def test_the_rule_for_a_p_value_in_brief(published, printed, expected):
     entry = {"kind": "wilcoxon", "published": printed, "datasets": ALL[:12]}
-    assert claim(published, losing(3), a=A, b=B, **entry).brief == expected
+    found = claim(published, losing(3), a=A, b=B, **entry)
+    assert found.brief == f"Wilcoxon test, {expected}"
 
 
 def test_rank_sums_decide_the_direction_and_not_counts(published):
