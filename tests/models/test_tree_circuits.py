@@ -7,11 +7,7 @@ import pytest
 
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.learning.latent_trees.chow_liu import (
-    maximum_spanning_tree,
-    mutual_information,
-    pair_probabilities,
-)
+from mnlearn.learning.latent_trees.chow_liu import PairTables, count_pairs, pair_probabilities
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
@@ -58,9 +54,11 @@ def test_the_tree_is_the_best_of_all_trees():
     rows[:, 3] = np.where(rng.random(300) < 0.8, rows[:, 0], rows[:, 3])
     rows[:, 1] = np.where(rng.random(300) < 0.7, rows[:, 3], rows[:, 1])
     data = merge_rows(rows)
-    pairs = pair_probabilities(data, 1.0)
-    weight = mutual_information(pairs)
-    parent = maximum_spanning_tree(weight)
+    tables = PairTables(data, 1.0)
+    weight = information_by_definition(pair_probabilities(data, 1.0))
+    for v in range(4):
+        np.testing.assert_allclose(tables.information(v), weight[v], atol=2e-12)
+    parent = tables.tree()
     total = sum(weight[v, parent[v]] for v in range(1, 4))
     edges = list(itertools.combinations(range(4), 2))
     best = max(
@@ -70,6 +68,34 @@ def test_the_tree_is_the_best_of_all_trees():
         and not any(set(c) <= set(chosen) for c in _triangles())
     )
     assert total == pytest.approx(best)
+
+
+def information_by_definition(pairs):
+    """The mutual information of each pair."""
+    n_vars = pairs.shape[2]
+    out = np.zeros((n_vars, n_vars))
+    for u, v, a, b in itertools.product(range(n_vars), range(n_vars), (0, 1), (0, 1)):
+        p = pairs[:, :, u, v]
+        out[u, v] += p[a, b] * np.log(p[a, b] / (pairs[a, :, u, 0].sum() * pairs[b, :, v, 0].sum()))
+    return out
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "fractions"])
+@pytest.mark.parametrize(("n_vars", "n_rows"), [(1, 3), (5, 64), (70, 150), (33, 20_000)])
+def test_counts_of_pairs(weights, n_vars, n_rows):
+    rng = np.random.default_rng(n_vars)
+    rows = (rng.random((n_rows, n_vars)) < 0.3).astype(np.uint8)
+    given = {
+        "none": None,
+        "whole": rng.integers(1, 1000, n_rows),
+        "fractions": rng.uniform(0.1, 2, n_rows),
+    }[weights]
+    data = merge_rows(rows, given)
+    weight = np.ones(n_rows) if given is None else given
+    expected = (rows * weight[:, None]).T @ rows.astype(float)
+    found = count_pairs(data)
+    assert found.dtype == (np.float64 if weights == "fractions" else np.int32)
+    np.testing.assert_allclose(found, expected, rtol=1e-12 if weights == "fractions" else 0)
 
 
 def _triangles():
@@ -83,7 +109,7 @@ def test_learned_tree_has_the_likelihood_of_its_tables():
     assert fitted.model.names == tuple("abcde")
     assert log_partition(fitted.model) == pytest.approx(0.0, abs=1e-12)
     pairs = pair_probabilities(data, 1.0)
-    parent = maximum_spanning_tree(mutual_information(pairs))
+    parent = PairTables(data, 1.0).tree()
     single = pairs.sum(axis=1)[:, :, 0]
     expected = np.zeros(data.n_rows)
     for v in range(5):

@@ -7,12 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.latent_trees.chow_liu import (
-    conditional_probabilities,
-    maximum_spanning_tree,
-    mutual_information,
-    pair_probabilities,
-)
+from mnlearn.learning.latent_trees.chow_liu import PairTables, conditional_probabilities
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
@@ -30,16 +25,16 @@ class ChowLiu(Learner):
     def learn(self, task: Task) -> Fitted:
         """Return the tree of one pseudocount (Chow & Liu 1968)."""
         began = time.monotonic()
-        pairs = pair_probabilities(task.train, self.pseudocount)
-        parent = maximum_spanning_tree(mutual_information(pairs))
+        pairs = PairTables(task.train, self.pseudocount)
+        parent = pairs.tree()
         n_vars = task.train.n_vars
         log_prob = np.zeros((n_vars, 2, 2))
         with np.errstate(divide="ignore"):
             for v in range(n_vars):
                 if parent[v] == NO_PARENT:
-                    log_prob[v, 0] = np.log(pairs[:, :, v, 0].sum(axis=1))
+                    log_prob[v, 0] = np.log(pairs.single(v))
                 else:
-                    table = pairs[:, :, parent[v], v]
+                    table = pairs.joint(parent[v], v)
                     log_prob[v] = np.log(conditional_probabilities(table))
         model = tree_circuit(parent, log_prob, n_vars, task.train.names)
         details = {"n_edges": model.n_edges}

@@ -4,11 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.latent_trees.chow_liu import (
-    maximum_spanning_tree,
-    mutual_information,
-    pair_probabilities,
-)
+from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.models.hidden_tree import HiddenTree
 
 STARTS = ("clusters", "random")
@@ -38,8 +34,7 @@ def start_tree(data: Dataset, n_states: int, start: str, rng: np.random.Generato
     rng : numpy.random.Generator
         The source of all random numbers.
     """
-    weight = mutual_information(pair_probabilities(data, _PAIRS))
-    parent = maximum_spanning_tree(weight).astype(np.int32)
+    parent = PairTables(data, _PAIRS).tree().astype(np.int32)
     if start == "random":
         transition, emission = _random_tables(data, n_states, rng)
     else:

@@ -1,15 +1,98 @@
 """The tree of most mutual information between binary variables (Chow & Liu 1968)."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.pair_counts import add_pair_counts
 from mnlearn.models.tree_circuit import NO_PARENT
+
+# Numbers of examples below this are counted in integers of 32 bits.
+_MOST_COUNTED = 2**31
+# Columns that are packed together, which bounds the memory.
+_COLUMNS = 64
+
+
+class PairTables:
+    """The tables of all pairs of variables, computed from counts when they are asked for.
+
+    Parameters
+    ----------
+    data : Dataset
+        The examples.
+    pseudocount : float
+        Added to each cell of the table of each pair.
+    """
+
+    def __init__(self, data: Dataset, pseudocount: float) -> None:
+        self.n_vars = data.n_vars
+        self._n_examples, self._pseudocount = data.n_examples, pseudocount
+        self._both = count_pairs(data)
+        self._ones = np.diag(self._both).astype(np.float64)
+        first = self._tables(self._both[0], self._ones, self._ones[0])
+        self._single = first.sum(axis=1)
+
+    def _tables(
+        self,
+        both: NDArray,
+        u_ones: NDArray[np.float64] | float,
+        v_ones: NDArray[np.float64] | float,
+    ) -> NDArray[np.float64]:
+        """Return P(X_u = a, X_v = b) at [a, b, ...] from the weights of ones."""
+        n = self._n_examples
+        cells = [[n - u_ones - v_ones + both, v_ones - both], [u_ones - both, both + 0.0]]
+        return (np.array(cells) + self._pseudocount) / (n + 4.0 * self._pseudocount)
+
+    def joint(self, u: int, v: int) -> NDArray[np.float64]:
+        """Return P(X_u = a, X_v = b) at [a, b]."""
+        return self._tables(self._both[u, v], self._ones[u], self._ones[v])
+
+    def single(self, v: int) -> NDArray[np.float64]:
+        """Return P(X_v = a) at [a]."""
+        return self._single[:, v]
+
+    def information(self, u: int) -> NDArray[np.float64]:
+        """Return the mutual information of one variable and each other, in nats, (n_vars,)."""
+        pairs = self._tables(self._both[u], self._ones[u], self._ones)
+        return mutual_information(pairs, self._single[:, u], self._single)
+
+    def tree(self) -> NDArray[np.int64]:
+        """Return the parent of each variable in the tree of most information."""
+        return maximum_spanning_tree(self.n_vars, self.information)
+
+
+def count_pairs(data: Dataset) -> NDArray:
+    """Return the weight of the examples in which two variables are 1, shape (n_vars, n_vars).
+
+    The dtype is int32 if all weights are whole numbers, else float64.
+    """
+    weight = data.weight
+    if data.n_examples >= _MOST_COUNTED or (weight != np.floor(weight)).any():
+        return (data.rows * weight[:, None]).T @ data.rows.astype(np.float64)
+    out = np.zeros((data.n_vars, data.n_vars), np.int32)
+    whole = weight.astype(np.int64)
+    for bit in range(int(whole.max()).bit_length()):
+        kept = np.flatnonzero(whole >> bit & 1)
+        if len(kept):
+            add_pair_counts(_packed_columns(data.rows, kept), 1 << bit, out)
+    return out
+
+
+def _packed_columns(rows: NDArray[np.uint8], kept: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the columns of some rows as bits, shape (n_vars, n_words)."""
+    out = np.zeros((rows.shape[1], -(-len(kept) // 64) * 8), np.uint8)
+    for begin in range(0, rows.shape[1], _COLUMNS):
+        part = rows[kept, begin : begin + _COLUMNS].T
+        bits = np.packbits(part, axis=1, bitorder="little")
+        out[begin : begin + _COLUMNS, : bits.shape[1]] = bits
+    return out.view(np.uint64)
 
 
 def pair_probabilities(data: Dataset, pseudocount: float) -> NDArray[np.float64]:
     """Return P(X_u = a, X_v = b) at [a, b, u, v], float64 of shape (2, 2, n_vars, n_vars)."""
-    both = (data.rows * data.weight[:, None]).T @ data.rows.astype(np.float64)
+    both = count_pairs(data)
     ones = np.diag(both)
     table = np.empty((2, 2, *both.shape))
     table[1, 1] = both
@@ -29,36 +112,44 @@ def conditional_probabilities(table: NDArray[np.float64]) -> NDArray[np.float64]
     return np.divide(table, given, out=out, where=given > 0)
 
 
-def mutual_information(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mutual information of each pair in nats, float64 of shape (n_vars, n_vars)."""
-    single = pairs.sum(axis=1)[:, :, 0]
-    total = np.zeros(pairs.shape[2:])
+def mutual_information(
+    pairs: NDArray[np.float64], u_single: NDArray[np.float64], v_single: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the mutual information of one variable u and each variable v, in nats, (n_vars,).
+
+    pairs : float64, (2, 2, n_vars): P(X_u = a, X_v = b) at [a, b, v]. u_single : float64, (2,), and
+        v_single : float64, (2, n_vars): the probabilities of the values of each.
+    """
+    total = np.zeros(pairs.shape[2])
     for a in (0, 1):
         for b in (0, 1):
             p = pairs[a, b]
             with np.errstate(divide="ignore", invalid="ignore"):
-                term = p * np.log(p / np.outer(single[a], single[b]))
+                term = p * np.log(p / (u_single[a] * v_single[b]))
             total += np.where(p > 0, term, 0.0)
     # Pairs that differ by rounding errors only are equal, on every machine.
     return np.round(total, 12)
 
 
-def maximum_spanning_tree(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+def maximum_spanning_tree(
+    n: int, weight: Callable[[int], NDArray[np.float64]]
+) -> NDArray[np.int64]:
     """Return the parent of each node in the tree of greatest weight rooted at node 0 (Prim).
 
-    weight : float64, symmetric. Of equal edges the one to the first node is taken.
+    weight : returns the weights of the edges of one node, float64 of shape (n,); asked once for
+        each node. Of equal edges the one to the first node is taken.
     """
-    n = len(weight)
     parent = np.zeros(n, np.int64)
     parent[0] = NO_PARENT
-    best = weight[0].copy()
+    best = weight(0).copy()
     best[0] = -np.inf
     outside = np.ones(n, bool)
     outside[0] = False
     for _ in range(n - 1):
         v = int(np.argmax(np.where(outside, best, -np.inf)))
         outside[v] = False
-        closer = outside & (weight[v] > best)
-        best[closer] = weight[v][closer]
+        own = weight(v)
+        closer = outside & (own > best)
+        best[closer] = own[closer]
         parent[closer] = v
     return parent

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import expected_counts_given
 from mnlearn.learning.latent_trees.chow_liu import (
-    maximum_spanning_tree,
-    mutual_information,
+    PairTables,
     pair_probabilities,
 )
 from mnlearn.learning.latent_trees.distances import Distances, information_distances
@@ -85,8 +84,9 @@ def learn_latent_tree(
     """
     _check_data(data)
     pairs = pair_probabilities(data, pseudocount)
+    parent = PairTables(data, pseudocount).tree()
     tree = run_em(
-        _find_chow_liu_tree(pairs), data, pseudocount, n_iterations=1, tolerance=tolerance
+        _observed_tree(parent, pairs), data, pseudocount, n_iterations=1, tolerance=tolerance
     )
     search = _Search(tree, data, pseudocount, n_iterations=trial_iterations, tolerance=tolerance)
     _regroup(search, _Grouping(pairs, GROUPINGS[grouping]))
@@ -98,8 +98,8 @@ def learn_latent_tree(
     return run_em(search.tree, data, pseudocount, n_iterations=n_iterations, tolerance=tolerance)
 
 
-def _find_chow_liu_tree(pairs: NDArray[np.float64]) -> LatentTree:
-    parent = maximum_spanning_tree(mutual_information(pairs))
+def _observed_tree(parent: NDArray[np.int64], pairs: NDArray[np.float64]) -> LatentTree:
+    """Return the tree over the observed variables alone."""
     tables = {}
     for v in range(1, len(parent)):
         u, w = sorted((int(parent[v]), v))
