@@ -1,6 +1,7 @@
 """Junction trees against enumeration: likelihoods, marginals, circuits, networks, files."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,6 +70,14 @@ def enumerated(tree):
 @pytest.fixture(params=SEEDS)
 def tree(request):
     return random_tree(request.param)
+
+
+def test_the_spans_of_the_cliques_are_checked():
+    whole = build(
+        grouped_variables(2), [(0,), (1,)], [NO_PARENT, NO_PARENT], np.random.default_rng(0)
+    )
+    with pytest.raises(InputError, match="JunctionTree, start: expected positions from 0 to 2"):
+        replace(whole, clique_start=np.array([0, 1, 3]))
 
 
 def test_likelihoods_and_the_distributions_of_cliques(tree):

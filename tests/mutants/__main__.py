@@ -149,15 +149,17 @@ def run_tests(group, chosen, most_seconds, change=None, compiled=False):
 
     compiled : kernels are compiled, in an empty cache; else they are plain functions.
     """
-    with tempfile.TemporaryDirectory() as cache:
+    with tempfile.TemporaryDirectory() as folder:
+        # Other runs of pytest clear the common folder of temporary files.
+        options = [*OPTIONS, f"--basetemp={folder}/tests", "-m", "not slow", "-x"]
 
         def work():
             if change is not None:
                 change()
             if compiled:
-                numba.config.CACHE_DIR = cache
+                numba.config.CACHE_DIR = f"{folder}/kernels"
             prepare(None if compiled else group)
-            return int(pytest.main([*OPTIONS, "-m", "not slow", "-x", *chosen]))
+            return int(pytest.main([*options, *chosen]))
 
         return in_fork(work, most_seconds)
 

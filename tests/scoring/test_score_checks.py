@@ -72,6 +72,38 @@ def test_networks_that_cannot_be_enumerated_are_compiled():
     assert_allclose(any_model.marginal_ll(network, data).per_row, both - log_z)
 
 
+def test_scores_of_a_single_example_have_no_standard_error():
+    assert networks.ll(MARKOV, random_data(0, 1)).standard_error == 0.0
+    assert networks.ll(MARKOV, random_data(0, 20)).standard_error > 0.0
+
+
+def test_whether_inference_converged_is_known_of_approximations_only():
+    data, groups = random_data(0), [[0, 3], [1, 2]]
+    assert networks.cmll(MARKOV, data, groups, EXACT, seed=0).converged is None
+    bp = Inference("bp", iterations=100, tolerance=1e-6)
+    assert networks.cmll(MARKOV, data, groups, bp, seed=0).converged == 1.0
+    stopped = Inference("bp", iterations=1, tolerance=1e-12)
+    assert networks.cmll(MARKOV, data, groups, stopped, seed=0).converged < 1.0
+
+
+def test_estimates_of_models_with_an_exact_likelihood_are_exact():
+    data = random_data(0)
+    bp = Inference("bp", iterations=100, tolerance=1e-6)
+    for _, model in KINDS[1].values, KINDS[2].values:
+        found = any_model.approximate_ll(model, data, bp)
+        assert_allclose(found.per_row, any_model.ll(model, data).per_row)
+        assert found.converged is None
+    # Belief propagation is exact on a tree, and mean field is a bound.
+    tree = markov_network(3, features_of([[(0, 1), (1, 1)], [(1, 1), (2, 1)]]), [1.0, -0.7])
+    data = random_data(0, n_vars=3)
+    exact = any_model.ll(tree, data).mean
+    found = any_model.approximate_ll(tree, data, bp)
+    assert found.mean == pytest.approx(exact, abs=1e-6)
+    assert found.converged == 1.0
+    field = Inference("meanfield", iterations=100, tolerance=1e-6)
+    assert any_model.approximate_ll(tree, data, field).mean > exact + 1e-4
+
+
 @pytest.mark.parametrize("n_batches", [1, 2, 5])
 def test_the_variance_of_sampled_scores_is_that_of_batch_means(n_batches):
     rng = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition, log_value, marginals
 from mnlearn.inference.evidence import domains_of, parse_evidence
-from mnlearn.models.discrete import DiscreteVariable, network_of
+from mnlearn.models.discrete import DiscreteVariable, Factor, junction_tree_of, network_of
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.tree_models import circuit_of
@@ -146,6 +146,17 @@ def test_cells_of_value_1_give_no_feature(tmp_path):
     found = {tuple(network.features.literals(f)): float(network.weight[f]) for f in range(2)}
     assert len(network.features) == 2
     assert found == {((0, 0), (1, 1)): pytest.approx(math.log(2)), ((0, 1), (1, 1)): -math.inf}
+
+
+def test_factors_whose_product_is_0_everywhere():
+    at_0, at_1 = Factor((0,), np.array([1.0, 0.0])), Factor((0,), np.array([0.0, 1.0]))
+    with pytest.raises(InputError, match="all states have the value 0"):
+        junction_tree_of([2, 3], [at_0, at_1])
+    whole = junction_tree_of([2, 3], [at_0, Factor((0, 1), np.array([[1, 0, 3], [0, 0, 0.0]]))])
+    assert whole.n_cliques == 2
+    rows = np.array([[1, 0, 1, 0, 0], [1, 0, 0, 0, 1], [1, 0, 0, 1, 0], [0, 1, 1, 0, 0]], np.uint8)
+    found = np.exp(log_value(circuit_of(whole), rows[:, -(whole.n_vars) :]))
+    np.testing.assert_allclose(found, [0.25, 0.75, 0, 0], atol=1e-12)
 
 
 def test_limits(tmp_path):
