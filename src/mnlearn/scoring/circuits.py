@@ -1,18 +1,16 @@
 """Scores of arithmetic circuits: PLL, CMLL, CLL and LL, all of them exact."""
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_partition, log_value
+from mnlearn.inference.circuits.exact import conditionals, log_partition, log_value
 from mnlearn.inference.circuits.flips import flip_log_odds
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
+from mnlearn.inference.score import Groups, Score, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.scoring import exact
 
 
 def pll(circuit: ArithmeticCircuit, data: Dataset, threads: int = 1) -> Score:
@@ -42,26 +40,12 @@ def cmll(
 
     Marginals are exact: `inference` and `seed` have no effect.
     """
-    check_variables(circuit, data)
-    check_groups(groups, data.n_vars)
-    per_row = np.zeros(data.n_rows)
-    for group in groups:
-        p = conditionals(circuit, _without(data.rows, group), threads)[1][:, group]
-        p_own = np.where(data.rows[:, group], p[:, :, 1], p[:, :, 0])
-        with np.errstate(divide="ignore"):
-            per_row += np.log(p_own).sum(axis=1)
-    return score_of(per_row, data)
+    return exact.cmll(circuit, data, groups, conditionals, threads)
 
 
 def cll(circuit: ArithmeticCircuit, data: Dataset, groups: Groups, threads: int = 1) -> Score:
     """Return the conditional log-likelihood; see `scoring.any_model.cll`."""
-    check_variables(circuit, data)
-    check_groups(groups, data.n_vars)
-    per_row = np.zeros(data.n_rows)
-    own = log_value(circuit, data.rows, threads)
-    for group in groups:
-        per_row += own - log_value(circuit, _without(data.rows, group), threads)
-    return score_of(per_row, data)
+    return exact.cll(circuit, data, groups, log_value, threads)
 
 
 def ll(circuit: ArithmeticCircuit, data: Dataset, threads: int = 1) -> Score:
@@ -73,10 +57,3 @@ def ll(circuit: ArithmeticCircuit, data: Dataset, threads: int = 1) -> Score:
 def has_exact_likelihood(circuit: ArithmeticCircuit) -> bool:
     """Return True: `ll` is exact and cheap for every circuit."""
     return True
-
-
-def _without(rows: NDArray[np.uint8], group: Sequence[int]) -> NDArray[np.uint8]:
-    """Return the rows with the values of a group of variables unknown."""
-    evidence = rows.copy()
-    evidence[:, group] = UNKNOWN
-    return evidence

@@ -1,0 +1,63 @@
+"""CMLL and CLL of models that sum variables out exactly."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.inference.circuits.evaluation import UNKNOWN
+from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
+
+Rows = NDArray[np.uint8]
+Values = NDArray[np.float64]
+
+
+def cmll(
+    model: Any,
+    data: Dataset,
+    groups: Groups,
+    conditionals: Callable[[Any, Rows, int], tuple[Values, Values]],
+    threads: int,
+) -> Score:
+    """Return the conditional marginal log-likelihood; see `scoring.any_model.cmll`.
+
+    conditionals : returns, as its second value, P(X_v = x | evidence) of each row of evidence.
+    """
+    check_variables(model, data)
+    check_groups(groups, data.n_vars)
+    per_row = np.zeros(data.n_rows)
+    for group in groups:
+        p = conditionals(model, _without(data.rows, group), threads)[1][:, group]
+        p_own = np.where(data.rows[:, group], p[:, :, 1], p[:, :, 0])
+        with np.errstate(divide="ignore"):
+            per_row += np.log(p_own).sum(axis=1)
+    return score_of(per_row, data)
+
+
+def cll(
+    model: Any,
+    data: Dataset,
+    groups: Groups,
+    log_value: Callable[[Any, Rows, int], Values],
+    threads: int,
+) -> Score:
+    """Return the conditional log-likelihood; see `scoring.any_model.cll`.
+
+    log_value : returns the log-probability of each row of evidence, up to a constant.
+    """
+    check_variables(model, data)
+    check_groups(groups, data.n_vars)
+    per_row = np.zeros(data.n_rows)
+    own = log_value(model, data.rows, threads)
+    for group in groups:
+        per_row += own - log_value(model, _without(data.rows, group), threads)
+    return score_of(per_row, data)
+
+
+def _without(rows: Rows, group: Sequence[int]) -> Rows:
+    """Return the rows with the values of a group of variables unknown."""
+    evidence = rows.copy()
+    evidence[:, group] = UNKNOWN
+    return evidence
