@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.circuits.determinism import find_overlap
 from mnlearn.kernels.circuits.validity import find_fault, scopes
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import trees_of_leaves
@@ -128,6 +129,17 @@ class ArithmeticCircuit:
             "n_edges": self.n_edges,
             "n_parameters": len(self.weight),
         }
+
+    def is_deterministic(self) -> bool:
+        """Tell whether the terms of each sum exclude each other by the values of variables.
+
+        Then the most probable state is exact. Where False, terms may overlap: variables that were
+        summed out are maximised over too.
+        """
+        n_words = -(-self.n_vars // 64)
+        fixed = np.empty((self.n_nodes, 2, n_words), np.uint64)
+        layout = (self.is_sum, self.start, self.child, self.n_leaves)
+        return bool(find_overlap(*layout, self.n_vars, fixed) < 0)
 
     def check(self) -> None:
         """Check that all sums are smooth and all products decomposable, as marginals need.

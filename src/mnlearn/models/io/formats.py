@@ -190,7 +190,8 @@ def _listed(forms: Iterable[str]) -> str:
 def describe(model: Model) -> dict[str, Any]:
     """Return the kind of a model, its sizes, and which queries it answers exactly if not all."""
     record = {"kind": words_for(type(model)).split(" ", 1)[1], **model.describe()}
-    if isinstance(model, HiddenTree):
+    hidden = isinstance(model, ArithmeticCircuit) and not model.is_deterministic()
+    if hidden or isinstance(model, HiddenTree):
         record |= {
             "exact": "log-likelihood, marginals given evidence, samples",
             "not_exact": "most probable state (hidden variables are maximised too)",

@@ -1,0 +1,55 @@
+"""Which circuits have an exact most probable state: those whose sums are choices."""
+
+import re
+
+import numpy as np
+import pytest
+
+from command import succeed
+from conftest import random_network
+from made_circuits import grown
+from made_hidden_trees import random_hidden_tree
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.models.circuit import product_of_marginals
+from mnlearn.models.hidden_tree_circuit import circuit_of
+from mnlearn.models.io.formats import describe, save_model
+from mnlearn.models.mixture_circuit import mixture_circuit
+from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from oracles import all_states
+
+
+def has_overlap(circuit):
+    """Whether two terms of a sum are above 0 in one state, by evaluation of all states."""
+    first = circuit.n_leaves
+    for x in all_states(circuit.n_vars):
+        value = np.ones(circuit.n_nodes)
+        value[: 2 * circuit.n_vars : 2], value[1 : 2 * circuit.n_vars : 2] = x == 0, x == 1
+        for i, is_sum in enumerate(circuit.is_sum):
+            terms = value[circuit.child[circuit.start[i] : circuit.start[i + 1]]]
+            value[first + i] = terms.sum() if is_sum else terms.prod()
+            if is_sum and np.count_nonzero(terms) > 1:
+                return True
+    return False
+
+
+def tree_over(n_tree, n_vars):
+    parent = np.array([NO_PARENT, *range(n_tree - 1)])
+    return tree_circuit(parent, np.log(np.full((n_tree, 2, 2), 0.5)), n_vars)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_circuits_that_are_grown_or_compiled_are_choices(seed):
+    for circuit in (grown(seed)[0], compile_network(random_network(seed)), tree_over(5, 5)):
+        assert circuit.is_deterministic()
+        assert not has_overlap(circuit)
+        assert "not_exact" not in describe(circuit)
+
+
+def test_circuits_with_hidden_variables_are_not(tmp_path):
+    one, other = (product_of_marginals(np.full(3, p)) for p in (0.2, 0.7))
+    mixture = mixture_circuit([one, other], np.log([0.5, 0.5]))
+    for circuit in (mixture, tree_over(5, 3), circuit_of(random_hidden_tree(1, 3, 2))):
+        assert not circuit.is_deterministic()
+        assert has_overlap(circuit)
+    save_model(mixture, tmp_path / "a.ac")
+    assert re.search("not exact +most probable state", succeed(f"info {tmp_path / 'a.ac'}").output)
