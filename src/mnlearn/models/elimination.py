@@ -43,9 +43,9 @@ def min_fill_order(n_vars: int, scopes: Iterable[Sequence[int]]) -> tuple[list[i
             if b not in near[a]:
                 near[a].add(b)
                 near[b].add(a)
-                changed |= near[a] & near[b]
         for u in near[v]:
             near[u].discard(v)
+        # The neighbours are a clique now, so these have the common neighbours of each new edge too.
         for u in near[v]:
             changed |= near[u]
         for w in changed & left:
