@@ -1,0 +1,279 @@
+"""Files of Libra: what they mean by their grammar, and examples."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracles
+from libra_oracle import factor_text, factor_value, libra_factors
+from made_models import assert_equal_models, modest, states, written
+from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.models.io.libra import read_dn, read_mn, write_dn
+
+
+@given(st.data())
+@modest
+def test_mn_has_libras_semantics(tmp_path, data):
+    n_vars = data.draw(st.integers(1, 5))
+    factors = data.draw(st.lists(libra_factors(n_vars), max_size=5))
+    body = "".join(data.draw(factor_text(factor)) for factor in factors)
+    text = ",".join(["2"] * n_vars) + "\nMN {\n" + body + "}\n"
+    if data.draw(st.booleans()):
+        text = text.replace("\n", "\r\n")
+    path = tmp_path / "a.mn"
+    path.write_bytes(text.encode())
+    network = read_mn(path)
+    rows = states(n_vars)
+    expected = np.array([sum(factor_value(f, row) for f in factors) for row in rows.tolist()])
+    got = network.log_potential(rows)
+    # Constants are dropped; a potential is defined up to one.
+    np.testing.assert_allclose(got - got[0], expected - expected[0], atol=1e-10)
+
+
+@given(st.data())
+@modest
+def test_dn_has_libras_semantics(tmp_path, data):
+    n_vars = data.draw(st.integers(1, 5))
+    cpds = [data.draw(st.lists(libra_factors(n_vars), max_size=3)) for _ in range(n_vars)]
+    order = data.draw(st.permutations(range(n_vars)))
+    text = ",".join(["2"] * n_vars) + "\nDN {\n"
+    for v in order:
+        text += f"v{v} {{\n" + "".join(data.draw(factor_text(f)) for f in cpds[v]) + "}\n"
+    path = tmp_path / "a.dn"
+    path.write_text(text + "}\n")
+    rows = states(n_vars)
+    got = oracles.log_odds_matrix(read_dn(path), rows)
+    for i, row in enumerate(rows.tolist()):
+        for v in range(n_vars):
+            zero, one = [*row[:v], 0, *row[v + 1 :]], [*row[:v], 1, *row[v + 1 :]]
+            expected = sum(factor_value(f, one) - factor_value(f, zero) for f in cpds[v])
+            assert got[i, v] == pytest.approx(expected, abs=1e-10)
+
+
+def test_mn_example(tmp_path):
+    network = read_mn(written(tmp_path, "a.mn", """2,2,2
+MN {
+1.200000e+00 +v0_1 -v1_1
+-inf +v0_0 +v1_1
+-3.000000e-01
+features {
+5.000000e-01 +v0_1 +v1_0
+-2.000000e-01 -v1_0
+}
+
+table {
+1.000000e-01 +v0_1 +v2_1
+2.000000e-01 +v0_0 +v2_1
+3.000000e-01 +v0_1 +v2_0
+4.000000e-01 +v0_0 +v2_0
+}
+
+tree {
+(v1_1
+    (v0_0 -1.000000e+00 2.500000e-01)
+    (v2_1 inf 0.000000e+00))
+}
+
+}
+"""))  # fmt: skip
+    # The constant -0.3 of every state is dropped.
+    rows = np.array([[1, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 0, 1]], np.uint8)
+    expected = [1.2 + 0.5 + 0.3, 0.4, -0.2 + 0.3 + 0.25, -0.2 + 0.1 + 0.25, -np.inf, np.inf]
+    np.testing.assert_allclose(network.log_potential(rows), expected, rtol=1e-14)
+    assert network.names is None
+
+
+def test_dn_example(tmp_path):
+    network = read_dn(written(tmp_path, "b.dn", """2,2,2
+DN {
+v0 {
+tree {
+(v2_1
+    (v0_0 -1.053605e-01 -2.302585e+00)
+    (v1_0
+        (v0_0 -6.931472e-01 -6.931472e-01)
+        (v0_0 -inf 0.000000e+00)))
+}
+
+}
+v1 {
+5.000000e-01 +v1_1
+-1.250000e+00 +v0_1 +v1_1
+}
+v2 {
+tree {
+(v0_1
+    (v2_0 -6.931472e-01 -6.931472e-01)
+    (v2_0 -inf -6.931472e-01))
+}
+
+}
+}
+"""))  # fmt: skip
+    rows = states(3)
+    p = 1 / (1 + np.exp(-oracles.log_odds_matrix(network, rows)))
+    x0, x1, x2 = rows.T
+    np.testing.assert_allclose(p[x2 == 1, 0], 0.1, atol=1e-6)
+    np.testing.assert_allclose(p[(x2 == 0) & (x1 == 0), 0], 0.5, rtol=1e-12)
+    assert np.all(p[(x2 == 0) & (x1 == 1), 0] == 1)
+    np.testing.assert_allclose(p[x0 == 0, 1], 0.62246, atol=1e-5)
+    np.testing.assert_allclose(p[x0 == 1, 1], 0.32082, atol=1e-5)
+    np.testing.assert_allclose(p[x0 == 1, 2], 0.5, rtol=1e-12)
+    assert np.all(p[x0 == 0, 2] == 1)
+    trees = network.trees
+    assert trees.split_var.tolist() == [2, 1, -1, -1, -1, -1, 0, -1, -1]
+    np.testing.assert_array_equal(trees.log_prob[3], [-np.inf, 0.0])
+    np.testing.assert_array_equal(trees.log_prob[7], [-np.inf, 0.0])
+    np.testing.assert_allclose(np.exp(trees.log_prob[1]), [0.25, 0.75], rtol=1e-6)
+    assert [network.features.literals(f) for f in range(2)] == [[(1, 1)], [(0, 1), (1, 1)]]
+    assert network.target.tolist() == [1, 1]
+
+
+def test_tables_and_negated_features_example(tmp_path):
+    network = read_dn(written(tmp_path, "c.dn", """2,2,2
+DN {
+v0 {
+table {
+-1.203973e+00 +v0_1
+-3.566749e-01 +v0_0
+}
+
+}
+v1 {
+table {
+-1.053605e-01 +v0_1 +v1_1
+-2.302585e+00 +v0_1 +v1_0
+-inf +v0_0 +v1_1
+0.000000e+00 +v0_0 +v1_0
+}
+
+}
+v2 {
+features {
+1.500000e+00 +v0_1 -v2_0
+7.500000e-01 -v1_0 +v2_1
+-inf +v0_0 +v2_1
+}
+
+}
+}
+"""))  # fmt: skip
+    log_odds = oracles.log_odds_matrix(network, states(3)).reshape(2, 2, 2, 3)
+    np.testing.assert_allclose(log_odds[..., 0], np.log(0.3 / 0.7), atol=1e-6)
+    np.testing.assert_allclose(log_odds[1, ..., 1], np.log(0.9 / 0.1), atol=1e-6)
+    assert np.all(log_odds[0, ..., 1] == -np.inf)
+    np.testing.assert_array_equal(log_odds[:, :, 0, 2], [[-np.inf, -np.inf], [1.5, 2.25]])
+    assert network.trees.split_var.tolist() == [-1, 0, -1, -1, -1]
+    np.testing.assert_array_equal(network.trees.log_prob[2], [0.0, -np.inf])
+
+
+def test_loose_layout_example(tmp_path):
+    network = read_dn(written(tmp_path, "d.dn", """2 , 2
+dn
+{
+
+  v1 { Table {
+\t0 +v1_1
+    3 -0.25 +v1_0 +v0_1
+
+  } tree { -2 }
+  }
+  v0 {
+  }
+} """))  # fmt: skip
+    log_odds = oracles.log_odds_matrix(network, states(2))
+    p = np.exp(-0.25) / (1 + np.exp(-0.25))
+    np.testing.assert_allclose(log_odds[:, 0], 0)
+    np.testing.assert_allclose(1 / (1 + np.exp(-log_odds[:, 1])), [0.5, 0.5, 1 - p, 1 - p])
+    assert p == pytest.approx(0.43782, abs=1e-5)
+
+
+def test_weight_ids_declarations_and_literals_without_blanks(tmp_path):
+    network = read_mn(written(tmp_path, "a.mn", (
+        "2,2,\r\n\r\nmn\r\n{\r\nw 0 1.5\r\n7 2.5 +v0_1\r\n1.5+v0_1-v1_0\r\n5 6\r\n"
+        " \t\r\n3 +v1_0\r\n1e-2 -v0_1 +v0_0 -v0_1\r\nFEATURES{}\r\n}"
+    )))  # fmt: skip
+    found = {tuple(network.features.literals(f)): weight for f, weight in enumerate(network.weight)}
+    assert found == {
+        ((0, 0),): 0.01, ((0, 1),): 2.5, ((1, 0),): 3.0, ((0, 1), (1, 1)): 1.5,
+    }  # fmt: skip
+
+
+def test_infinite_leaves_of_a_dn(tmp_path):
+    leaves = ["-inf inf", "inf -inf", "3 inf", "-inf -7", "-1e308 1e308"]
+    cpds = "".join(f"v{v} {{\ntree {{ (v{v}_0 {pair}) }}\n}}\n" for v, pair in enumerate(leaves))
+    network = read_dn(written(tmp_path, "a.dn", f"2,2,2,2,2\nDN {{\n{cpds}}}\n"))
+    np.testing.assert_array_equal(network.trees.log_prob, [
+        [-np.inf, 0], [0, -np.inf], [-np.inf, 0], [-np.inf, 0], [-np.inf, 0],
+    ])  # fmt: skip
+    write_dn(network, tmp_path / "b.dn")
+    assert "-inf 0.0" in (tmp_path / "b.dn").read_text()
+    assert_equal_models(read_dn(tmp_path / "b.dn"), network)
+
+
+def test_a_tree_may_test_the_target_above_other_variables(tmp_path):
+    tree = "(v1_1 (v0_1 -1 -2) (v2_0 -3 (v1_0 -4 99)))"
+    text = f"2,2,2\nDN {{\nv0 {{ }}\nv1 {{ tree {{ {tree} }} }}\nv2 {{ }}\n}}"
+    network = read_dn(written(tmp_path, "a.dn", text))
+    log_odds = oracles.log_odds_matrix(network, states(3))[:, 1]
+    expected = [(-1 if x0 else -2) - (-3 if x2 == 0 else -4) for x0, _, x2 in states(3).tolist()]
+    np.testing.assert_allclose(log_odds, expected, atol=1e-14)
+    # Merged: v2 as the value-0 side tests it, then v0 as the value-1 side does.
+    assert network.trees.split_var[1:8].tolist() == [2, 0, -1, -1, 0, -1, -1]
+
+
+def test_further_trees_and_wide_tables_become_features(tmp_path):
+    wide = " ".join(f"+v{v}_1" for v in range(23))
+    cpds = "".join(f"v{v} {{ }}\n" for v in range(1, 23))
+    table = f"table {{\n1.5 {wide}\n4 +v1_0\n}}"
+    trees = "tree { (v0_0 -1 -3) }\ntree { (v1_0 (v0_0 1 2) 7) }\n"
+    text = f"{','.join('2' * 23)}\nDN {{\nv0 {{ {table} {trees} }}\n{cpds}}}\n"
+    network = read_dn(written(tmp_path, "a.dn", text))
+    assert len(network.trees.split_var) == 23
+    np.testing.assert_allclose(network.trees.log_prob[0], -np.log1p(np.exp([-2.0, 2.0])))
+    assert network.features.length.tolist() == [23, 2, 2]
+    assert network.weight.tolist() == [1.5, 1.0, 2.0]
+    assert network.target.tolist() == [0, 0, 0]
+
+
+def test_deep_trees(tmp_path):
+    depth = 300
+    n_vars = depth + 1
+    schema = ",".join(["2"] * n_vars)
+    state = np.zeros((1, n_vars), np.uint8)
+    state[0, depth] = 1
+
+    chain = "".join(f"(v{v}_1 {v} " for v in range(1, n_vars)) + "0.5" + ")" * depth
+    mn = read_mn(written(tmp_path, "a.mn", f"{schema}\nMN {{\ntree {{ {chain} }}\n}}\n"))
+    assert mn.features.length.max() == depth
+    assert mn.log_potential(state)[0] == depth
+
+    dn = read_dn(written(tmp_path, "a.dn", chain_dn(depth)))
+    assert dn.trees.depth.max() == depth
+    assert oracles.log_odds_matrix(dn, state)[0, 0] == depth
+    write_dn(dn, tmp_path / "b.dn")
+    assert_equal_models(read_dn(tmp_path / "b.dn"), dn)
+
+
+def chain_dn(depth):
+    """A `.dn` whose v0 has log-odds d where v_d is the first variable that is 1."""
+    chain = "".join(f"(v{v}_1 (v0_1 {v} 0) " for v in range(1, depth + 1)) + "0.5" + ")" * depth
+    cpds = "".join(f"v{v} {{ }}\n" for v in range(1, depth + 1))
+    return f"{','.join(['2'] * (depth + 1))}\nDN {{\nv0 {{ tree {{ {chain} }} }}\n{cpds}}}\n"
+
+
+def test_very_deep_tree(tmp_path):
+    dn = read_dn(written(tmp_path, "a.dn", chain_dn(5000)))
+    assert dn.trees.depth.max() == 5000
+    assert len(dn.trees.split_var) == 5000 + 2 * 5000 + 1
+
+
+def test_network_without_features(tmp_path):
+    for body in ("", "-0.3\n", "features {\n}\n", "tree { 2 }\n"):
+        network = read_mn(written(tmp_path, "a.mn", f"2,2\nMN {{\n{body}}}\n"))
+        assert (network.n_vars, len(network.features), len(network.weight)) == (2, 0, 0)
+        for suffix in (".mn", ".npz", ".csv", ".graphml"):
+            save_model(network, tmp_path / f"b{suffix}")
+        assert_equal_models(load_model(tmp_path / "b.mn"), network)
+        assert_equal_models(load_model(tmp_path / "b.npz"), network)
