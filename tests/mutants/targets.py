@@ -67,7 +67,11 @@ TARGETS = (
         ("learning/lem", "models/test_feature_trees.py"),
         ("learning/lem", "models/test_feature_trees.py"),
     ),
-    Target("scores", ("scoring/*.py", "inference/score.py"), ("scoring", "inference", "models")),
+    Target(
+        "scores",
+        ("scoring/*.py", "inference/score.py"),
+        ("scoring", "inference", "models", "learning/test_missing_cells.py"),
+    ),
     Target("models", ("models/*.py",), ("models", "scoring/test_scores.py")),
     Target(
         "claims",
@@ -86,6 +90,8 @@ TARGETS = (
         ("models", "cli/test_bad_inputs.py"),
     ),
     Target(
-        "files", ("data/*.py", "learning/checkpoints.py"), ("data", "learning/test_checkpoints.py")
+        "files",
+        ("data/*.py", "learning/checkpoints.py"),
+        ("data", "learning/test_checkpoints.py", "learning/test_missing_cells.py"),
     ),
 )

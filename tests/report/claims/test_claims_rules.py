@@ -20,7 +20,9 @@ ALL = list(load_registry())
 
 
 def verdict(printed, scores, /, **entry):
-    return outcome(printed, scores, **entry).verdict
+    found = outcome(printed, scores, **entry)
+    assert isinstance(found.n_datasets, int), found
+    return found.verdict
 
 
 @pytest.mark.parametrize(
