@@ -21,6 +21,15 @@ from mnlearn.runtime.errors import InputError
 
 @settings(max_examples=60, deadline=None)
 @given(matrices, st.data())
+def test_ones_of_many_rows_are_added_up_in_parts():
+    rng = np.random.default_rng(0)
+    rows, weight = rng.integers(0, 2, (150_000, 18)), rng.uniform(0.1, 3, 150_000)
+    data = merge_rows(rows, weight)
+    assert data.n_rows > 2**16
+    np.testing.assert_allclose(data.ones, weight @ rows, rtol=1e-12)
+    np.testing.assert_allclose(data.frequency, weight @ rows / weight.sum(), rtol=1e-12)
+
+
 def test_merging_equals_brute_force(matrix, draw):
     weight = draw.draw(hnp.arrays(np.float64, len(matrix), elements=st.floats(0.125, 8, width=16)))
     data = merge_rows(matrix, weight)

@@ -95,9 +95,11 @@ def test_values_that_are_impossible():
     emission[2] = 0.0
     emission[1, 0] = 1.0
     tree = replace(tree, emission=emission)
-    data = merge_rows(all_states(5)[all_states(5)[:, 2] == 0])
-    circuit = circuit_of(tree)
-    np.testing.assert_allclose(pll(tree, data).per_row, pll(circuit, data).per_row)
+    data, circuit = merge_rows(all_states(5)), circuit_of(tree)
+    for score in (pll, ll, lambda *given: cll(*given, [[0, 2], [1, 3]])):
+        found = score(tree, data).per_row
+        np.testing.assert_allclose(found, score(circuit, data).per_row, rtol=1e-12)
+        np.testing.assert_array_equal(np.isneginf(found), data.rows[:, 2] == 1)
     impossible = np.full((1, 5), UNKNOWN, np.uint8)
     impossible[0, 2] = 1
     assert hidden_trees.log_value(tree, impossible)[0] == -np.inf
@@ -187,3 +189,12 @@ def test_what_it_refuses(tmp_path):
         replace(tree, parent=np.array([1, 2, 0, 0, 0]))
     with pytest.raises(InputError, match="equal rows at the root"):
         replace(tree, transition=np.roll(tree.transition, 1, axis=0))
+
+
+def test_the_pseudo_likelihood_where_one_hidden_value_rules_a_value_out():
+    tree = random_hidden_tree(3)
+    emission = tree.emission.copy()
+    emission[2, 0] = 0.0
+    tree, data = replace(tree, emission=emission), merge_rows(all_states(5))
+    found = pll(tree, data).per_row
+    np.testing.assert_allclose(found, pll(circuit_of(tree), data).per_row, rtol=1e-12)

@@ -183,7 +183,7 @@ def _warnings(found: "Estimate") -> list[str]:
     from mnlearn.learning.ising.estimation import FEWEST
 
     data, network = found.data, found.network
-    ones = data.weight @ data.rows
+    ones = data.ones
     rare = np.flatnonzero(np.minimum(ones, data.n_examples - ones) < _RARE)
     lines = []
     rare = rare[~network.dropped[rare]]

@@ -119,7 +119,7 @@ def learn_logistic_path(
     if not (len(ordered) and np.isfinite(ordered).all() and ordered[-1] > 0 and tolerance > 0):
         raise InputError("logistic regression: expected positive penalties and tolerance.")
     regressions = prepare_regressions(data, free_intercept, standardise)
-    ones = data.weight @ data.rows
+    ones = data.ones
 
     def learn(begin: int, end: int) -> list[_Regression]:
         return [

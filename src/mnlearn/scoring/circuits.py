@@ -21,6 +21,8 @@ def pll(circuit: ArithmeticCircuit, data: Dataset, threads: int = 1) -> Score:
     check_variables(circuit, data)
     if circuit.features is None:
         odds = flip_log_odds(circuit, data.rows, threads)
+        # A row and its neighbour that are both impossible: the row has the score of any such row.
+        odds[np.isnan(odds)] = -np.inf
         return score_of(-np.logaddexp(0.0, -odds).sum(axis=1), data)
     per_row = np.empty(data.n_rows)
     sum_log_probabilities(conditional_log_odds(circuit, data, threads), data.rows, per_row)

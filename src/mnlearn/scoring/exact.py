@@ -45,14 +45,17 @@ def cll(
 ) -> Score:
     """Return the conditional log-likelihood; see `scoring.any_model.cll`.
 
+    It is minus infinity for a row of probability 0, also where the evidence has probability 0.
     log_value : returns the log-probability of each row of evidence, up to a constant.
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
-    per_row = np.zeros(data.n_rows)
     own = log_value(model, data.rows, threads)
+    possible = np.isfinite(own)
+    per_row = np.where(possible, 0.0, -np.inf)
     for group in groups:
-        per_row += own - log_value(model, _without(data.rows, group), threads)
+        evidence = log_value(model, _without(data.rows, group), threads)
+        per_row[possible] += own[possible] - evidence[possible]
     return score_of(per_row, data)
 
 

@@ -89,7 +89,7 @@ def check_settings(gamma: float, merge: str) -> None:
 
 def find_dropped(data: Dataset) -> NDArray[np.bool_]:
     """Return which variables have a value that occurs fewer than `FEWEST` times."""
-    ones = data.weight @ data.rows
+    ones = data.ones
     return np.asarray(np.minimum(ones, data.n_examples - ones) < FEWEST)
 
 
