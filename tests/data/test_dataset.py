@@ -21,15 +21,6 @@ from mnlearn.runtime.errors import InputError
 
 @settings(max_examples=60, deadline=None)
 @given(matrices, st.data())
-def test_ones_of_many_rows_are_added_up_in_parts():
-    rng = np.random.default_rng(0)
-    rows, weight = rng.integers(0, 2, (150_000, 18)), rng.uniform(0.1, 3, 150_000)
-    data = merge_rows(rows, weight)
-    assert data.n_rows > 2**16
-    np.testing.assert_allclose(data.ones, weight @ rows, rtol=1e-12)
-    np.testing.assert_allclose(data.frequency, weight @ rows / weight.sum(), rtol=1e-12)
-
-
 def test_merging_equals_brute_force(matrix, draw):
     weight = draw.draw(hnp.arrays(np.float64, len(matrix), elements=st.floats(0.125, 8, width=16)))
     data = merge_rows(matrix, weight)
@@ -280,3 +271,22 @@ def test_only_the_class_itself_builds_a_dataset_by_hand():
         if re.search(r"\bDataset\(", path.read_text(encoding="utf-8"))
     }
     assert found == {"data/dataset.py"}
+
+
+def test_ones_of_many_rows_are_added_up_in_parts():
+    rng = np.random.default_rng(0)
+    rows, weight = rng.integers(0, 2, (150_000, 18)), rng.uniform(0.1, 3, 150_000)
+    data = merge_rows(rows, weight)
+    assert data.n_rows > 2**16
+    np.testing.assert_allclose(data.ones, weight @ rows, rtol=1e-12)
+    np.testing.assert_allclose(data.frequency, weight @ rows / weight.sum(), rtol=1e-12)
+
+
+def test_the_bits_in_use_of_the_last_word():
+    for n_rows in (1, 63, 64, 65, 130):
+        rows = (np.arange(n_rows)[:, None] >> np.arange(8)) & 1
+        data = merge_rows(rows)
+        everything = np.zeros(-(-n_rows // 64) * 64, np.uint8)
+        everything[:n_rows] = 1
+        expected = np.packbits(everything, bitorder="little").view(np.uint64)[-1]
+        assert data.last_word == expected

@@ -91,6 +91,11 @@ def test_options_decide(tmp_path, content, said, values, names):
     assert data.names == names
 
 
+def test_a_table_without_variables(tmp_path):
+    with pytest.raises(InputError, match="a.csv: holds no variables"):
+        read(tmp_path, "no,b\n1,0\n0,1\n", leave_out=("no", "b"))
+
+
 def test_other_files_are_read_in_the_way_of_the_first(tmp_path):
     _, reading = read(tmp_path, "id,a,b\nx,1,yes\ny,2,no\nz,2,no\n")
     again = load_examples(write(tmp_path / "b.csv", "id,a,b\n1,1,yes\n0,1,yes\n"), reading=reading)

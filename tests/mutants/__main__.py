@@ -11,6 +11,7 @@ import importlib.util
 import os
 import random
 import resource
+import signal
 import sys
 import tempfile
 import threading
@@ -241,6 +242,8 @@ def main():
     parser.add_argument("--only", nargs="*", default=[""], help="beginnings of paths of modules")
     given = parser.parse_args()
     rows = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         run(given, rows)
     except KeyboardInterrupt:

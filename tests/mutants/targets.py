@@ -37,7 +37,8 @@ TARGETS = (
     Target(
         "kernels",
         ("kernels/sampling/*.py", "kernels/arithmetic/logistic.py"),
-        ("inference", "scoring"),
+        # Samplers that are not compiled take minutes in most tests.
+        ("inference/test_inference.py",),
         ("inference", "scoring"),
     ),
     Target(

@@ -74,6 +74,9 @@ def test_an_impossible_example_scores_minus_infinity():
     assert pll(network, data).mean == -np.inf
     assert ll(network, data).mean == -np.inf
     assert_allclose(ll(network, merge_rows(np.array([[0, 0]]))).mean, -np.log(3))
+    # P(X_1 = 1 | X_0 = 1) is 0 and P(X_1 = 0 | X_0 = 0) one half.
+    per_row = cmll(network, data, [[1]], EXACT, seed=0).per_row
+    assert_allclose(per_row[data.row_of], [-np.inf, -np.log(2)])
 
 
 def test_weighted_examples_count_as_often_as_they_weigh():

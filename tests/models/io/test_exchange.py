@@ -159,6 +159,14 @@ def test_factors_whose_product_is_0_everywhere():
     np.testing.assert_allclose(found, [0.25, 0.75, 0, 0], atol=1e-12)
 
 
+def test_the_cells_of_all_factors_are_added_up(tmp_path):
+    scope = " ".join(map(str, range(21)))
+    text = f"MARKOV\n21\n{'2 ' * 21}\n3\n" + f"21 {scope}\n" * 3
+    (tmp_path / "a.uai").write_text(text)
+    with pytest.raises(InputError, match="the factors have more than 4,194,304 cells"):
+        load_model(tmp_path / "a.uai")
+
+
 def test_limits(tmp_path):
     wide = random_network(RNG, 20, 2)
     wide = type(wide)(20, *_one_feature(20))
