@@ -92,7 +92,7 @@ def test_options_decide(tmp_path, content, said, values, names):
 
 
 def test_a_table_without_variables(tmp_path):
-    with pytest.raises(InputError, match="a.csv: holds no variables"):
+    with pytest.raises(InputError, match=r"a\.csv: holds no variables"):
         read(tmp_path, "no,b\n1,0\n0,1\n", leave_out=("no", "b"))
 
 
