@@ -10,8 +10,9 @@ import oracles
 from conftest import random_data, random_dependency_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.kernels.l1_logistic.loss import evaluate
 from mnlearn.kernels.l1_logistic.quadratic_model import _cholesky_solve
-from mnlearn.learning.logistic import learn_logistic_path
+from mnlearn.learning.logistic import _design, learn_logistic_path
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.neighbourhoods import build_pair_features, merge_pairs
 from mnlearn.models.io.formats import load_model, save_model
@@ -40,6 +41,26 @@ def dense_data(seed):
     rows[:, ::2] ^= 1
     weight = np.random.default_rng(seed).random(len(rows)) * 3 + 0.1
     return merge_rows(rows, weight)
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("n_rows", [255, 256, 700])
+def test_the_loss_and_its_gradient(n_rows, free):
+    """Rows are taken in blocks of 256."""
+    rng = np.random.default_rng(n_rows)
+    rows = np.unique(rng.random((4 * n_rows, 12)) < np.linspace(0.2, 0.8, 12), axis=0)[:n_rows]
+    data = merge_rows(rows.astype(np.uint8), rng.uniform(0.1, 3, n_rows))
+    design, _ = _design(data, free)
+    theta, y = rng.normal(size=13), rng.integers(0, 2, n_rows).astype(np.uint8)
+    stored, residual, gradient = np.empty(12), np.empty(n_rows), np.empty(13)
+    found = evaluate(design, y, theta, stored, residual, gradient)
+    # With a free intercept the weights are those of the columns as they are stored.
+    x = data.rows ^ design.flipped if free else data.rows
+    odds = x @ theta[:-1] + theta[-1]
+    assert_allclose(found, data.weight @ np.logaddexp(0.0, np.where(y == 1, -odds, odds)))
+    expected = data.weight * (1 / (1 + np.exp(-odds)) - y)
+    assert_allclose(residual, expected, rtol=1e-9, atol=1e-12)
+    assert_allclose(gradient, np.append(x.T @ expected, expected.sum()), rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("free", [True, False])

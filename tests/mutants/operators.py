@@ -18,6 +18,7 @@ OPERATORS = {
 # `zip` is told to check what its callers keep anyway; results are the same for all numbers of
 # threads.
 WITHOUT_EFFECT = ("strict", "threads")
+_WORDS_OF_SENTENCE = 5
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,9 @@ def _left_out(tree):
             parts.append(node)
         if isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom):
             parts.append(node)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            # A sentence for people may be worded in any way.
+            parts += [node] if len(node.value.split()) >= _WORDS_OF_SENTENCE else []
         if isinstance(node, ast.Raise):
             parts += [node.exc, node.cause]
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("say", "track", "TypeVar"):

@@ -70,6 +70,9 @@ def test_networks_that_cannot_be_enumerated_are_compiled():
     both = data.rows[:, 0] & data.rows[:, -1]
     assert_allclose(any_model.ll(network, data).per_row, both - log_z)
     assert_allclose(any_model.marginal_ll(network, data).per_row, both - log_z)
+    for score in (any_model.ll, any_model.marginal_ll):
+        with pytest.raises(InputError, match="expected 21 variables"):
+            score(network, random_data(0, n_vars=n_vars + 1))
 
 
 def test_scores_of_a_single_example_have_no_standard_error():

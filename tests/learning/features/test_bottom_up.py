@@ -225,3 +225,19 @@ def test_tuned_over_searches_and_penalties():
     assert tuned.best.fitted.details["n_replaced"] > 0
     again = BLM.choose(tuned.best.parameters).learn(BLM.prepare(Task(data, grid)), Start())
     assert again.details["n_candidates"] == tuned.best.fitted.details["n_candidates"]
+
+
+@pytest.mark.parametrize("n_slots", [256, 1024])
+def test_a_feature_is_new_once(n_slots):
+    """The table is nearly full or nearly empty; two words hold the literals of a feature."""
+    rng = np.random.default_rng(n_slots)
+    asked = rng.integers(0, 9, (600, 2)).astype(np.uint64)
+    value = rng.integers(0, 4, (600, 2)).astype(np.uint64)
+    features = [tuple(a.tolist() + (a & x).tolist()) for a, x in zip(asked, value, strict=True)]
+    first = [features.index(one) == k for k, one in enumerate(features)]
+    kept = np.flatnonzero(np.cumsum(first) <= 250)
+    table = np.zeros(n_slots, np.uint64)
+    found = kernels.remember_all(asked[kept], value[kept], table)
+    np.testing.assert_array_equal(found, np.array(first)[kept])
+    assert np.count_nonzero(table) == found.sum()
+    assert not kernels.remember_all(asked[kept], value[kept], table).any()

@@ -173,3 +173,42 @@ def test_a_study_without_claims_says_so(published, tmp_path):
         study, scores_of({}), published, tmp_path / "c.md", path_csv=tmp_path / "c.csv"
     )
     assert "states no claims" in (tmp_path / "c.md").read_text()
+
+
+# What the pages call each kind of claim.
+TITLES = {
+    "wins": "number of datasets",
+    "best_of": "number of datasets",
+    "near": "number of datasets",
+    "margin": "number of datasets",
+    "beyond": "number of datasets",
+    "inside": "number of datasets",
+    "between_powers": "number of datasets",
+    "cells": "number of cells",
+    "ratio": "mean ratio",
+    "speedup": "mean ratio",
+    "orders": "order of magnitude",
+    "speedup_range": "range of ratios",
+    "share": "mean share",
+    "trend": "trend of means",
+    "ordered": "order of means",
+    "value": "value",
+    "exceeds": "bound",
+    "seconds": "absolute time",
+    "slow": "slow datasets",
+    "distribution": "distribution",
+    "correlation": "rank correlation",
+    "growth": "power of growth",
+    "wilcoxon": "Wilcoxon test",
+    "example": "worked example",
+    "setting": "setting",
+    "setups": "setting",
+    "recorded": "setting",
+    "compared": "setting",
+    "stated": "in words",
+    "unavailable": "no rule yet",
+}
+
+
+def test_every_kind_has_its_title():
+    assert {name: kind.title for name, kind in claims.KINDS.items()} == TITLES

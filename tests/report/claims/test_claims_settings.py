@@ -78,7 +78,9 @@ def test_variants_that_are_compared(published):
     assert (found.verdict, found.reason) == (SETUP, "")
     found = outcome(published, scores, published=3, variants=["x", "y"], **entry)
     assert found.reason == "deviates: ours 2 of 2"
-    assert verdict(published, scores, published=3, variants=["x", "y", "z"], **entry) == UNKNOWN
+    found = outcome(published, scores, published=3, variants=["x", "y", "z"], **entry)
+    assert (found.verdict, found.ours) == (UNKNOWN, "2 of 3")
+    assert found.reason == "1 are not scored everywhere"
 
 
 def test_words_instead_of_numbers(published):
