@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from conftest import random_data, random_dependency_network, random_network
 from made_hidden_trees import random_hidden_tree
+from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals
 from mnlearn.inference.settings import Inference
@@ -49,6 +50,14 @@ def test_a_score_that_needs_a_joint_distribution_is_named(score):
     groups = [] if score == "ll" else [[[0]]]
     with pytest.raises(InputError, match=rf"^metric {score}: expected a Markov network"):
         getattr(networks, score)(random_dependency_network(0), random_data(0, n_vars=5), *groups)
+
+
+def test_estimates_need_a_joint_distribution_too():
+    network, data = random_dependency_network(0), random_data(0, n_vars=5)
+    with pytest.raises(InputError, match=r"^metric ll: expected a Markov network"):
+        any_model.annealed_ll(network, data, Annealing(), seed=0)
+    with pytest.raises(InputError, match=r"^metric ll: expected a Markov network"):
+        any_model.approximate_ll(network, data, Inference("bp"))
 
 
 def test_which_likelihoods_are_exact():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from claim_cases import THREE, claim, outcome, scores_of, scores_on, source
+from mnlearn.report.claims import significance
 from mnlearn.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
@@ -264,6 +265,15 @@ def test_wilcoxon(published, n_losses, printed, expected):
     assert lower == found
     against = outcome(published, losing(n_losses), a=B, b=A, **entry)
     assert against.verdict == (expected if "not" in str(printed) else CONTRADICTED)
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [(0.05, REPRODUCED), (0.0501, SMALLER), (0.1, SMALLER), (0.101, CONTRADICTED)],
+)
+def test_the_limits_of_p_values_are_inside(p, expected):
+    assert significance._verdict(p, favours=True, published=0.05, is_bound=False) == expected
+    assert significance._verdict(p, favours=False, published=0.05, is_bound=False) == CONTRADICTED
 
 
 @pytest.mark.parametrize(
