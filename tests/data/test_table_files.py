@@ -91,6 +91,15 @@ def test_options_decide(tmp_path, content, said, values, names):
     assert data.names == names
 
 
+def test_what_is_said_in_a_configuration():
+    given = {"ones": "a=1", "leave_out": ["b", "c"], "na": ("?",)}
+    found = Reading.said(given, "key {}")
+    assert (found.ones, found.leave_out, found.keep, found.na) == (("a=1",), ("b", "c"), (), ("?",))
+    assert Reading.said({"keep": "d"}, "key {}").keep == ("d",)
+    assert found.option("leave_out") == "key leave_out"
+    assert Reading().option("leave_out") == "--leave-out"
+
+
 def test_a_table_without_variables(tmp_path):
     with pytest.raises(InputError, match=r"a\.csv: holds no variables"):
         read(tmp_path, "no,b\n1,0\n0,1\n", leave_out=("no", "b"))
@@ -114,5 +123,7 @@ def test_turned_values_stay_turned(tmp_path):
 def test_a_column_that_an_option_names_has_to_exist(tmp_path):
     with pytest.raises(InputError, match="--leave-out: there is no column 'c'"):
         read(tmp_path, "a,b\n1,0\n", leave_out=("c",))
+    with pytest.raises(InputError, match="--keep: there is no column 'c'"):
+        read(tmp_path, "a,b\n1,0\n", keep=("c",))
     with pytest.raises(InputError, match="--ones, column 'a': expected 5 and one other value"):
         read(tmp_path, "a,b\n1,0\n3,1\n", ones=("a=5",))

@@ -135,6 +135,14 @@ def test_a_chain_of_many_variables_does_not_underflow():
     assert hidden_trees.log_value(star, rows)[0] == pytest.approx(n * np.log(1e-3))
 
 
+def test_the_most_edges_of_a_circuit():
+    tree = random_hidden_tree(2)
+    n_edges = n_circuit_edges(tree)
+    assert circuit_of(tree, n_edges).n_edges <= n_edges
+    with pytest.raises(InputError, match=f"would have {n_edges} edges, more than {n_edges - 1}"):
+        circuit_of(tree, n_edges - 1)
+
+
 def test_files(tmp_path):
     tree = replace(random_hidden_tree(2), names=tuple("abcde"))
     path, other = tmp_path / "a.npz", tmp_path / "b.npz"

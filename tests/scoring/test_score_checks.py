@@ -79,7 +79,11 @@ def test_networks_that_cannot_be_enumerated_are_compiled():
     both = data.rows[:, 0] & data.rows[:, -1]
     assert_allclose(any_model.ll(network, data).per_row, both - log_z)
     assert_allclose(any_model.marginal_ll(network, data).per_row, both - log_z)
-    for score in (any_model.ll, any_model.marginal_ll):
+
+    def annealed(network, data):
+        return any_model.annealed_ll(network, data, Annealing(), seed=0)
+
+    for score in (any_model.ll, any_model.marginal_ll, annealed):
         with pytest.raises(InputError, match="expected 21 variables"):
             score(network, random_data(0, n_vars=n_vars + 1))
 

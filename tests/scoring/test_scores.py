@@ -65,7 +65,7 @@ def test_the_monte_carlo_error_covers_the_error_of_gibbs(make):
         assert sampled.monte_carlo_error > 0
         z.append((sampled.mean - exact.mean) / sampled.monte_carlo_error)
     assert np.abs(z).max() < 4
-    assert np.std(z) < 2
+    assert 0.3 < np.std(z) < 2
 
 
 def test_an_impossible_example_scores_minus_infinity():

@@ -97,6 +97,7 @@ def test_the_last_variable_of_a_table_changes_fastest(tmp_path):
         ("  default 0.1, 0.9;\n", "", r"line 22: expected probabilities for all states"),
         ("0.01, 0.99", "0.01, x", r"line 24: expected a probability, got 'x'"),
         ("0.01, 0.99", "-0.01, 1.01", r"line 24: expected a probability, got '-0.01'"),
+        (WET[WET.index("variable Rain") + 15 :], "", r"ends too early, expected }\."),
         ("variable Rain", "variable Cloudy", r"expected a variable that is not declared yet"),
         ("( Rain | Cloudy )", "( Rain | Clouds )", r"expected a variable that is declared before"),
         ("( Rain | Cloudy )", "( Sprinkler | Cloudy )", r"expected one CPD of each variable"),

@@ -269,6 +269,12 @@ def test_very_deep_tree(tmp_path):
     assert len(dn.trees.split_var) == 5000 + 2 * 5000 + 1
 
 
+def test_a_schema_that_ends_with_a_comma(tmp_path):
+    for schema, n_vars in (("2,", 1), ("2,2,", 2)):
+        network = read_mn(written(tmp_path, "a.mn", f"{schema}\nMN {{\n0.5 +v0_1\n}}\n"))
+        assert network.n_vars == n_vars
+
+
 def test_network_without_features(tmp_path):
     for body in ("", "-0.3\n", "features {\n}\n", "tree { 2 }\n"):
         network = read_mn(written(tmp_path, "a.mn", f"2,2\nMN {{\n{body}}}\n"))

@@ -14,9 +14,10 @@ from mnlearn.models.io.libra import read_dn, read_mn, write_dn
 from mnlearn.runtime.errors import InputError
 
 MALFORMED_MN = {
-    "empty": ("", 1, "expected a schema such as 2,2,2, got nothing"),
+    "empty": ("", 1, "expected a schema such as 2,2,2, got nothing."),
     "no schema": ("MN {\n}\n", 1, "expected a schema such as 2,2,2, got 'MN {'"),
-    "hole in the schema": ("2,,2\nMN {\n}\n", 1, "expected a schema such as 2,2,2, got nothing"),
+    "hole in the schema": ("2,,2\nMN {\n}\n", 1,
+                             "expected a schema such as 2,2,2, got nothing."),
     "ternary": ("2,3,2\nMN {\n}\n", 1, "expected binary variables, v1 has 3 values"),
     "schema only": ("2,2\n", 1, "expected MN, got the end of the file"),
     "other kind": ("2,2\nDN {\n}\n", 2, "expected MN, got 'DN'"),

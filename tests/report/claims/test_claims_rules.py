@@ -74,6 +74,7 @@ def test_a_ratio_to_nothing_is_not_judged(published, kind):
         (9.1, REPRODUCED),
         (8.9, SMALLER),
         (1.1, SMALLER),
+        (1.0, CONTRADICTED),
         (0.9, CONTRADICTED),
     ],
 )
@@ -140,6 +141,8 @@ def test_orders_of_means(published):
     assert verdict(published, scores, high=[A, B], low=[C], **entry) == REPRODUCED
     assert verdict(published, scores, high=[C], low=[B, A], **entry) == CONTRADICTED
     assert verdict(published, scores, high=[B, C], low=[A], **entry) == CONTRADICTED
+    # One of two pairs is not more than half of them.
+    assert verdict(published, scores, high=[A, C], low=[B], **entry) == CONTRADICTED
     more = scores_on(a=[4.0] * 3, b=[2.0] * 3, c=[1.0] * 3, d=[3.0] * 3)
     mixed = {"high": [A, B], "low": [C, source("d")]}
     assert verdict(published, more, **mixed, **entry) == SMALLER
