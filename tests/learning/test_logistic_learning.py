@@ -11,7 +11,7 @@ from conftest import random_data, random_dependency_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.l1_logistic.loss import evaluate
-from mnlearn.kernels.l1_logistic.quadratic_model import _cholesky_solve
+from mnlearn.kernels.l1_logistic.quadratic_model import _cholesky_solve, _step_inside
 from mnlearn.learning.logistic import _design, learn_logistic_path
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.neighbourhoods import build_pair_features, merge_pairs
@@ -195,6 +195,29 @@ def test_linear_equations_of_the_quadratic_model():
     assert not _cholesky_solve(singular, np.ones(3, np.float32))
     assert not _cholesky_solve(-np.eye(3, dtype=np.float32), np.ones(3, np.float32))
     assert not _cholesky_solve(np.full((2, 2), np.nan, np.float32), np.ones(2, np.float32))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_step_inside_solves_for_the_signs_that_the_weights_have_now(seed):
+    """The changes since the last model have turned the signs of some weights."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(4, 4))
+    model = (root @ root.T + 4 * np.eye(4)).astype(np.float32)
+    theta, now = np.zeros(6), np.array([2.0, -3.0, 0.0, 4.0])
+    active, penalty = np.array([5, 0, 2, 3]), np.full(6, 0.3)
+    theta[active] = np.array([-0.2, 0.1, 0.0, 0.3])
+    delta = now - theta[active]
+    slope = rng.normal(size=4) * 0.5
+    before = slope.copy()
+    _step_inside(theta, penalty, model, active, delta, slope)
+    inside = [0, 1, 3]
+    step = np.linalg.solve(
+        model[np.ix_(inside, inside)].astype(float), -before[inside] - 0.3 * np.sign(now[inside])
+    )
+    expected = now.copy()
+    expected[inside] += step
+    assert (np.sign(expected) == np.sign(now)).all()
+    assert_allclose(theta[active] + delta, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_libra_files_hold_logistic_cpds(tmp_path):
