@@ -18,7 +18,7 @@ from mnlearn.runtime.names import check_names, frame_names
 VERSION, UNGROUPED_VERSION = 2, 1
 # Counts of examples are exact as float64 up to here.
 _MOST_EXAMPLES = 2**53
-# Rows that are summed up together.
+# Rows that are summed up together: a product takes them as float64, eight times their memory.
 _ROWS = 2**16
 
 
@@ -44,7 +44,6 @@ class Dataset:
         Columns that are together one variable of several values: each row has exactly one 1 among
         the columns of a group. A column is in one group at most. Learners that do not ask for
         groups see binary columns.
-
     """
 
     rows: NDArray[np.uint8]
@@ -80,7 +79,6 @@ class Dataset:
         InputError
             The matrix is empty or not binary, a weight is not a positive number, the names are not
             different and printable, or a row has not exactly one 1 in the columns of a group.
-
         """
         names = frame_names(rows) if names is None else names
         dense = rows.toarray() if hasattr(rows, "toarray") else rows
@@ -128,11 +126,8 @@ class Dataset:
     @cached_property
     def ones(self) -> NDArray[np.float64]:
         """Total weight of the examples in which each variable is 1, shape (n_vars,)."""
-        total = np.zeros(self.n_vars)
-        # A product takes the rows as float64, which is eight times their memory.
-        for first in range(0, self.n_rows, _ROWS):
-            total += self.weight[first : first + _ROWS] @ self.rows[first : first + _ROWS]
-        return read_only(total)
+        parts = [slice(k, k + _ROWS) for k in range(0, self.n_rows, _ROWS)]
+        return read_only(np.sum([self.weight[p] @ self.rows[p] for p in parts], axis=0))
 
     @cached_property
     def frequency(self) -> NDArray[np.float64]:
@@ -157,7 +152,6 @@ class Dataset:
         ------
         InputError
             There is no position, or one is not that of a row.
-
         """
         kept = np.unique(rows)
         if not len(kept):
@@ -190,7 +184,6 @@ class Dataset:
         ------
         InputError
             The weights sum to less than one example (rounded), or to more than can be counted.
-
         """
         if not 0.5 < self.n_examples <= _MOST_EXAMPLES:
             raise InputError(
@@ -215,7 +208,6 @@ class Dataset:
         ----------
         examples : ndarray of int
             Positions in `row_of`; one that occurs twice is taken twice.
-
         """
         return merge_rows(self.rows[self.row_of[examples]], names=self.names, groups=self.groups)
 
@@ -226,7 +218,6 @@ class Dataset:
         ------
         InputError
             There are too few or too many names, or they are not different and printable.
-
         """
         return replace(self, names=_check_all_names(names, self.n_vars))
 
@@ -238,7 +229,6 @@ class Dataset:
         InputError
             A group is none (see `check_groups`), or a row has not exactly one 1 in its columns;
             the sentence begins with `where`.
-
         """
         checked = check_groups(groups, self.n_vars, where)
         check_values(self.rows, checked, where, self.row_of)
@@ -310,7 +300,6 @@ def check_weights(weight: NDArray, where: str = "data") -> NDArray[np.float64]:
     ------
     InputError
         It does not; the sentence begins with `where` and gives the row.
-
     """
     if weight.dtype.kind not in "buif":
         raise InputError(f"{where}: expected numbers as weights, got {weight.dtype}.")
@@ -349,7 +338,6 @@ def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset
     InputError
         The file is missing, damaged or too large, or holds something else. Pickled objects are
         never loaded.
-
     """
     arrays = read_arrays(path, limit)
     if str(arrays.get("kind")) == "dataset":
