@@ -20,6 +20,7 @@ from mnlearn.inference.circuits.exact import (
 )
 from mnlearn.learning.circuits.splitting import plan, split
 from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals, with_weight
+from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
 
@@ -223,3 +224,19 @@ def test_small_probabilities_are_exact():
     rows = np.full((1, 1), UNKNOWN, np.uint8)
     _, p = conditionals(with_weight(circuit, np.array([-50.0, 0.0])), rows)
     np.testing.assert_allclose(p[0, 0], [np.exp(-50.0), 1.0])
+
+
+@pytest.mark.parametrize("n_terms", [1, 2, 3, 7])
+def test_sums_of_any_number_of_terms(n_terms):
+    rng = np.random.default_rng(n_terms)
+    chance = rng.uniform(0.05, 0.95, (n_terms, 4))
+    share = rng.dirichlet(np.ones(n_terms))
+    mixture = mixture_circuit([product_of_marginals(p) for p in chance], np.log(share))
+    states = all_states(4)
+    p = np.where(states[:, None] == 1, chance, 1.0 - chance).prod(axis=2) @ share
+    np.testing.assert_allclose(np.exp(log_value(mixture, states)), p, rtol=1e-12)
+    evidence = np.full((1, 4), UNKNOWN, np.uint8)
+    evidence[0, 2] = 1
+    one = states[:, 2] == 1
+    found = conditionals(mixture, evidence)[1][0, :, 1]
+    np.testing.assert_allclose(found, p[one] @ states[one] / p[one].sum(), rtol=1e-12)
