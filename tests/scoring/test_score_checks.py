@@ -97,7 +97,10 @@ def test_whether_inference_converged_is_known_of_approximations_only():
     data, groups = random_data(0), [[0, 3], [1, 2]]
     assert networks.cmll(MARKOV, data, groups, EXACT, seed=0).converged is None
     bp = Inference("bp", iterations=100, tolerance=1e-6)
-    assert networks.cmll(MARKOV, data, groups, bp, seed=0).converged == 1.0
+    both = networks.cmll(MARKOV, data, groups, bp, seed=0)
+    assert both.converged == 1.0
+    each = [networks.cmll(MARKOV, data, [group], bp, seed=0).per_row for group in groups]
+    assert_allclose(both.per_row, sum(each), rtol=1e-9)
     stopped = Inference("bp", iterations=1, tolerance=1e-12)
     assert networks.cmll(MARKOV, data, groups, stopped, seed=0).converged < 1.0
 
