@@ -7,7 +7,7 @@ from made_data import assert_same, write
 from mnlearn.data.categories import encode, load_encoding, read_one_hot
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.examples import load_dataset
-from mnlearn.data.groups import find_groups
+from mnlearn.data.groups import describe_columns, find_groups
 from mnlearn.data.own_files import declare_groups, load_local
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
@@ -113,3 +113,16 @@ def test_own_files_with_groups(tmp_path):
         load_local(tmp_path / "train.npz", path, path)
     with pytest.raises(InputError, match=r"a\.csv, row 1: expected exactly one 1 .* got none"):
         declare_groups(load_dataset(path), "2-3", str(path))
+
+
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        ([0], "1"),
+        ([0, 1, 2, 3], "1, 2, 3, 4"),
+        ([2, 3, 4, 5, 6], "3 to 7"),
+        ([0, 2, 3, 4, 5], "1, 3, 4, 5, 6"),
+    ],
+)
+def test_columns_in_a_sentence(columns, text):
+    assert describe_columns(columns) == text

@@ -1,5 +1,7 @@
 """Mixtures of circuits against the mean of their distributions; bagged trees."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -29,6 +31,9 @@ def test_a_mixture_is_the_weighted_mean_of_its_circuits():
     share = np.array([0.5, 0.2, 0.3])
     mixture = mixture_circuit(circuits, np.log(share))
     mixture.check()
+    assert mixture.names == circuits[0].names
+    named = [replace(one, names=tuple("abcdef")) for one in circuits]
+    assert mixture_circuit(named, np.log(share)).names == tuple("abcdef")
     assert log_partition(mixture) == pytest.approx(0.0, abs=1e-12)
     states = all_states(6)
     parts = [log_value(one, states) for one in circuits]

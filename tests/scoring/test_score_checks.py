@@ -118,6 +118,9 @@ def test_estimates_of_models_with_an_exact_likelihood_are_exact():
     exact = any_model.ll(tree, data).mean
     found = any_model.approximate_ll(tree, data, bp)
     assert found.mean == pytest.approx(exact, abs=1e-6)
+    groups = [[0], [1], [2]]
+    sure = networks.cmll(tree, data, groups, EXACT, seed=0).per_row
+    assert_allclose(networks.cmll(tree, data, groups, bp, seed=0).per_row, sure, atol=1e-5)
     assert found.converged == 1.0
     field = Inference("meanfield", iterations=100, tolerance=1e-6)
     assert any_model.approximate_ll(tree, data, field).mean > exact + 1e-4
