@@ -158,6 +158,8 @@ def interrupt(tree, how):
     process = subprocess.Popen(
         command, cwd=tree.folder, env=tree.environment(), start_new_session=True, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        # A shell lets its background jobs ignore interrupts, and their children too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 120
     while not list((tree.folder / "results").glob("tiny/checkpoints/*")):
