@@ -31,6 +31,7 @@ class PairTables:
         self._n_examples, self._pseudocount = data.n_examples, pseudocount
         self._both = count_pairs(data)
         self._ones = np.diag(self._both).astype(np.float64)
+        # A variable has the same probabilities in all of its tables; those with variable 0 will do.
         first = self._tables(self._both[0], self._ones, self._ones[0])
         self._single = first.sum(axis=1)
 
