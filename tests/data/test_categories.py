@@ -99,6 +99,12 @@ def test_values_and_columns_outside_the_encoding_are_refused(tmp_path):
         encode(write(tmp_path / "c.csv", "c,e\na,0\n"), encoding)
 
 
+def test_files_with_other_columns_have_no_common_encoding(tmp_path):
+    paths = [write(tmp_path / "a.csv", "c,d\na,0\nb,1\n"), write(tmp_path / "b.csv", "c,e\na,0\n")]
+    with pytest.raises(InputError, match=r"b\.csv, line 1: expected the columns c, d; got c, e"):
+        find_encoding(paths)
+
+
 @pytest.mark.parametrize("value", [[], {"kind": "one-hot"}, {"kind": "x", "columns": []}])
 def test_other_json_is_not_an_encoding(tmp_path, value):
     write_json(tmp_path / "a.json", value)

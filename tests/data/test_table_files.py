@@ -48,7 +48,9 @@ def test_files_of_other_programs(tmp_path, caplog, content, note):
         ("a,b\n1,1\n2,1\n", "column 'b': has only 1, which could be 0 or 1"),
         ("no,b\n1,0\n0,1\n", "column 'no': may number the rows or be a variable; say --leave-out"),
         ("a,b\n1,NA\n0,\n", "column 'b': all cells are missing; leave it out with --leave-out"),
-        ("a,b\n1,0\n2,1\n", "column 'a': has 1 and 2, but 'b' has 0 and 1"),
+        ("a,b\n1,0\n2,1\n", "column 'a': has 1 and 2, but 'b' has 0 and 1; --ones says"),
+        # A single row does not show whether a column of words numbers the rows.
+        ("id,b\nx,1\n", "line 2, column 1: expected 0 or 1, got 'x'"),
         ("a,b\n1,0\n3,1\n", "line 3, column 1: expected 0 or 1, got '3'"),
         ("a,b\nmale,0\nfemale,1\n", "line 2, column 1: expected 0 or 1, got 'male'"),
         ("a,b\n1.0,0\n,1\n", "example 2, column 'a': is missing, and 1 of 2 examples have"),

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from claim_cases import outcome
+from mnlearn.models.feature_tree_network import leaf_features
 from mnlearn.report.claims import examples
+from mnlearn.report.claims.lem_examples import figure_1_tree
 from mnlearn.report.claims.verdicts import CONTRADICTED, REPRODUCED
 
 
@@ -25,6 +27,18 @@ from mnlearn.report.claims.verdicts import CONTRADICTED, REPRODUCED
 )
 def test_the_numbers_of_the_papers(name, expected):
     np.testing.assert_allclose(examples.EXAMPLES[name](), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_the_feature_tree_of_figure_1():
+    """Its eight leaf features, as Figure 1 (b) lists them; a pair stands for x_a and x_b."""
+    found = [
+        ([v + 1 for v, _ in leaf.literals], [[v + 1 for v, _ in other] for other in leaf.negated])
+        for leaf in leaf_features(figure_1_tree())
+    ]
+    assert found == [
+        ([], [[1, 2], [3, 4]]), ([3, 4], [[1, 2]]), ([], [[1, 2], [5, 6]]), ([5, 6], [[1, 2]]),
+        ([1, 2], [[3, 5]]), ([1, 2, 3, 5], []), ([1, 2], [[4, 6]]), ([1, 2, 4, 6], []),
+    ]  # fmt: skip
 
 
 def test_every_example_is_tested():

@@ -17,7 +17,7 @@ _BELOW = (((2, 3), (4, 5)), ((2, 4), (3, 5)))
 
 def figure_1() -> list[float]:
     """Return the A-nodes of the feature tree, and the potential values of its junction tree."""
-    tree = _tree()
+    tree = figure_1_tree()
     scopes = [
         sorted({v for v, _ in itertools.chain(leaf.literals, *leaf.negated)})
         for leaf in leaf_features(tree)
@@ -25,7 +25,8 @@ def figure_1() -> list[float]:
     return [float(tree.n_a_nodes), float(sum(2 ** len(c) for c in _cliques(scopes)))]
 
 
-def _tree() -> FeatureTree:
+def figure_1_tree() -> FeatureTree:
+    """Return the feature tree of Figure 1 (a)."""
     draft = Draft()
     half = [math.log(0.5)] * 2
     top = draft.add_feature(ROOT, _both(_FIRST), half, [(), _both(_FIRST)])
