@@ -12,9 +12,10 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.l1_logistic.loss import evaluate
 from mnlearn.kernels.l1_logistic.quadratic_model import _cholesky_solve, _step_inside
-from mnlearn.learning.logistic import _design, learn_logistic_path
+from mnlearn.learning.logistic import _design, learn_logistic_path, prepare_regressions
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.neighbourhoods import build_pair_features, merge_pairs
+from mnlearn.methods.dn_lr import PenaltyPaths
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError
 
@@ -154,6 +155,39 @@ def test_a_path_ends_where_each_penalty_alone_does():
         alone = learn_logistic_path(data, [penalty], tolerance=1e-7)
         k = path.place(penalty)
         assert_allclose(path.coefficient[k].toarray(), alone.coefficient[0].toarray(), atol=1e-3)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_a_path_goes_on_where_another_ended(free):
+    """Columns that are stored negated and a variable without ones are among them."""
+    rows = dense_data(3).rows.copy()
+    rows[:, 5] = 0
+    regressions = prepare_regressions(merge_rows(rows), free)
+    ordered = np.array(PENALTIES[::-1])
+    whole = regressions.all_paths(ordered, 1e-8)
+    parts = None
+    for part in np.split(ordered, [1, 4]):
+        parts = regressions.all_paths(part, 1e-8, after=parts, threads=2)
+    assert_array_equal(parts.penalties, ordered)
+    assert_allclose(parts.intercept, whole.intercept, atol=1e-3)
+    assert_allclose(parts.constant_loss, whole.constant_loss)
+    assert np.all(parts.gap <= 1e-8 * whole.constant_loss)
+    for mine, theirs in zip(parts.coefficient, whole.coefficient, strict=True):
+        assert_allclose(mine.toarray(), theirs.toarray(), atol=1e-3)
+
+
+def test_penalties_are_learned_down_to_the_one_that_is_asked_for():
+    """The same bytes, whatever is asked for first."""
+    data = random_data(4)
+    falling, rising = (PenaltyPaths(data, PENALTIES, threads=1) for _ in range(2))
+    assert list(falling.path("free", 1e-5, 10.0)[0].penalties) == [100.0, 30.0, 10.0]
+    rising.path("free", 1e-5, 0.1)
+    seconds = [falling.path("free", 1e-5, p)[1] for p in PENALTIES[::-1]]
+    assert seconds == sorted(seconds)
+    mine, theirs = (paths.path("free", 1e-5, 0.1)[0] for paths in (falling, rising))
+    for a, b in zip(mine.coefficient, theirs.coefficient, strict=True):
+        assert_array_equal(a.toarray(), b.toarray())
+    assert_array_equal(mine.intercept, theirs.intercept)
 
 
 def test_threads_change_nothing():

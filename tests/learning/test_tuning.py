@@ -58,6 +58,39 @@ def test_the_best_on_validation_data_is_chosen_stage_by_stage():
         assert candidate.score == max(of_mode)
 
 
+@pytest.mark.parametrize(
+    ("score_of", "tried"),
+    [
+        ({}, [0.1, 1.0, 2.0, 5.0, 10.0, 20.0]),  # scores rise to the last
+        ({5.0: 9.0}, [0.1, 1.0, 2.0, 5.0, 10.0, 20.0]),  # the third lower one is the last
+        ({10.0: 9.0}, [1.0, 2.0, 5.0, 10.0, 20.0]),
+        ({20.0: 9.0}, [2.0, 5.0, 10.0, 20.0]),
+        ({20.0: 9.0, 2.0: 9.0}, [0.1, 1.0, 2.0, 5.0, 10.0, 20.0]),
+        ({20.0: 1.0, 10.0: 1.0, 5.0: 1.0, 2.0: 1.0, 1.0: 1.0, 0.1: 1.0},
+         [0.1, 1.0, 2.0, 5.0, 10.0, 20.0]),  # equal scores are not worse
+    ],
+)  # fmt: skip
+def test_penalties_are_tried_until_three_in_a_row_are_worse(score_of, tried):
+    method = load_learner("dn_lr")
+    asked = [5.0, 20.0, 0.1, 2.0, 1.0, 10.0]
+    falling = iter(sorted(asked, reverse=True))
+    below = {}
+
+    def criterion(model):
+        """Scores fall after each that is given, and rise up to the first."""
+        penalty = next(falling)
+        if penalty in score_of:
+            below["top"] = score_of[penalty]
+        elif "top" in below:
+            below["top"] -= 1.0
+        return below.get("top", -penalty)
+
+    tuned = tune(method, random_data(1), method.grid({"lambda": asked}), criterion)
+    found = [row["lambda"] for row in tuned.trace]
+    assert sorted(found) == tried
+    assert found == [value for value in asked if value in tried]
+
+
 def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
     train, valid = random_data(1), random_data(2)
     method = load_learner("dtsl")

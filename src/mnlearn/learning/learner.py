@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.grid_order import Path
+from mnlearn.learning.grid_order import Path, Step
 from mnlearn.learning.parameters import check_value, convert, public_name
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.native import Model
@@ -112,11 +112,21 @@ class Stage:
         path, it is also called with the `Start` of the grid point.
     path : Path, optional
         The order of grid points, in which each point starts at the result of another.
+    until_worse : Step, optional
+        The only hyperparameter of the stage, in the order in which its values are tried, until
+        `WORSE_IN_A_ROW` of them have scored lower than the one before. The values left are not
+        tried.
     """
 
     parameters: tuple[str, ...]
     learn: Callable[..., Fitted]
     path: Path | None = None
+    until_worse: Step | None = None
+
+    @property
+    def order(self) -> Path | None:
+        """The path of the grid points, or the order in which they are tried."""
+        return Path(penalty=(self.until_worse,)) if self.until_worse else self.path
 
 
 class Learner:

@@ -5,7 +5,7 @@ The solver is our own because the targets share work that a library would repeat
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +59,24 @@ class LogisticPath:
         if not len(found):
             raise ValueError(f"the path was learned without the penalty {penalty}")
         return int(found[0])
+
+    def weights(self, begin: int, end: int) -> NDArray[np.float64]:
+        """Return the coefficients and the intercept of variables for the least penalty.
+
+        Returns float64 of shape (end - begin, n_vars + 1).
+        """
+        own = self.coefficient[-1][begin:end].toarray()
+        return np.column_stack([own, self.intercept[-1, begin:end]])
+
+    def joined(self, path: "LogisticPath") -> "LogisticPath":
+        """Return this path followed by one with lower penalties."""
+        return replace(
+            self,
+            penalties=read_only(np.concatenate([self.penalties, path.penalties])),
+            coefficient=self.coefficient + path.coefficient,
+            intercept=read_only(np.vstack([self.intercept, path.intercept])),
+            gap=read_only(np.vstack([self.gap, path.gap])),
+        )
 
     def network(self, penalty: float) -> DependencyNetwork:
         """Return the dependency network of one penalty: pairs X_v = 1, X_u = 1 and biases."""
@@ -119,17 +137,7 @@ def learn_logistic_path(
     if not (len(ordered) and np.isfinite(ordered).all() and ordered[-1] > 0 and tolerance > 0):
         raise InputError("logistic regression: expected positive penalties and tolerance.")
     regressions = prepare_regressions(data, free_intercept, standardise)
-    ones = data.ones
-
-    def learn(begin: int, end: int) -> list[_Regression]:
-        return [
-            _regress(regressions, ordered, float(tolerance), v=v, ones=ones[v])
-            for v in range(begin, end)
-        ]
-
-    found = [one for block in map_ranges(learn, data.n_vars, threads) for one in block]
-    loss = _constant_loss(ones / data.n_examples, data.n_examples)
-    return _gather(ordered, found, loss, data.names)
+    return regressions.all_paths(ordered, float(tolerance), threads=threads)
 
 
 class _Regression(NamedTuple):
@@ -177,6 +185,7 @@ class Regressions:
         penalties: NDArray[np.float64],
         tolerance: float,
         ends: tuple[float, float] = WHOLE_PATH,
+        start: NDArray[np.float64] | None = None,
     ) -> OwnPath:
         """Return the regression of a variable, which has both values, for descending penalties.
 
@@ -191,6 +200,9 @@ class Regressions:
         ends
             The path ends where more than the first share of the loss of the best constant is
             explained, or a penalty explains less than the second.
+        start
+            Weights, and then the intercept, to start at, float64, (n_vars + 1,); those of the best
+            constant if None.
         """
         n_penalties = len(penalties)
         beta = np.zeros((n_penalties, self.data.n_vars))
@@ -198,8 +210,53 @@ class Regressions:
         y = np.ascontiguousarray(self.data.rows[:, v])
         goal = PathGoal(penalties, self.factor, tolerance, *ends)
         result = PathResult(beta, intercept, gap, loss, np.zeros(4, np.int64))
-        n = l1_path(v, self._design, y, self._counts, goal, result)
+        n = l1_path(v, self._design, y, self._counts, goal, self._first(v, start), result)
         return OwnPath(penalties[:n], beta[:n], intercept[:n], loss[:n], gap[:n])
+
+    def _first(self, v: int, start: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the weights and the intercept that the path of variable `v` starts at."""
+        if start is not None:
+            return start
+        first = np.zeros(self.data.n_vars + 1)
+        if self._design.free_intercept:
+            share = self.data.frequency[v]
+            first[-1] = np.log(share / (1 - share))
+        return first
+
+    def all_paths(
+        self,
+        penalties: NDArray[np.float64],
+        tolerance: float,
+        *,
+        after: LogisticPath | None = None,
+        threads: int = 1,
+    ) -> LogisticPath:
+        """Return the regressions of all variables, for descending penalties.
+
+        Parameters
+        ----------
+        penalties
+            Descending penalties.
+        tolerance
+            As in `learn_logistic_path`.
+        after
+            The regressions for greater penalties, to which those of `penalties` are added.
+        threads
+            Number of threads; the result does not depend on it.
+        """
+
+        def learn(begin: int, end: int) -> list[_Regression]:
+            starts = [None] * (end - begin) if after is None else after.weights(begin, end)
+            return [
+                _regress(self, penalties, tolerance, v, start)
+                for v, start in zip(range(begin, end), starts, strict=True)
+            ]
+
+        data = self.data
+        found = [one for block in map_ranges(learn, data.n_vars, threads) for one in block]
+        loss = _constant_loss(data.ones / data.n_examples, data.n_examples)
+        path = _gather(penalties, found, loss, data.names)
+        return path if after is None else after.joined(path)
 
 
 def prepare_regressions(
@@ -214,18 +271,18 @@ def _regress(
     regressions: Regressions,
     penalties: NDArray[np.float64],
     tolerance: float,
-    *,
     v: int,
-    ones: float,
+    start: NDArray[np.float64] | None,
 ) -> _Regression:
-    """Learn the regressions of variable `v`, which is 1 in `ones` examples."""
+    """Learn the regressions of variable `v`; see `Regressions.path` for the arguments."""
+    ones = regressions.data.ones[v]
     zeros = regressions.data.n_examples - ones
     if ones == 0 or zeros == 0:
         n_penalties = len(penalties)
         intercept = np.full(n_penalties, np.log((ones + 1) / (zeros + 1)))
         empty = sparse.csr_array((1, regressions.data.n_vars))
         return _Regression([empty] * n_penalties, intercept, np.zeros(n_penalties))
-    path = regressions.path(v, penalties, tolerance)
+    path = regressions.path(v, penalties, tolerance, start=start)
     return _Regression([sparse.csr_array(b[None]) for b in path.beta], path.intercept, path.gap)
 
 

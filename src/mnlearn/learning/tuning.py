@@ -1,8 +1,9 @@
 """Choosing hyperparameters on validation data, stage by stage."""
 
+import itertools
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -23,6 +24,9 @@ from mnlearn.models.io.native import Model
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
+
+# So many grid points in a row, each worse than the one before, end a stage that may end early.
+WORSE_IN_A_ROW = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,7 @@ class Tuned:
         The best candidate of each combination of values of the learner's variant hyperparameters.
         The keys are the values joined with hyphens.
     trace : list of dict
-        One row for each grid point, in the order of the grid.
+        One row for each grid point that was tried, in the order of the grid.
     tuning_seconds : float
         Seconds spent on all grid points, including those restored from checkpoints.
     """
@@ -179,11 +183,14 @@ class _StageSearch:
     seconds: float = 0.0
 
     def run(self, grid: Mapping[str, list[Any]]) -> list[Candidate]:
-        """Learn at every point; return the candidates in the order of the grid."""
+        """Learn at the points; return the candidates in the order of the grid."""
         stage = self.learner.stages[self.number]
         done: dict[int, Candidate] = {}
         best: dict[tuple[Any, ...], float] = {}
-        for point in order_points(stage.parameters, grid, stage.path):
+        for point in order_points(stage.parameters, grid, stage.order):
+            if stage.until_worse and _is_falling([one.score for one in done.values()]):
+                say(f"each of {WORSE_IN_A_ROW} values was worse than the one before; no more tried")
+                break
             values = dict(zip(stage.parameters, point.values, strict=True))
             start = Start(best_score=best.get(point.family, -math.inf))
             if point.start is not None:
@@ -214,6 +221,12 @@ class _StageSearch:
         score = self.measure(fitted.model) if self.measure else math.nan
         self.seconds += spent + time.perf_counter() - began
         return Candidate(parameters, fitted, score)
+
+
+def _is_falling(scores: Sequence[float]) -> bool:
+    """Tell whether each of the last `WORSE_IN_A_ROW` scores is lower than the one before."""
+    last = scores[-WORSE_IN_A_ROW - 1 :]
+    return len(last) > WORSE_IN_A_ROW and all(b < a for a, b in itertools.pairwise(last))
 
 
 def _best_variants(learner: type[Learner], candidates: list[Candidate]) -> dict[str, Candidate]:

@@ -4,10 +4,13 @@ import time
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
+from mnlearn.learning.grid_order import falling
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
-from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
+from mnlearn.learning.logistic import TOLERANCE, LogisticPath, Regressions, prepare_regressions
 from mnlearn.learning.parameters import parameter
 from mnlearn.scoring import networks
 
@@ -15,28 +18,49 @@ INTERCEPTS = ("free", "penalised")
 
 
 @dataclass
-class Regressions:
-    """Logistic regressions for every penalty of a grid, learned once."""
+class GrownPath:
+    """The regressions down to the least penalty that was asked for, and the seconds to each."""
+
+    regressions: Regressions
+    path: LogisticPath | None = None
+    seconds: dict[float, float] = field(default_factory=dict)
+
+
+@dataclass
+class PenaltyPaths:
+    """Logistic regressions for the penalties of a grid, learned down to where they are needed.
+
+    The regressions of each penalty start at those of the next greater one of the grid, so that
+    they do not depend on the order in which penalties are asked for.
+    """
 
     train: Dataset
     penalties: list[float]
     threads: int
-    paths: dict[tuple[str, float], tuple[LogisticPath, float]] = field(default_factory=dict)
+    grown: dict[tuple[str, float], GrownPath] = field(default_factory=dict)
 
-    def path(self, intercept: str, gap: float) -> tuple[LogisticPath, float]:
-        """Return the path and the seconds it took."""
+    def path(self, intercept: str, gap: float, penalty: float) -> tuple[LogisticPath, float]:
+        """Return the path down to a penalty or further, and the seconds down to it."""
         key = (intercept, gap)
-        if key not in self.paths:
+        if key not in self.grown:
+            self.grown[key] = GrownPath(prepare_regressions(self.train, intercept == "free"))
+        own = self.grown[key]
+        while penalty not in own.seconds:
             began = time.perf_counter()
-            free = intercept == "free"
-            path = learn_logistic_path(self.train, self.penalties, free, gap, threads=self.threads)
-            self.paths[key] = path, time.perf_counter() - began
-        return self.paths[key]
+            rest = [p for p in self.penalties if p not in own.seconds]
+            following = np.array([max(rest)], np.float64)
+            own.path = own.regressions.all_paths(
+                following, gap, after=own.path, threads=self.threads
+            )
+            spent = time.perf_counter() - began
+            own.seconds[max(rest)] = max(own.seconds.values(), default=0.0) + spent
+        assert own.path is not None
+        return own.path, own.seconds[penalty]
 
 
-def regress(task: Task) -> Regressions:
+def regress(task: Task) -> PenaltyPaths:
     """Return a workspace for all penalties of the grid."""
-    return Regressions(task.train, task.grid["lambda"], task.threads)
+    return PenaltyPaths(task.train, task.grid["lambda"], task.threads)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -56,9 +80,9 @@ class LogisticLearner(Learner):
 class DNLR(LogisticLearner):
     """Dependency network whose CPDs are logistic regressions."""
 
-    def learn(self, regressions: Regressions) -> Fitted:
+    def learn(self, paths: PenaltyPaths) -> Fitted:
         """Return the dependency network of one penalty (Lowd 2012, Section 6.2)."""
-        path, seconds = regressions.path(self.intercept, self.gap)
+        path, seconds = paths.path(self.intercept, self.gap, self.lambda_)
         k = path.place(self.lambda_)
         loss = path.constant_loss.sum()
         return Fitted(
@@ -73,5 +97,5 @@ class DNLR(LogisticLearner):
     prepare = staticmethod(regress)
     title = "Dependency network, logistic regressions"
     citation = "Lowd 2012, Section 6.2; Ravikumar et al. 2010"
-    stages = (Stage(("lambda",), learn),)
+    stages = (Stage(("lambda",), learn, until_worse=falling("lambda")),)
     scorer: ClassVar[Scorer] = networks

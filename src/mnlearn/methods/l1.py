@@ -14,7 +14,7 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
-from mnlearn.methods.dn_lr import LogisticLearner, Regressions, regress
+from mnlearn.methods.dn_lr import LogisticLearner, PenaltyPaths, regress
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring import networks
 
@@ -24,7 +24,7 @@ class Workspace:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.regressions: Regressions = regress(task)
+        self.paths: PenaltyPaths = regress(task)
         self._key: tuple[Any, ...] = ()
         self._arranged: ArrangedFeatures | None = None
 
@@ -34,7 +34,7 @@ class Workspace:
         if self._arranged is None or self._key != key:
             self._arranged = None  # Two arrangements could be more than memory holds.
             began = time.perf_counter()
-            path, _ = self.regressions.path(learner.intercept, learner.gap)
+            path, _ = self.paths.path(learner.intercept, learner.gap, learner.lambda_)
             pairs = merge_pairs(path.coefficient[path.place(learner.lambda_)], learner.merge)
             features = build_pair_features(self.task.train.n_vars, pairs)
             self._key, self._arranged = key, arrange_features(self.task, features, began)
@@ -52,7 +52,7 @@ class L1(LogisticLearner):
 
     def learn(self, workspace: Workspace, start: Start) -> Fitted:
         """Return the network of one structure and weight prior."""
-        _, seconds = workspace.regressions.path(self.intercept, self.gap)
+        _, seconds = workspace.paths.path(self.intercept, self.gap, self.lambda_)
         penalty = Penalty(self.sd, self.l1)
         arranged = workspace.arranged(self)
         fitted = arranged.fit(penalty, self.max_iterations, start, seconds_structure=seconds)

@@ -91,7 +91,7 @@ class _State(NamedTuple):
 
 
 @kernel
-def l1_path(target, data, y, counts, goal, result):
+def l1_path(target, data, y, counts, goal, start, result):
     """Learn the coefficients of one variable for descending penalties, each from the last.
 
     Returns the number of penalties before the path ended.
@@ -100,14 +100,14 @@ def l1_path(target, data, y, counts, goal, result):
     y : uint8, (n_rows,), values of the target, of both kinds.
     counts : float64, (n_vars + 1, n_vars + 1), weight of the rows in which two coordinates
         (the last is the constant 1) are both 1.
-    goal : PathGoal. result : PathResult, written.
+    goal : PathGoal. start : float64, (n_vars + 1,), weights to start at, as `PathResult` has them,
+        and intercept. result : PathResult, written.
     """
     n = len(data.flipped)
     share = _share_of_ones(y, data.weight)
     bend = share * (1.0 - share) if data.free_intercept else 0.25
     state = _start(n, len(y), counts * bend)
-    if data.free_intercept:
-        state.theta[n] = np.log(share / (1.0 - share))
+    _read(data, start, state)
     total = data.weight.sum()
     constant_loss = -total * (share * np.log(share) + (1.0 - share) * np.log1p(-share))
     enough = goal.tolerance * constant_loss
@@ -121,6 +121,19 @@ def l1_path(target, data, y, counts, goal, result):
         if _ends(goal, p, result.loss, constant_loss):
             return p + 1
     return len(goal.penalties)
+
+
+@kernel
+def _read(data, start, state):
+    """Take the weights to start at, which are those of the columns that were given."""
+    n = len(data.flipped)
+    state.theta[:] = start
+    for j in range(n):
+        if start[j] != 0.0:
+            state.covered[:] = False  # the Hessian is that at weights of 0
+            if data.free_intercept and data.flipped[j]:
+                state.theta[j] = -start[j]
+                state.theta[n] += start[j]
 
 
 @kernel
