@@ -24,6 +24,10 @@ def random_values(rng, n):
             values[:, v] = (values[:, v - 1] + values[:, v - 2]) % arity[v]
         elif kind < 0.9:
             values[:, v] = np.minimum(values[:, v], values[:, 0] % arity[v])
+    binary = np.flatnonzero(np.array(arity) == 2)
+    if len(binary) > 1 and rng.random() < 0.3:
+        one, other = rng.choice(binary, 2, replace=False)
+        values[:, one] = values[:, other] ^ rng.integers(0, 2)
     return values, arity
 
 

@@ -134,6 +134,15 @@ def test_encoding_with_other_values_is_refused(tmp_path, changed, message):
         load_encoding(tmp_path / "a.json")
 
 
+def test_an_encoding_with_two_variables_of_a_name_is_refused(tmp_path):
+    path = write(tmp_path / "a.csv", "c,d\na,x\nb,y\nb,z\na,x\n")
+    _, encoding = read_one_hot(path)
+    encoding["columns"][1]["variables"] = ["c=b", "c=b", "e"]
+    write_json(tmp_path / "a.json", encoding)
+    with pytest.raises(InputError, match=r"c=b"):
+        encode(path, load_encoding(tmp_path / "a.json"))
+
+
 def test_cells_that_differ_in_blanks_have_one_value(tmp_path):
     data, encoding = read_one_hot(write(tmp_path / "a.csv", 'c\na\n"a "\nb\n a\n'))
     assert encoding["columns"][0]["categories"] == ["a", "b"]

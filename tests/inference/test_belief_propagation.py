@@ -183,6 +183,13 @@ def test_propagation_that_ends_early_is_reported(caplog):
     assert caplog.messages == ["inference bp: 1 of 1 queries did not converge in 2 iterations."]
 
 
+def test_a_weight_whose_exponential_overflows():
+    network = markov_network(3, features_of([[(v, 1) for v in range(3)]]), [800.0])
+    value, converged = bethe_log_partition(network, tight())
+    assert converged
+    assert value == pytest.approx(800.0, abs=1e-9)
+
+
 def test_work_of_a_feature_is_proportional_to_its_length():
     """A feature of 2,000 literals takes one iteration of 2,000 messages, not a table of states."""
     n_vars = 2000

@@ -11,7 +11,11 @@ from conftest import random_data, random_dependency_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.l1_logistic.loss import evaluate
-from mnlearn.kernels.l1_logistic.quadratic_model import _cholesky_solve, _step_inside
+from mnlearn.kernels.l1_logistic.quadratic_model import (
+    _cholesky_solve,
+    _step_inside,
+    renew_hessian,
+)
 from mnlearn.learning.logistic import _design, learn_logistic_path, prepare_regressions
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.neighbourhoods import build_pair_features, merge_pairs
@@ -155,6 +159,28 @@ def test_a_path_ends_where_each_penalty_alone_does():
         alone = learn_logistic_path(data, [penalty], tolerance=1e-7)
         k = path.place(penalty)
         assert_allclose(path.coefficient[k].toarray(), alone.coefficient[0].toarray(), atol=1e-3)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_the_hessian_of_some_coordinates(free):
+    """Of the first of the active coordinates beside all active ones; the rest stays as it was."""
+    rng = np.random.default_rng(7)
+    data = dense_data(7)
+    design, _ = _design(data, free)
+    n, p = data.n_vars, rng.uniform(0.05, 0.95, data.n_rows)
+    y = rng.integers(0, 2, data.n_rows)
+    residual = data.weight * (p - y)
+    active, n_fresh = np.array([1, 4, n, 0, 2, 6]), 3
+    hessian, place = np.full((n + 1, n + 1), -1.0), np.full(n + 1, -1)
+    renew_hessian(hessian, design, residual, active, n_fresh, place)
+    stored = data.rows ^ design.flipped if free else data.rows
+    x = np.column_stack([stored, np.ones(data.n_rows)]).astype(float)
+    expected = x.T @ ((data.weight * p * (1 - p))[:, None] * x)
+    fresh = np.zeros((n + 1, n + 1), bool)
+    fresh[np.ix_(active[:n_fresh], active)] = fresh[np.ix_(active, active[:n_fresh])] = True
+    assert_allclose(hessian[fresh], expected[fresh], rtol=1e-7, atol=2e-8)
+    assert np.all(hessian[~fresh] == -1.0)
+    assert np.all(place == -1)
 
 
 @pytest.mark.parametrize("free", [True, False])

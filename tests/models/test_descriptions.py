@@ -1,9 +1,13 @@
 """The sizes that models say they have."""
 
+import numpy as np
 import pytest
 
-from conftest import random_dependency_network
+from conftest import random_data, random_dependency_network, random_network
 from made_hidden_trees import random_hidden_tree
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.learning.tuning import tune
+from mnlearn.methods import load_learner
 
 
 @pytest.mark.parametrize(
@@ -14,6 +18,30 @@ from made_hidden_trees import random_hidden_tree
 def test_hidden_trees(n_vars, n_states, expected):
     tree = random_hidden_tree(0, n_vars, n_states)
     assert tree.describe() == {"n_vars": n_vars, "n_states": n_states, "n_parameters": expected}
+
+
+def test_circuits():
+    circuit = compile_network(random_network(0))
+    assert circuit.describe() == {
+        "n_vars": 6,
+        "n_nodes": 2 * 6 + len(circuit.weight) + len(circuit.is_sum),
+        "n_edges": len(circuit.child),
+        "n_parameters": len(circuit.weight),
+    }
+
+
+def test_junction_trees():
+    data = random_data(0, n_vars=5)
+    learner = load_learner("junction_tree")
+    tree = tune(learner, data, learner.grid({"treewidth": 2}), None).best.fitted.model
+    sizes = np.diff(tree.clique_start)
+    assert tree.describe() == {
+        "n_vars": 5,
+        "n_groups": 0,
+        "n_cliques": len(sizes),
+        "treewidth": max(sizes) - 1,
+        "n_parameters": sum(2 ** int(size) for size in sizes),
+    }
 
 
 def test_dependency_networks():

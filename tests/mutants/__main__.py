@@ -38,7 +38,7 @@ KEY = ("module", "holder", "kind", "before", "after", "nth")
 # Of one test without a mutant, and of all that are run against one mutant.
 MOST_SECONDS_OF_TEST, MOST_SECONDS = 8.0, 30.0
 # Of all files of tests of a target with compiled kernels, the time to compile included.
-MOST_SECONDS_COMPILED = 300.0
+MOST_SECONDS_OF_CONTROL = 300.0
 # Of one file of tests while it is noted what it calls.
 MOST_SECONDS_OF_FILE = 300.0
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
@@ -142,7 +142,7 @@ def choose(tests, path, mutant):
         if total > MOST_SECONDS:
             break
         chosen.append(name)
-    return chosen, total
+    return chosen
 
 
 def run_tests(group, chosen, most_seconds, change=None, compiled=False):
@@ -177,25 +177,29 @@ def try_mutant(target, path, mutant, tests, controls):
     def change():
         sys.meta_path.insert(0, Finder(name.removesuffix(".__init__"), path, tree))
 
-    chosen, seconds = choose(tests, path, mutant)
-    outcome = "not run"
-    if chosen:
-        outcome = judge(target.group, chosen, 10 + 4 * seconds, change, controls)
+    chosen = choose(tests, path, mutant)
+    outcome = judge(target.group, chosen, change, controls) if chosen else "not run"
     if target.compiled and outcome in ("survived", "not run"):
         # Plain kernels are slow, so that these are only the quick ones of the tests.
         files = [str(ROOT / "tests" / place) for place in target.compiled]
-        outcome = judge(target.group, files, MOST_SECONDS_COMPILED, change, controls, compiled=True)
+        outcome = judge(target.group, files, change, controls, compiled=True)
     return outcome
 
 
-def judge(group, chosen, most_seconds, change, controls, compiled=False):
-    """Return what tests say of a change; `controls` keeps what they say without one."""
+def judge(group, chosen, change, controls, compiled=False):
+    """Return what tests say of a change.
+
+    controls : keeps what they say without a change, and the seconds that they take then.
+    """
     key = (group, *chosen)
     if key not in controls:
-        controls[key] = run_tests(group, chosen, most_seconds, compiled=compiled)
-    if controls[key] != Outcome("done", 0):
+        began = time.monotonic()
+        outcome = run_tests(group, chosen, MOST_SECONDS_OF_CONTROL, compiled=compiled)
+        controls[key] = outcome, time.monotonic() - began
+    outcome, seconds = controls[key]
+    if outcome != Outcome("done", 0):
         return "control"
-    outcome = run_tests(group, chosen, most_seconds, change, compiled)
+    outcome = run_tests(group, chosen, 10 + 4 * seconds, change, compiled)
     if outcome.how in ("too long", "killed"):
         return "killed"
     # The same tests passed without the change. Statuses 2 and 4 are errors while tests are
@@ -276,7 +280,7 @@ def run(given, rows):
         rows.append(row)
         if row["outcome"] not in ("killed", "equivalent"):
             print(*(row[key] for key in ("outcome", "line", *KEY)), sep=" | ", flush=True)
-    for key, outcome in controls.items():
+    for key, (outcome, _) in controls.items():
         if outcome != Outcome("done", 0):
             print(f"without a mutant: {outcome}: {' '.join(key)}", flush=True)
 

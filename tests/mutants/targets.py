@@ -31,42 +31,50 @@ TARGETS = (
     Target(
         "kernels",
         ("kernels/circuits/*.py",),
-        ("inference/circuits", "models/test_tree_circuits.py"),
-        ("inference/circuits", "learning/circuits", "models/test_tree_circuits.py"),
+        ("kernels/circuits", "inference/circuits", "models/test_tree_circuits.py"),
+        (
+            *("kernels/circuits", "inference/circuits", "learning/circuits"),
+            "models/test_tree_circuits.py",
+        ),
     ),
     Target(
         "kernels",
         ("kernels/sampling/*.py", "kernels/arithmetic/logistic.py"),
         # Samplers that are not compiled take minutes in most tests.
-        ("inference/test_inference.py",),
-        ("inference", "scoring"),
+        ("kernels/arithmetic", "inference/test_inference.py"),
+        ("kernels/arithmetic", "inference", "scoring"),
     ),
     Target(
         "kernels",
         ("kernels/trees.py", "kernels/conversion/*.py", "kernels/feature_trees.py"),
-        ("learning/test_conversion.py", "models", "scoring/test_scores.py"),
         (
-            *("learning/test_conversion.py", "models", "scoring/test_scores.py"),
-            *("learning/test_bagging.py", "models/test_features.py"),
+            "kernels/test_trees.py",
+            "learning/test_conversion.py",
+            "models",
+            "scoring/test_scores.py",
+        ),
+        (
+            *("kernels/test_trees.py", "learning/test_conversion.py", "models"),
+            *("scoring/test_scores.py", "learning/test_bagging.py"),
         ),
     ),
     Target(
         "kernels",
         ("kernels/likelihood/*.py", "kernels/search/*.py", "kernels/l1_logistic/*.py"),
         (
-            *("learning/weights", "learning/features", "learning/test_logistic_learning.py"),
-            "kernels/test_near_rows.py",
+            *("kernels/search", "kernels/l1_logistic", "learning/weights", "learning/features"),
+            "learning/test_logistic_learning.py",
         ),
         (
-            *("learning/weights", "learning/features", "learning/test_logistic_learning.py"),
-            *("kernels/test_near_rows.py", "learning/test_optimise.py"),
+            *("kernels/search", "kernels/l1_logistic", "learning/weights", "learning/features"),
+            *("learning/test_logistic_learning.py", "learning/test_optimise.py"),
         ),
     ),
     Target(
         "kernels",
         ("kernels/lem/*.py",),
-        ("learning/lem", "models/test_feature_trees.py"),
-        ("learning/lem", "models/test_feature_trees.py"),
+        ("kernels/lem", "learning/lem", "models/test_feature_trees.py"),
+        ("kernels/lem", "learning/lem", "models/test_feature_trees.py"),
     ),
     Target(
         "scores",

@@ -1,5 +1,7 @@
 """What scores refuse, which of them are exact, and the error of sampled ones."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -86,6 +88,20 @@ def test_networks_that_cannot_be_enumerated_are_compiled():
     for score in (any_model.ll, any_model.marginal_ll, annealed):
         with pytest.raises(InputError, match="expected 21 variables"):
             score(network, random_data(0, n_vars=n_vars + 1))
+
+
+def test_a_column_of_another_name_is_named():
+    network, data = random_network(0, n_vars=2), random_data(0, n_vars=2)
+    named = dataclasses.replace(network, names=("a", "b"))
+    for names, message in ((("x", "b"), "'a' as column 1 as in the model, got 'x'"),
+                           (("a", "x"), "'b' as column 2 as in the model, got 'x'")):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            networks.pll(named, dataclasses.replace(data, names=names))
+
+
+def test_a_dependency_network_has_no_marginal_likelihood():
+    with pytest.raises(InputError, match="ll: a dependency network has no joint distribution"):
+        any_model.marginal_ll(random_dependency_network(0), random_data(0))
 
 
 def test_scores_of_a_single_example_have_no_standard_error():

@@ -125,7 +125,7 @@ def _parse_header(line: str, where: str) -> tuple[str, ...] | None:
     if "|" in line or not line.strip():
         return None
     cells = _split_cells(line, where)
-    if any(cell in ("0", "1") or _is_number(cell) for cell in cells):
+    if any(map(_is_number, cells)):
         return None
     return check_names(cells, where)
 

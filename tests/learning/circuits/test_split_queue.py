@@ -12,6 +12,7 @@ from mnlearn.learning.penalty import Penalty
 from plain_queue import PlainQueue
 
 N = 12
+SPLIT_COST = 0.2
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +29,14 @@ def train():
 
 def choices(model, limit, *, quick, resume_at=None):
     """Return all splits of a growth, and its model; resume once from a stored state."""
-    grown = CircuitGrowth(model(), 0.5, 0.2, limit, quick=quick)
+    grown = CircuitGrowth(model(), 0.5, SPLIT_COST, limit, quick=quick)
     found = []
     while (split := grown._next()) is not None:
         found.append((split.group, split.var, split.gain, split.n_new_edges, grown.edge_cost))
         grown._take(split)
         if len(found) == resume_at:
             state = grown.state()
-            grown = CircuitGrowth(model(), 0.5, 0.2, limit, quick=quick, state=state)
+            grown = CircuitGrowth(model(), 0.5, SPLIT_COST, limit, quick=quick, state=state)
     return found, grown.model.model()
 
 
@@ -57,3 +58,18 @@ def test_the_same_splits_as_a_heap(train, monkeypatch, kind, quick):
     assert len(found) > (60 if quick else 20)
     assert learned.weight.tobytes() == by_heap.weight.tobytes()
     assert learned.child.tobytes() == by_heap.child.tobytes()
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_the_same_splits_until_none_scores(train, monkeypatch, quick):
+    """The last splits score little more than nothing."""
+    few = merge_rows(train.rows[:, :5], train.weight / 50)
+
+    def model():
+        return MarkovGrowth(few, Penalty(1.0, 0.0))
+
+    found, _ = choices(model, 10**6, quick=quick)
+    monkeypatch.setattr(growth_module, "SplitQueue", PlainQueue)
+    assert found == choices(model, 10**6, quick=quick)[0]
+    scores = [gain - price * edges - SPLIT_COST for _, _, gain, edges, price in found]
+    assert sum(score < 0.5 for score in scores) > 2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit
 
 import oracles
@@ -52,6 +52,24 @@ def cells_of(data, theta, literals):
         near, n_rows, data.weight, p, sums, asked[0], value[0], more & ~asked[0]
     )
     return derivatives, (odds, amount, *cells)
+
+
+def test_the_bound_of_a_gain_is_that_of_the_least_curvature():
+    """The greatest value of the objective whose curvature falls as fast as it can."""
+    rng = np.random.default_rng(3)
+    for _ in range(2000):
+        slope, curvature, precision = 10.0 ** rng.uniform([0, -1, -2], [5, 3, 2])
+        bound, _ = gains.gain_bound(slope, curvature, precision)
+
+        def slope_at(w, s=slope, c=curvature, p=precision):
+            return s + c * np.expm1(-w) - p * w
+
+        top = brentq(slope_at, 0.0, slope / precision, xtol=1e-300, rtol=1e-14, maxiter=2000)
+        best = slope * top - curvature * (np.expm1(-top) + top) - 0.5 * precision * top**2
+        if np.isfinite(bound):
+            assert best * (1 - 1e-6) <= bound <= best * (1 + 1e-5)
+        else:
+            assert top > 20.0
 
 
 @pytest.mark.parametrize("n_vars", [6, 70])

@@ -33,6 +33,7 @@ probability ( Sprinkler | Cloudy ) {
   (yes) 0.9, 0.1;
 }
 probability ( Rain | Cloudy ) {
+  property source = a book;
   table 0.8, 0.2, 0.2, 0.8;
 }
 probability ( Wet | Sprinkler, Rain ) {
@@ -94,9 +95,9 @@ def test_the_last_variable_of_a_table_changes_fastest(tmp_path):
         ("table 0.4, 0.6", "table 0.4, 0.5", r"line 14: expected probabilities .* add up to 1"),
         ("table 0.4, 0.6", "table 0.4", r"line 14: expected 2 probabilities, not 1"),
         ("(no) 0.5, 0.5", "(maybe) 0.5, 0.5", r"line 16: expected no or yes, got 'maybe'"),
-        ("  default 0.1, 0.9;\n", "", r"line 22: expected probabilities for all states"),
-        ("0.01, 0.99", "0.01, x", r"line 24: expected a probability, got 'x'"),
-        ("0.01, 0.99", "-0.01, 1.01", r"line 24: expected a probability, got '-0.01'"),
+        ("  default 0.1, 0.9;\n", "", r"line 23: expected probabilities for all states"),
+        ("0.01, 0.99", "0.01, x", r"line 25: expected a probability, got 'x'"),
+        ("0.01, 0.99", "-0.01, 1.01", r"line 25: expected a probability, got '-0.01'"),
         (WET[WET.index("variable Rain") + 15 :], "", r"ends too early, expected }\."),
         ("variable Rain", "variable Cloudy", r"expected a variable that is not declared yet"),
         ("( Rain | Cloudy )", "( Rain | Clouds )", r"expected a variable that is declared before"),
@@ -146,9 +147,10 @@ def test_bayesian_networks_come_back(tmp_path, suffix):
         assert (circuit.names, circuit.states) == (network.names, network.states)
 
 
-def test_a_name_that_the_form_cannot_hold(tmp_path):
+@pytest.mark.parametrize("name", ['c"', "two\nlines", "{"])
+def test_a_name_that_the_form_cannot_hold(tmp_path, name):
     (tmp_path / "wet.bif").write_text(WET)
     network = load_model(tmp_path / "wet.bif")
-    network = dataclasses.replace(network, names=("a", "b", 'c"', "d"))
+    network = dataclasses.replace(network, names=("a", "b", name, "d"))
     with pytest.raises(InputError, match="cannot be written to a"):
         save_model(network, tmp_path / "again.bif")

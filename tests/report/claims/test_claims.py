@@ -7,6 +7,7 @@ import pytest
 
 from claim_cases import THREE, claim, outcome, scores_of, scores_on, source, study_of
 from mnlearn.report import claims
+from mnlearn.report.claims import KINDS, counts
 from mnlearn.report.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.registry import load_registry
@@ -28,6 +29,38 @@ TABLE3 = {
 
 def versus(kind, published, table, other, **options):
     return {"kind": kind, "published": published, "a": table["gssl"], "b": table[other], **options}
+
+
+def test_claims_that_count_may_say_the_direction():
+    """That of a count which is larger or smaller than the published one."""
+    takes = {name for name, kind in counts.KINDS.items() if "direction" in kind.options}
+    assert takes == set(counts.KINDS)
+
+
+def test_which_kinds_are_about_the_set_up():
+    about = {name for name, kind in KINDS.items() if kind.is_setup}
+    assert about == {"setting", "setups", "recorded", "compared", "stated"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "brief"),
+    [
+        ("setting", "setting, values of the study"),
+        ("setups", "setting, number of combinations"),
+        ("recorded", "setting, value of every model"),
+        ("compared", "setting, number of scored variants"),
+        ("stated", "in words, "),
+        ("unavailable", "no rule yet, "),
+    ],
+)
+def test_rules_in_a_few_words(kind, brief):
+    assert f"{KINDS[kind].title}, {KINDS[kind].brief({})}" == brief
+
+
+def test_what_is_counted():
+    titles = {name: kind.title for name, kind in counts.KINDS.items()}
+    assert titles.pop("cells") == "number of cells"
+    assert set(titles.values()) == {"number of datasets"}
 
 
 @pytest.mark.parametrize(

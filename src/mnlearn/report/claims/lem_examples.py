@@ -2,9 +2,11 @@
 
 import itertools
 import math
+from collections.abc import Iterable
+
+import networkx as nx
 
 from mnlearn.learning.lem.draft import Draft
-from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.feature_tree import ROOT, FeatureTree
 from mnlearn.models.feature_tree_network import leaf_features
 from mnlearn.models.grouped_variables import grouped_variables
@@ -40,17 +42,7 @@ def _both(pair: tuple[int, int]) -> list[tuple[int, int]]:
     return [(v, 1) for v in pair]
 
 
-def _cliques(scopes: list[list[int]]) -> list[set[int]]:
-    """Return the maximal cliques of the graph that joins the variables of each scope, filled in."""
-    near: list[set[int]] = [set() for _ in range(_N_VARS)]
-    for scope in scopes:
-        for v in scope:
-            near[v] |= set(scope) - {v}
-    cliques: list[set[int]] = []
-    for v in min_fill_order(_N_VARS, scopes)[0]:
-        own = near[v] | {v}
-        if not any(own <= clique for clique in cliques):
-            cliques.append(own)
-        for u in near[v]:
-            near[u] = (near[u] | near[v]) - {u, v}
-    return cliques
+def _cliques(scopes: list[list[int]]) -> Iterable[frozenset[int]]:
+    """Return the maximal cliques of a chordal graph that joins the variables of each scope."""
+    graph = nx.Graph(pair for scope in scopes for pair in itertools.combinations(scope, 2))
+    return nx.chordal_graph_cliques(nx.complete_to_chordal_graph(graph)[0])

@@ -1,0 +1,53 @@
+"""The minimum of a quadratic model with an L1 penalty, against coordinate descent in Python."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mnlearn.kernels.l1_logistic.quadratic_model import minimise_model
+
+N = 12
+ACTIVE = np.array([0, 3, 4, 7, 8, 11])
+
+
+def minimise(hessian, theta, gradient, penalty):
+    delta, slope = np.empty(len(ACTIVE)), np.empty(len(ACTIVE))
+    model = hessian.astype(np.float32)
+    lower = minimise_model(theta, gradient, penalty, model, ACTIVE, delta, slope)
+    return lower, delta
+
+
+def decrease(hessian, theta, gradient, penalty, delta):
+    """By how much a step lowers the penalised model."""
+    before, after = (np.abs(theta[ACTIVE] + step) @ penalty[ACTIVE] for step in (0.0, delta))
+    return before - after - gradient[ACTIVE] @ delta - 0.5 * delta @ hessian @ delta
+
+
+def oracle(hessian, theta, gradient, penalty):
+    delta = np.zeros(len(ACTIVE))
+    for _ in range(5000):
+        for a, j in enumerate(ACTIVE):
+            slope = gradient[j] + hessian[a] @ delta
+            free = theta[j] + delta[a] - slope / hessian[a, a]
+            edge = penalty[j] / hessian[a, a]
+            delta[a] = np.sign(free) * max(abs(free) - edge, 0.0) - theta[j]
+    return decrease(hessian, theta, gradient, penalty, delta)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_step_lowers_the_model_nearly_as_far_as_possible(seed):
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(len(ACTIVE), len(ACTIVE) + seed % 3))
+    hessian = root @ root.T + 0.1 * np.eye(len(ACTIVE))
+    theta, gradient = (rng.normal(size=N) * (rng.random(N) < 0.6) for _ in range(2))
+    gradient *= 4
+    penalty = np.where(np.arange(N) == N - 1, 0.0, rng.uniform(0.1, 1.0, N))
+    lower, delta = minimise(hessian, theta, gradient, penalty)
+    assert_allclose(lower, decrease(hessian, theta, gradient, penalty, delta), rtol=1e-4)
+    assert lower == pytest.approx(oracle(hessian, theta, gradient, penalty), rel=0.02)
+
+
+def test_a_model_without_a_minimum_is_noticed():
+    hessian = np.full((len(ACTIVE), len(ACTIVE)), -3.0) + 4.0 * np.eye(len(ACTIVE))
+    rng = np.random.default_rng(0)
+    assert minimise(hessian, np.zeros(N), rng.normal(size=N), np.full(N, 0.01))[0] == -1.0

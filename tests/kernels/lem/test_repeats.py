@@ -1,0 +1,46 @@
+"""Features of LEM that score like an earlier one, because a variable is a copy of another."""
+
+import numpy as np
+import pytest
+
+from mnlearn.kernels.lem.layout import Node
+from mnlearn.kernels.lem.search import _repeats
+
+# Slots of three variables of two values: a, then its copy b, then c.
+A1, B0, B1, C1 = 1, 2, 3, 5
+
+
+def repeats(feature, *, opposite, both=False, tied=()):
+    """Only the value 1 is asked for, unless `both`."""
+    fields = dict.fromkeys(Node._fields)
+    fields["slot"] = np.arange(0, 8, 2, dtype=np.int32)
+    fields["owner"] = np.repeat(np.arange(3, dtype=np.int32), 2)
+    fields["literal"] = np.tile([False, True], 3)
+    fields["copy_of"] = np.array([0, 0, 2], np.int32)
+    fields["opposite"] = np.array([False, opposite, False])
+    is_tied = np.isin(np.arange(3), tied)
+    return bool(_repeats(np.array(feature, np.int32), Node(**fields), is_tied, both))
+
+
+@pytest.mark.parametrize(
+    ("feature", "said", "expected"),
+    [
+        ([A1], {"opposite": False}, False),
+        ([B1], {"opposite": False}, True),
+        ([C1], {"opposite": False}, False),
+        # By itself, b = 1 divides the examples as a = 1 does, whatever the order of the sides.
+        ([B1], {"opposite": True}, True),
+        ([B1, C1], {"opposite": False}, True),
+        # b = 1 is a = 0, which is not asked for, so that there is no earlier feature.
+        ([B1, C1], {"opposite": True}, False),
+        ([B1, C1], {"opposite": True, "both": True}, True),
+        ([B0, C1], {"opposite": True}, True),
+        # Beside its original, a copy says nothing or contradicts it.
+        ([A1, B1], {"opposite": False}, False),
+        ([B1], {"opposite": False, "tied": [1]}, False),
+        ([B1], {"opposite": False, "tied": [0]}, False),
+        ([B1], {"opposite": False, "tied": [2]}, True),
+    ],
+)
+def test_repeats(feature, said, expected):
+    assert repeats(feature, **said) is expected
