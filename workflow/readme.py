@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.cli.study_pages import listed_studies, study_page
+from mnlearn.cli.study_pages import fidelity_page, listed_studies, study_page
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.report.document.index_page import build_index
 from mnlearn.report.document.markdown import render_markdown
@@ -215,7 +215,11 @@ def result_pages() -> dict[Path, str]:
     kept = [path.parent.name for path in sorted(RESULTS.glob("*/claims.csv"))]
     listed = listed_studies(kept)
     pages = {RESULTS / name / "README.md": render_markdown(study_page(name)) for name in listed}
-    return {RESULTS / "README.md": render_markdown(build_index(listed, RESULTS)), **pages}
+    return {
+        RESULTS / "README.md": render_markdown(build_index(listed, RESULTS)),
+        RESULTS / "FIDELITY.md": render_markdown(fidelity_page()),
+        **pages,
+    }
 
 
 def refreshed(path: Path, parts: dict[str, str]) -> str:

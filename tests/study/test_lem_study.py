@@ -105,7 +105,7 @@ def test_figure_2_has_every_series_and_says_what_is_not_available(scores, publis
     assert heads == [series["head"] for series in product["series"]]
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert titles[:3] == ["(a) Alarm", "(b) Traffic", "(c) Temperature"]
-    assert titles[3:6] == ["(d) Msnbc", "(e) Adult", "(f) Minutes; ours, seconds"]
+    assert titles[3:6] == ["(d) Msnbc", "(e) Adult", "(f) Minutes; ours below"]
 
 
 def test_claims_on_what_is_scored_have_a_verdict(scores, published):

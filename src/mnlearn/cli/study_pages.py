@@ -10,12 +10,19 @@ from mnlearn.report.document.index_page import build_index
 from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.document.study_page import Material, build_page
 from mnlearn.report.document.summaries import summarise
+from mnlearn.report.fidelity.cells import load_reasons, printed_cells
+from mnlearn.report.fidelity.page import Fidelity, build_fidelity
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
 from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
 from mnlearn.study.folders import run_folder, source_folder
+from mnlearn.study.gather import read_scores
 from mnlearn.study.planning import KINDS
+from mnlearn.study.published import load_published
+
+# The studies of the papers, in the order of the papers.
+PAPERS = ("dtsl", "lem", "gssl", "dn2mn", "acmn")
 
 
 def write_page(name: str) -> None:
@@ -61,6 +68,21 @@ def write_index(names: Iterable[str], path: Path) -> None:
     """Write the index of the results of some studies."""
     index = build_index(listed_studies(names), run_folder() / RESULTS)
     write_text(path, render_markdown(index))
+
+
+def fidelity_page() -> Document:
+    """Return the page on how closely the studies of the papers reproduce them.
+
+    Raises
+    ------
+    InputError
+        The study of a paper has not run, or a file is malformed.
+    """
+    published, results = load_published(), run_folder() / RESULTS
+    studies = {name: find_study(name) for name in PAPERS}
+    scores = {name: read_scores(results / name / "scores.csv") for name in PAPERS}
+    cells = printed_cells(published, scores)
+    return build_fidelity(Fidelity(studies, cells, load_reasons(), results))
 
 
 def listed_studies(names: Iterable[str]) -> dict[str, Study]:

@@ -65,20 +65,34 @@ def build_index(studies: Mapping[str, Study], results: Path) -> Document:
                 "anew. The study `demo` is not kept here; `mnlearn demo` runs it."
             )
         ),
+        Paragraph(
+            marked(
+                "[Fidelity](FIDELITY.md): how many of the published numbers, claims and figures "
+                "are reproduced, and why others are not."
+            )
+        ),
         Heading(2, "Files"),
         Bullets(tuple(map(marked, _FILES))),
     )
     return Document("Results", tuple(blocks), NOTE)
 
 
-def _row(study: Study, results: Path) -> tuple[Text, ...]:
-    claims = [c for c in read_claims(results / study.name / "claims.csv") if not c.is_setup]
+def count_claims(folder: Path) -> dict[str, int]:
+    """Return the numbers of claims about results in each of `GROUPS`.
+
+    folder : the results of the study.
+    """
+    claims = [claim for claim in read_claims(folder / "claims.csv") if not claim.is_setup]
     verdicts = [claim.outcome.verdict for claim in claims]
-    counts = [sum(verdict in names for verdict in verdicts) for names in GROUPS.values()]
+    return {group: sum(verdict in names for verdict in verdicts) for group, names in GROUPS.items()}
+
+
+def _row(study: Study, results: Path) -> tuple[Text, ...]:
+    counts = count_claims(results / study.name)
     return (
         (Span(study.name, "code", f"{study.name}/README.md"),),
         plain(study.content["title"]),
         plain(str(len(study.bases))),
         plain(str(len(study.methods))),
-        *(plain(str(count) if claims else "–") for count in counts),
+        *(plain(str(n) if any(counts.values()) else "–") for n in counts.values()),
     )

@@ -50,8 +50,8 @@ def draw_growth(material: Material, options: Options) -> Figure:
         x = material.numbers(option(series, "x", where), where)
         y = material.numbers(option(series, "y", where), where)
         pairs = paired(x, y, material.datasets, as_printed=False)
-        found = np.array([(a, b) for _, a, b in pairs if a > 0 and b > 0])
-        if len(found) < 2:
+        found = np.array([(a, b) for _, a, b in pairs if a > 0 and b > 0]).reshape(-1, 2)
+        if len(np.unique(found[:, 0])) < 2:
             continue
         drawn |= set(found[:, 0].tolist())
         logs = np.log(found)

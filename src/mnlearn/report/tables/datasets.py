@@ -47,7 +47,7 @@ def tabulate_datasets(material: Material, options: Options) -> Table:
     rows = []
     known = [d for d in material.labels if d in registry]
     for dataset in known:
-        ours = _numbers(registry[dataset])
+        ours = registry[dataset].sizes()
         cells = [material.label_cell(dataset)]
         cells += [
             Cell(f"{value:,}" if isinstance(value, int) else f"{value:.3f}", value)
@@ -66,7 +66,7 @@ def tabulate_datasets(material: Material, options: Options) -> Table:
         alignment="l" + "r" * (len(columns) - 1),
         body=tuple(rows),
         notes=(
-            *_agreement(papers, {d: _numbers(registry[d]) for d in known}),
+            *_agreement(papers, {d: registry[d].sizes() for d in known}),
             *(_origin(registry[d], material.labels) for d in known if options.get("origin")),
         ),
     )
@@ -102,13 +102,3 @@ def _agreement(
 def _origin(benchmark: Benchmark, labels: Labels) -> str:
     label = labels.get(benchmark.name, benchmark.label)
     return f"{label}: {benchmark.domain}. {benchmark.citation}."
-
-
-def _numbers(benchmark: Benchmark) -> dict[str, int | float]:
-    return {
-        "n_train": benchmark.train.n_rows,
-        "n_valid": benchmark.valid.n_rows,
-        "n_test": benchmark.test.n_rows,
-        "n_vars": benchmark.n_vars,
-        "density": benchmark.density,
-    }

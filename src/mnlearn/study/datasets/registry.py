@@ -134,6 +134,11 @@ class Benchmark:
         """Names of the splits."""
         return SPLITS
 
+    def sizes(self) -> dict[str, int | float]:
+        """Return the numbers of rows of the splits and of variables, and the density."""
+        rows = {f"n_{split}": self.file(split).n_rows for split in SPLITS}
+        return {**rows, "n_vars": self.n_vars, "density": self.density}
+
     def file(self, split: str) -> SplitFile:
         """Return the description of the file of `split`."""
         if split not in SPLITS:

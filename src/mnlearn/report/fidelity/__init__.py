@@ -1,0 +1,1 @@
+"""How closely the record reproduces what the papers print: cells, claims and figures."""

@@ -1,0 +1,84 @@
+"""The page on how closely the record reproduces the papers."""
+
+import pandas as pd
+import pytest
+
+from made_data import write
+from mnlearn.cli.study_pages import PAPERS, fidelity_page
+from mnlearn.report.document.markdown import render_markdown
+from mnlearn.report.fidelity.cells import Printed, load_reasons, printed_cells
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
+from mnlearn.study.folders import source_folder
+from mnlearn.study.gather import COLUMNS, read_scores
+from mnlearn.study.published import load_published
+
+
+def cell(printed, ours, mean=None, deviation=None):
+    return Printed("s", "1", "d", "m", "cmll", "accuracy", "D", printed, ours, mean, deviation)
+
+
+@pytest.mark.parametrize(
+    ("found", "better", "near", "reached"),
+    [
+        (cell("-5.20", -5.1), True, False, True),
+        (cell("-5.20", -5.2049), True, True, True),  # as high at the printed decimals
+        (cell("-5.20", -5.2051), False, True, True),
+        (cell("-5.20", -5.251), False, True, True),
+        (cell("-5.20", -5.253), False, False, False),
+        (cell("-5.20", -5.5, -5.4, 0.11), False, False, True),
+        (cell("-5.20", -5.5, -5.4, 0.09), False, False, False),
+        (cell("-5.20", None), False, False, False),
+    ],
+)
+def test_when_a_score_is_reached(found, better, near, reached):
+    assert (found.is_better, found.is_near, found.is_reached) == (better, near, reached)
+
+
+def scores(*rows):
+    return pd.DataFrame([("gssl", *row) for row in rows], columns=list(COLUMNS))
+
+
+def test_printed_numbers_find_ours():
+    published = load_published()
+    own = scores(
+        ("nltcs", "gssl", "", "cmll", -5.1, 0.05),
+        ("nltcs", "gssl", "", "cmll_partition_mean", -5.3, 0.2),
+        ("nltcs", "gssl", "prune", "cmll", -9.0, 0.05),
+        ("nltcs", "gssl", "", "seconds_learn", 1.5, None),
+    )
+    found = {(c.table, c.dataset, c.method, c.quantity): c for c in
+             printed_cells(published, {"gssl": own})}  # fmt: skip
+    assert {c.study for c in found.values()} == {"gssl"}
+    accuracy = found["2", "nltcs", "gssl", "cmll"]
+    assert (accuracy.ours, accuracy.mean, accuracy.deviation) == (-5.1, -5.3, 0.2)
+    assert (accuracy.kind, accuracy.label) == ("accuracy", "NLTCS")
+    assert found["3", "nltcs", "gssl", "seconds_learn"].ours == 1.5
+    assert found["1", "nltcs", "", "n_train"].ours == 16181
+    assert found["2", "nltcs", "l1", "cmll"].ours is None
+    assert not any(c.quantity == "threshold" for c in found.values())
+
+
+def test_each_score_that_is_not_reached_has_a_reason_and_no_other():
+    root = source_folder()
+    recorded = {name: read_scores(root / "results" / name / "scores.csv") for name in PAPERS}
+    cells = [c for c in printed_cells(load_published(), recorded) if c.kind == "accuracy"]
+    assert len(cells) == 212
+    below = {(c.study, c.dataset, c.method, c.quantity) for c in cells if not c.is_reached}
+    reasons = load_reasons()
+    assert set(reasons) == below
+    for reason in reasons.values():
+        assert (root / "docs/decisions" / f"{reason.record}.md").exists()
+        assert reason.decision.isdigit()
+
+
+def test_the_page_is_that_of_the_record():
+    kept = read_text(source_folder() / "results/FIDELITY.md")
+    assert render_markdown(fidelity_page()) == kept
+
+
+def test_reasons_are_stated_once(tmp_path):
+    head = "study\tdataset\tmethod\tquantity\treason\trecord\n"
+    row = "gssl\tad\tblm\tcmll\twhy\t0016-x\n"
+    with pytest.raises(InputError, match=r"reasons.tsv, line 3: expected each score once"):
+        load_reasons(write(tmp_path / "reasons.tsv", head + row + row))
