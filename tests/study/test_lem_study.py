@@ -92,7 +92,12 @@ def test_every_column_of_every_table_has_numbers(product, scores, published):
 
 @pytest.mark.parametrize("product", STUDY.content["figures"], ids=lambda product: product["name"])
 def test_every_figure_is_drawn(product, scores, published, tmp_path):
-    material = Material(STUDY, tidy_scores(scores), published, STUDY.labels(LABELS), tmp_path, {})
+    own = tidy_scores(scores)
+    if product["kind"] == "growth":
+        # All samples here have the same number of variables, and growth needs several.
+        grows = own["quantity"] == product["series"][0]["x"]["quantity"]
+        own.loc[grows, "value"] *= 1 + own["dataset"][grows].map(SAMPLES.index)
+    material = Material(STUDY, own, published, STUDY.labels(LABELS), tmp_path, {})
     texts = [text.get_text() for text in draw(material, product).axes[0].texts]
     assert NOTHING not in texts
 
