@@ -10,6 +10,8 @@ import pytest
 
 from mnlearn.data.dataset import load_npz
 from mnlearn.runtime.code_digest import reached
+from mnlearn.runtime.yaml_files import read_yaml
+from mnlearn.study.folders import config_files, run_folder
 from workflow_tree import ROOT, TINY, Tree
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("rules")]
@@ -52,6 +54,23 @@ def test_lint_gives_no_advice_that_is_not_answered():
     assert titles == ANSWERED, result.stderr
     comments = (ROOT / "Snakefile").read_text()
     assert all(f'# - "{title}": ' in comments for title in ANSWERED)
+
+
+def test_the_small_run_has_the_configuration_of_the_whole_one():
+    whole, small = (read_yaml(ROOT / name) for name in ("config.yaml", ".test/config.yaml"))
+    assert small == {**whole, "studies": ["demo"]}
+
+
+def test_a_run_in_another_folder_writes_there(tmp_path, monkeypatch):
+    """A folder with a config.yaml of its own is one that studies run in."""
+    monkeypatch.chdir(tmp_path)
+    assert run_folder() == ROOT
+    (tmp_path / "config.yaml").write_text("studies: [demo]\n")
+    assert run_folder() == tmp_path
+    assert config_files() == [ROOT / "config.yaml", tmp_path / "config.yaml"]
+    monkeypatch.chdir(ROOT)
+    assert run_folder() == ROOT
+    assert config_files() == [ROOT / "config.yaml"]
 
 
 def test_tables_and_figures_do_not_depend_on_each_other():

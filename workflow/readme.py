@@ -6,12 +6,14 @@ declarations of the learners, or from the headings of the decision records. `stu
 types of the Python learners.
 """
 
+import json
 import re
 import runpy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from mnlearn.cli.study_pages import fidelity_page, listed_studies, study_page
 from mnlearn.methods import learner_names, load_learner
@@ -195,10 +197,22 @@ def decision_table() -> str:
     return markdown(("no.", "choice"), rows, "ll")
 
 
+def configuration_table() -> str:
+    """Return the keys of config.yaml, with their values there and what they mean."""
+    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+    values = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
+    rows = [
+        [f"`{key}`", f"`{json.dumps(values[key])}`", of["description"]]
+        for key, of in schema["properties"].items()
+    ]
+    return markdown(("key", "value", "meaning"), rows, "lll")
+
+
 def generated() -> dict[Path, dict[str, str]]:
     """Return the text of every generated part, by file and name of the part."""
     parts = {
         ROOT / "README.md": {"claims": claims_table()},
+        ROOT / "config" / "README.md": {"keys": configuration_table()},
         DOCS / "results.md": {"cmll": cmll_table(), "bench": bench_table()},
         DOCS / "decisions" / "README.md": {"decisions": decision_table()},
     }

@@ -96,7 +96,9 @@ def test_every_figure_is_drawn(product, scores, published, tmp_path):
     if product["kind"] == "growth":
         # All samples here have the same number of variables, and growth needs several.
         grows = own["quantity"] == product["series"][0]["x"]["quantity"]
-        own.loc[grows, "value"] *= 1 + own["dataset"][grows].map(SAMPLES.index)
+        own.loc[grows, "value"] *= 1 + own["dataset"][grows].map(
+            {d: k for k, d in enumerate(SAMPLES)}
+        ).fillna(0.0)
     material = Material(STUDY, own, published, STUDY.labels(LABELS), tmp_path, {})
     texts = [text.get_text() for text in draw(material, product).axes[0].texts]
     assert NOTHING not in texts

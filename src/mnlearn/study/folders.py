@@ -1,7 +1,8 @@
 """The folder that a study is defined in, and the folder that it runs in.
 
-In a checkout both are the checkout. A package that was installed from a wheel brings the files of
-the checkout that a study needs; then a study runs in the current folder.
+A package that was installed from a wheel brings the files of the checkout that a study needs; then
+a study runs in the current folder. In a checkout it runs in the checkout, or in the current folder
+if that has a config.yaml of its own, as with `snakemake --directory`.
 """
 
 from pathlib import Path
@@ -18,15 +19,15 @@ def source_folder() -> Path:
 
 def run_folder() -> Path:
     """Return the folder with `results/`, with a person's config.yaml, and with own studies."""
-    source = source_folder()
-    return Path.cwd() if source == PACKAGED else source
+    source, here = source_folder(), Path.cwd()
+    return here if source == PACKAGED or (here / CONFIG).exists() else source
 
 
 def config_files() -> list[Path]:
     """Return the files of the configuration; a later one replaces values of the one before.
 
-    In a checkout this is its config.yaml, which has all keys. Outside it are the defaults, and then
-    a person's own config.yaml if there is one, which may have some of the keys only.
+    That of the checkout has all keys. Where a study runs in another folder, these are the defaults,
+    and its own config.yaml, if there is one, may have some of the keys only.
     """
     source, run = source_folder(), run_folder()
     own = [run / CONFIG] if run != source and (run / CONFIG).exists() else []
