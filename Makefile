@@ -9,10 +9,10 @@ N       = 100
 SECONDS = 1500
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden nightly lint faults mutants bench readme docs clean
+.PHONY: help demo test golden nightly lint faults mutants bench record check-record readme docs clean
 
 help:            ## Show the targets
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 15
 
 demo: $(READY)   ## The whole pipeline on embedded data, without network; says what was learned
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mnlearn demo
@@ -38,6 +38,12 @@ mutants: $(READY) ## Small changes of the code: do the tests notice? SECONDS=150
 
 bench: $(READY)  ## Speed, beside Libra's figures
 	@$(BIN)/mnlearn bench
+
+record: $(READY) ## All studies from this commit, with their pages; hours
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/record.py
+
+check-record: $(READY) ## Is the record complete and current, and do its pages follow from it
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/record.py --check
 
 readme: $(READY) ## Write the generated tables and the pages of results/
 	@$(BIN)/python workflow/readme.py

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from mnlearn.cli.study_pages import fidelity_page, listed_studies, study_page
+from mnlearn.cli.study_pages import fidelity_page, listed_studies, record_page, study_page
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.report.document.index_page import build_index
 from mnlearn.report.document.markdown import render_markdown
@@ -224,6 +224,12 @@ def generated() -> dict[Path, dict[str, str]]:
     return parts
 
 
+def recorded_commit() -> str:
+    """Return the commit that `record.py` says all records were made at; empty if none."""
+    path = RESULTS / "record.json"
+    return str(json.loads(path.read_text("utf-8"))["commit"]) if path.exists() else ""
+
+
 def result_pages() -> dict[Path, str]:
     """Return the text of the pages of results/, which a run of a study writes too."""
     kept = [path.parent.name for path in sorted(RESULTS.glob("*/claims.csv"))]
@@ -232,6 +238,7 @@ def result_pages() -> dict[Path, str]:
     return {
         RESULTS / "README.md": render_markdown(build_index(listed, RESULTS)),
         RESULTS / "FIDELITY.md": render_markdown(fidelity_page()),
+        RESULTS / "RECORD.md": render_markdown(record_page(listed, recorded_commit())),
         **pages,
     }
 

@@ -8,6 +8,7 @@ from mnlearn.report.document.blocks import Document
 from mnlearn.report.document.html import render_html
 from mnlearn.report.document.index_page import build_index
 from mnlearn.report.document.markdown import render_markdown
+from mnlearn.report.document.record_page import StudyRecords, build_record
 from mnlearn.report.document.study_page import Material, build_page
 from mnlearn.report.document.summaries import summarise
 from mnlearn.report.fidelity.cells import load_reasons, printed_cells
@@ -83,6 +84,20 @@ def fidelity_page() -> Document:
     scores = {name: read_scores(results / name / "scores.csv") for name in PAPERS}
     cells = printed_cells(published, scores)
     return build_fidelity(Fidelity(studies, cells, load_reasons(), results))
+
+
+def record_page(names: Iterable[str], commit: str) -> Document:
+    """Return the page on the records of some studies; see `build_record`."""
+    found = []
+    for name in names:
+        plan = plan_of(name, [], left_out={})
+        planned = {
+            kind: [plan.results / record.path for record in plan.records(name, kind)]
+            for kind in KINDS
+        }
+        kept = {kind: [path for path in of if path.exists()] for kind, of in planned.items()}
+        found.append(StudyRecords(name, kept, sum(map(len, planned.values()))))
+    return build_record(found, commit)
 
 
 def listed_studies(names: Iterable[str]) -> dict[str, Study]:

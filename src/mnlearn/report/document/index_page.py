@@ -68,7 +68,8 @@ def build_index(studies: Mapping[str, Study], results: Path) -> Document:
         Paragraph(
             marked(
                 "[Fidelity](FIDELITY.md): how many of the published numbers, claims and figures "
-                "are reproduced, and why others are not."
+                "are reproduced, and why others are not. [Record](RECORD.md): which commit and "
+                "machine made these results, and in how many hours."
             )
         ),
         Heading(2, "Files"),

@@ -27,8 +27,8 @@ def describe_provenance(records: Mapping[str, Sequence[Path]]) -> list[Block]:
     InputError
         A record cannot be read.
     """
-    loaded = {kind: [_load(path) for path in paths] for kind, paths in records.items()}
-    made = [made for own in loaded.values() for record in own for _, made in _made_by(record)]
+    loaded = {kind: [load_record(path) for path in paths] for kind, paths in records.items()}
+    made = [made for own in loaded.values() for record in own for _, made in made_by(record)]
     rows = [*_cell_rows(loaded.pop("cells", [])), *_other_rows(loaded)]
     header = (
         "records",
@@ -45,18 +45,25 @@ def describe_provenance(records: Mapping[str, Sequence[Path]]) -> list[Block]:
             )
         ),
         Grid(tuple(map(plain, header)), "lrrrl", tuple(rows)),
-        Bullets(tuple(_machine_lines(made))),
+        Bullets(tuple(machine_lines(made))),
     ]
 
 
-def _load(path: Path) -> dict[str, Any]:
+def load_record(path: Path) -> dict[str, Any]:
+    """Return a record.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or holds something else.
+    """
     record = read_json(path)
     if not isinstance(record, dict):
         raise InputError(f"{path}: expected a record.")
     return record
 
 
-def _made_by(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def made_by(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield each step that made a record, such as "learned", with what the record says of it."""
     for key, value in sorted(record.items()):
         if key.endswith("_by") and isinstance(value, dict) and "machine" in value:
@@ -96,7 +103,7 @@ def _seconds(value: float) -> str:
 def _digests(records: Sequence[Mapping[str, Any]]) -> Text:
     """Return the most frequent digests of each step, and how many more there are."""
     counts: dict[str, Counter[str]] = {}
-    for step, made in (found for record in records for found in _made_by(record)):
+    for step, made in (found for record in records for found in made_by(record)):
         # Older records call it `source`.
         digest = str(made.get("code_digest") or made.get("source"))
         counts.setdefault(step, Counter())[digest] += 1
@@ -112,7 +119,7 @@ def _digests(records: Sequence[Mapping[str, Any]]) -> Text:
     return tuple(text) or plain("–")
 
 
-def _machine_lines(made: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
+def machine_lines(made: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
     """Yield a line on the machines and one on the versions of the libraries."""
     machines = Counter(str(entry["machine"]) for entry in made)
     if machines:

@@ -1,0 +1,94 @@
+"""Make the record of all studies from one commit, or check it (`make record`, `make check-record`).
+
+The record is made of cells and other records, one JSON file each, in `results/STUDY`. Tables,
+figures and pages follow from them. A run that was interrupted goes on where it ended, because
+records that are current are not made again.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from mnlearn.cli.reproduce import plan_of, stale_records
+from mnlearn.study.planning import KINDS
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "results"
+STUDIES = ("dtsl", "dn2mn", "gssl", "acmn", "lem", "frontier", "dtsl_tuning")
+# What the results are computed from, beside the data.
+SOURCES = ("src", "workflow", "Snakefile", "config.yaml", "requirements.lock")
+
+
+def git(*arguments: str) -> str:
+    """Return what a git command prints."""
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def run(*command: str, folder: Path = ROOT) -> None:
+    """Run a command, or end with its status."""
+    print("+", *command, flush=True)
+    if status := subprocess.run(command, cwd=folder, check=False).returncode:
+        sys.exit(status)
+
+
+def make() -> None:
+    """Run all studies, measure, write all pages, and note the commit."""
+    if changed := git("status", "--porcelain", "--", *SOURCES):
+        sys.exit(f"record: expected a clean checkout, but these have changed:\n{changed}")
+    commit = git("rev-parse", "HEAD")
+    hours = {}
+    for study in STUDIES:
+        began = time.monotonic()
+        run("mnlearn", "study", study, "--no-report")
+        hours[study] = round((time.monotonic() - began) / 3600, 2)
+    run("mnlearn", "bench")
+    incomplete = [study for study in STUDIES if any(lacking(study))]
+    said = {"commit": "" if incomplete else commit, "hours_of_last_run": hours}
+    (RESULTS / "record.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    run(sys.executable, "workflow/costs.py")
+    run(sys.executable, "workflow/readme.py")
+    if incomplete:
+        sys.exit(f"record: not complete: {', '.join(incomplete)}")
+
+
+def lacking(study: str) -> tuple[list[str], list[str]]:
+    """Return the records of a study that are missing, and those that are not current."""
+    plan = plan_of(study, [], left_out={})
+    planned = (record.path for kind in KINDS for record in plan.records(study, kind))
+    missing = [str(path) for path in planned if not (plan.results / path).exists()]
+    return missing, [str(record.path) for record, _ in stale_records(study)]
+
+
+def check() -> int:
+    """Say what is missing, stale or different; return an exit status."""
+    complete = True
+    for study in STUDIES:
+        missing, stale = lacking(study)
+        complete &= not (missing or stale)
+        print(f"{study}: {len(missing)} records are missing, {len(stale)} are not current")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "checkout"
+        run("git", "clone", "--quiet", str(ROOT), str(copy))
+        for study in STUDIES:
+            for products in ("tables", "figures"):
+                shutil.rmtree(copy / "results" / study / products, ignore_errors=True)
+            remake = "from mnlearn.cli import main; main()"
+            arguments = ("study", study, "--recorded", "--no-report")
+            environment = ("env", f"PYTHONPATH={copy / 'src'}")
+            run(*environment, sys.executable, "-c", remake, *arguments, folder=copy)
+        run(*environment, sys.executable, "workflow/readme.py", folder=copy)
+        command = ["git", "-C", str(copy), "status", "--porcelain", "--", "results", "docs"]
+        changed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    print(changed or "tables, figures and pages are those that the records give", flush=True)
+    return 0 if complete and not changed else 1
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit("usage: python workflow/record.py [--check]")
+    sys.exit(check() if sys.argv[1:] else make())
