@@ -8,6 +8,10 @@ from made_hidden_trees import random_hidden_tree
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.dependency_network import flat_trees
+from mnlearn.models.features import features_of
+from mnlearn.models.markov_network import markov_network
 
 
 @pytest.mark.parametrize(
@@ -42,6 +46,22 @@ def test_junction_trees():
         "treewidth": max(sizes) - 1,
         "n_parameters": sum(2 ** int(size) for size in sizes),
     }
+
+
+def test_markov_networks():
+    features = features_of([[(0, 1)], [(0, 1), (1, 0)], [(1, 1), (2, 1)], [(2, 0)]])
+    assert markov_network(4, features, [1.0, 0.0, -2.0, 0.5]).describe() == {
+        "n_vars": 4,
+        "n_features": 4,
+        "n_nonzero": 3,
+        "features_by_length": {"1": 2, "2": 2},
+        "n_edges": 2,
+    }
+
+
+def test_bayesian_networks():
+    network = BayesianNetwork(flat_trees(3), [2, 0, 1])
+    assert network.describe() == {"n_vars": 3, "n_leaves": 3, "deepest_leaf": 0, "n_edges": 0}
 
 
 def test_dependency_networks():

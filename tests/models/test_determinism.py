@@ -1,6 +1,8 @@
 """Which circuits have an exact most probable state: those whose sums are choices."""
 
+import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,6 +45,17 @@ def test_circuits_that_are_grown_or_compiled_are_choices(seed):
         assert circuit.is_deterministic()
         assert not has_overlap(circuit)
         assert "not_exact" not in describe(circuit)
+
+
+def test_the_terms_may_stand_in_any_order():
+    """Each sum with its terms turned around."""
+    circuit = grown(0)[0]
+    child = circuit.child.copy()
+    for begin, end in itertools.pairwise(circuit.start.tolist()):
+        child[begin:end] = child[begin:end][::-1]
+    turned = replace(circuit, child=child)
+    assert turned.is_deterministic()
+    assert not has_overlap(turned)
 
 
 def test_circuits_with_hidden_variables_are_not(tmp_path):

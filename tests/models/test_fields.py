@@ -1,8 +1,11 @@
 """What the construction of a model converts, and what it refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from made_hidden_trees import random_hidden_tree
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees
@@ -52,6 +55,14 @@ def circuit(**changes):
         (
             lambda: Trees([0, 1], [-1], [[-1, -1]], [0.0]),
             r"Trees, log_prob: expected shape \(1, 2\), got \(1,\)",
+        ),
+        (
+            lambda: Trees([0, 1], [-1], [[-1]], [[0.0, 0.0]]),
+            r"Trees, child: expected shape \(1, 2\), got \(1, 1\)",
+        ),
+        (
+            lambda: replace(random_hidden_tree(0, n_vars=2), names=("a", "a")),
+            "two columns are called 'a'|HiddenTree, names",
         ),
         (
             lambda: DependencyNetwork(flat_trees(2), ONE, [0, 1], [1.0]),

@@ -41,6 +41,8 @@ def test_the_size_is_named_where_both_limits_are_the_same():
     limit.check("a.gz", 100, 1000)
     with pytest.raises(InputError, match="expected at most 1 kB"):
         limit.check("a.gz", 100, 1001)
+    with pytest.raises(InputError, match=r"6 GB.*expected at most 5 GB"):
+        ExpansionLimit(max_bytes=5e9, max_ratio=1e9).check("a.gz", 100, 6e9)
 
 
 def test_files_without_compression_have_no_limit(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from conftest import random_data, random_dependency_network, random_network
-from made_hidden_trees import random_hidden_tree
+from made_hidden_trees import complete_joint, random_hidden_tree
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals
@@ -102,6 +102,21 @@ def test_a_column_of_another_name_is_named():
 def test_a_dependency_network_has_no_marginal_likelihood():
     with pytest.raises(InputError, match="ll: a dependency network has no joint distribution"):
         any_model.marginal_ll(random_dependency_network(0), random_data(0))
+
+
+def test_the_pll_of_a_hidden_tree_with_a_certain_value():
+    """A variable that is 1 in some hidden states only."""
+    tree = random_hidden_tree(3, n_vars=4, n_states=2)
+    emission = tree.emission.copy()
+    emission[1, 0] = 1.0
+    tree, data = dataclasses.replace(tree, emission=emission), random_data(3, n_vars=4)
+    joint = complete_joint(tree)[0].sum(axis=1).reshape((2,) * 4)
+    expected = [
+        sum(np.log(joint[tuple(x)] / joint[(*x[:v], slice(None), *x[v + 1 :])].sum())
+            for v in range(4))
+        for x in data.rows.tolist()
+    ]  # fmt: skip
+    assert_allclose(hidden_trees.pll(tree, data).per_row, expected, atol=1e-10)
 
 
 def test_scores_of_a_single_example_have_no_standard_error():

@@ -209,7 +209,7 @@ class Regressions:
         intercept, gap, loss = (np.zeros(n_penalties) for _ in range(3))
         y = np.ascontiguousarray(self.data.rows[:, v])
         goal = PathGoal(penalties, self.factor, tolerance, *ends)
-        result = PathResult(beta, intercept, gap, loss, np.zeros(4, np.int64))
+        result = PathResult(beta, intercept, gap, loss)
         n = l1_path(v, self._design, y, self._counts, goal, self._first(v, start), result)
         return OwnPath(penalties[:n], beta[:n], intercept[:n], loss[:n], gap[:n])
 

@@ -13,7 +13,7 @@ MAX_EDGES = 5_000_000
 
 
 def n_circuit_edges(tree: HiddenTree) -> int:
-    """Return the number of edges of the circuit of a tree."""
+    """Return an upper bound on the number of edges of the circuit of a tree."""
     n, k = tree.n_vars, tree.n_states
     return (n - 1) * 3 * k * k + 3 * k + n * 7 * k + (n - 1) * k
 
@@ -31,8 +31,8 @@ def circuit_of(tree: HiddenTree, max_edges: int = MAX_EDGES) -> ArithmeticCircui
     n_edges = n_circuit_edges(tree)
     if n_edges > max_edges:
         raise InputError(
-            f"hidden tree: its circuit would have {n_edges:,} edges, more than {max_edges:,}; "
-            "learn it with fewer states."
+            f"hidden tree: its circuit would have up to {n_edges:,} edges, more than "
+            f"{max_edges:,}; learn it with fewer states."
         )
     return _Builder(tree).circuit()
 

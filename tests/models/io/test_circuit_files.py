@@ -69,6 +69,10 @@ def test_libra_text_of_a_small_circuit(tmp_path):
     assert [circuit.features.literals(k) for k in range(2)] == [[(0, 0)], [(0, 1)]]
     path.write_text(text)
     assert load_model(path).features is None
+    path.write_text("(2)\nn 0.25\nEOF\n")
+    with pytest.raises(InputError, match="variable 0 is not below its root"):
+        load_model(path)
+    path.write_text(text + "0 0.25 +v0_0\nEOF\n")
     # Features of a part of the parameters are no Markov network.
     path.write_text(text + "0 0.25 +v0_0\nEOF\n")
     assert load_model(path).features is None

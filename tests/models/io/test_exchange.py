@@ -18,8 +18,10 @@ from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition, log_value, marginals
 from mnlearn.inference.evidence import domains_of, parse_evidence
 from mnlearn.models.discrete import DiscreteVariable, Factor, junction_tree_of, network_of
+from mnlearn.models.features import features_of
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.models.markov_network import markov_network
 from mnlearn.models.tree_models import circuit_of
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
@@ -321,3 +323,9 @@ def test_uai_reads_what_it_wrote_of_a_bayesian_network(tmp_path):
     network = load_model(tmp_path / "a.uai")
     succeed(f"convert {tmp_path}/a.uai {tmp_path}/c.nnf")
     assert network.states == (("0", "1"),) * 3
+
+
+def test_a_weight_that_a_uai_file_cannot_hold(tmp_path):
+    network = markov_network(2, features_of([[(0, 1), (1, 1)]]), [1000.0])
+    with pytest.raises(InputError, match="a weight is too large to write as a number"):
+        save_model(network, tmp_path / "a.uai")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 import oracles
+from conftest import random_network
 from libra_oracle import accepted_by_libra
 from made_models import (
     ISING,
@@ -21,6 +22,7 @@ from made_models import (
     trees_of,
 )
 from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.dependency_network import (
     DependencyNetwork,
     Trees,
@@ -213,6 +215,31 @@ def test_npz_whose_arrays_do_not_fit_together(tmp_path, model, name, array):
     path = with_arrays(tmp_path, model, **{name: array})
     with pytest.raises(InputError, match=r"bad\.npz: is damaged: its array '\w+' is missing or"):
         load_model(path)
+
+
+REGRESSIONS = DependencyNetwork(
+    trees_of([log_prob_of(0.0)] * 2), features_of([[(0, 1)]]), np.array([1], np.int32), [0.5]
+)
+COMPILED = compile_network(random_network(0, n_vars=3))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [ISING, TREES, REGRESSIONS, COMPILED],
+    ids=["markov", "trees", "regressions", "circuit"],
+)
+def test_npz_without_one_of_its_arrays(tmp_path, model):
+    save_model(model, tmp_path / "whole.npz")
+    with np.load(tmp_path / "whole.npz", allow_pickle=False) as archive:
+        names = set(archive)
+    assert len(names) > 5
+    for name in sorted(names):
+        path = with_arrays(tmp_path, model, **{name: None})
+        if model is COMPILED and name == "start":
+            assert load_model(path).features is None
+        elif name not in ("names", "states"):
+            with pytest.raises(InputError, match=r"bad\.npz: (is damaged|expected a model)"):
+                load_model(path)
 
 
 def test_npz_with_a_feature_without_its_target(tmp_path):

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -173,7 +174,7 @@ def test_files_for_readers_and_programs(published, tmp_path):
     content = {"cmll": {"groups": 4, "samples": 10}}
     study = study_of(
         {**WINS, "note": "A remark."},
-        {"kind": "unavailable", "published": "a | b", "needs": "L1"},
+        {"kind": "unavailable", "published": "a | b", "needs": "L1", "note": "Another."},
         {"kind": "setting", "published": 4, "paths": ["cmll.groups"]},
         {"kind": "setting", "published": 20, "paths": ["cmll.samples"]},
         {"kind": "setting", "published": 20, "paths": ["methods.l1.grid.sd"]},
@@ -193,7 +194,10 @@ def test_files_for_readers_and_programs(published, tmp_path):
     ) in text
     assert "set-up (deviates: ours 10)" in text
     assert r"a \| b" in text
-    assert "1. A remark." in text
+    assert re.search(r"1\. A remark\.\n\n\d\. Another\.\n", text)
+    assert re.findall("^## (.*)$", text, re.MULTILINE) == [
+        "Results", "Set-up", "Verdicts", "Rules", "Remarks",
+    ]  # fmt: skip
     assert f"- **reproduced**: {LEGEND[REPRODUCED]}." in text
     assert f"- **{CONTRADICTED}**" not in text
     assert text.count("- **number of datasets**: `reproduced` if our count differs") == 1

@@ -72,6 +72,7 @@ def test_a_ratio_to_nothing_is_not_judged(published, kind):
         (1101, MORE),
         (1099, REPRODUCED),
         (9.1, REPRODUCED),
+        (9.0, REPRODUCED),
         (8.9, SMALLER),
         (1.1, SMALLER),
         (1.0, CONTRADICTED),

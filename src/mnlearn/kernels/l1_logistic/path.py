@@ -54,15 +54,12 @@ class PathResult(NamedTuple):
 
     beta : float64, (n_penalties, n_vars). intercept, gap, loss : float64, (n_penalties,), gap and
         loss in nats; the loss is without the penalty.
-    work : int64, (4,), added to: passes over the data, Hessians, sweeps of coordinate descent, and
-        steps that had to be shortened.
     """
 
     beta: NDArray[np.float64]
     intercept: NDArray[np.float64]
     gap: NDArray[np.float64]
     loss: NDArray[np.float64]
-    work: NDArray[np.int64]
 
 
 class _State(NamedTuple):
@@ -113,7 +110,6 @@ def l1_path(target, data, y, counts, goal, start, result):
     enough = goal.tolerance * constant_loss
     loss = evaluate(data, y, state.theta, state.stored, state.residual, state.gradient)
     state.gradient[target] = 0.0
-    result.work[0] += 1
     for p in range(len(goal.penalties)):
         state.penalty[:] = goal.penalties[p] * goal.factor
         loss = _minimise(target, data, y, goal, p, enough, loss, state, result)
@@ -192,7 +188,6 @@ def _minimise(target, data, y, goal, p, enough, loss, state, result):
         exact |= n_fresh == len(active)
         if n_fresh:
             _renew(data, state, active, n_fresh, exact)
-            result.work[1] += 1
             if exact:
                 misled = False
                 n_steps = 0
@@ -200,7 +195,6 @@ def _minimise(target, data, y, goal, p, enough, loss, state, result):
         lower = minimise_model(
             state.theta, state.gradient, state.penalty, model, active, state.delta, state.slope
         )
-        result.work[2] += 1
         if lower < 0.0 and not exact:
             misled = True
             continue
@@ -209,7 +203,7 @@ def _minimise(target, data, y, goal, p, enough, loss, state, result):
             result.gap[p] = _gap(data, y, state, goal, p, objective)
             if result.gap[p] <= enough:
                 break
-        length, new_loss = _search_line(data, y, state, active, objective, lower, result.work)
+        length, new_loss = _search_line(data, y, state, active, objective, lower)
         misled |= length < 1.0
         if length == 0.0:
             if exact:
@@ -283,7 +277,7 @@ def _active_part(hessian, active):
 
 
 @kernel
-def _search_line(data, y, state, active, objective, lower, work):
+def _search_line(data, y, state, active, objective, lower):
     """Halve the step until it lowers the objective enough; return its length and the new loss.
 
     The length is 0 where no step does. Weights that are tried, their gradient and their residuals
@@ -296,11 +290,9 @@ def _search_line(data, y, state, active, objective, lower, work):
         for a in range(len(active)):
             trial[active[a]] += length * state.delta[a]
         loss = evaluate(data, y, trial, state.stored, state.residual, state.changed)
-        work[0] += 1
         if _penalised(loss, state.penalty, trial) <= objective - _ARMIJO * length * lower:
             return length, loss
         length *= 0.5
-        work[3] += 1
     return 0.0, 0.0
 
 
