@@ -15,7 +15,13 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from mnlearn.cli.study_pages import fidelity_page, listed_studies, record_page, study_page
+from mnlearn.cli.study_pages import (
+    claim_page,
+    fidelity_page,
+    listed_studies,
+    record_page,
+    study_page,
+)
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.report.document.index_page import build_index
 from mnlearn.report.document.markdown import render_markdown
@@ -238,6 +244,7 @@ def result_pages() -> dict[Path, str]:
     return {
         RESULTS / "README.md": render_markdown(build_index(listed, RESULTS)),
         RESULTS / "FIDELITY.md": render_markdown(fidelity_page()),
+        RESULTS / "CLAIMS.md": render_markdown(claim_page()),
         RESULTS / "RECORD.md": render_markdown(record_page(listed, recorded_commit())),
         **pages,
     }

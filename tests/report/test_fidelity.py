@@ -4,13 +4,14 @@ import pandas as pd
 import pytest
 
 from made_data import write
-from mnlearn.cli.study_pages import PAPERS, fidelity_page
+from mnlearn.cli.study_pages import PAPERS, claim_page, fidelity_page
 from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.fidelity.cells import Printed, load_reasons, printed_cells
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.study.folders import source_folder
 from mnlearn.study.gather import COLUMNS, read_scores
+from mnlearn.study.mentions import named_methods
 from mnlearn.study.published import load_published
 
 
@@ -72,9 +73,18 @@ def test_each_score_that_is_not_reached_has_a_reason_and_no_other():
         assert reason.decision.isdigit()
 
 
-def test_the_page_is_that_of_the_record():
-    kept = read_text(source_folder() / "results/FIDELITY.md")
-    assert render_markdown(fidelity_page()) == kept
+@pytest.mark.parametrize(("name", "page"), [("FIDELITY", fidelity_page), ("CLAIMS", claim_page)])
+def test_the_pages_are_those_of_the_record(name, page):
+    assert render_markdown(page()) == read_text(source_folder() / "results" / f"{name}.md")
+
+
+def test_methods_that_a_claim_names():
+    entry = {
+        "kind": "best_of",
+        "columns": [{"method": "gssl"}, {"method": "their_name", "study": "gssl", "table": 2}],
+        "a": {"methods": ["l1", "blm"], "quantity": "cmll"},
+    }
+    assert named_methods(entry) == {"gssl", "l1", "blm"}
 
 
 def test_reasons_are_stated_once(tmp_path):

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+import pandas as pd
+
 from mnlearn.cli.reproduce import RESULTS, configuration, find_study, plan_of
 from mnlearn.report.document.blocks import Document
 from mnlearn.report.document.html import render_html
@@ -12,6 +14,7 @@ from mnlearn.report.document.record_page import StudyRecords, build_record
 from mnlearn.report.document.study_page import Material, build_page
 from mnlearn.report.document.summaries import summarise
 from mnlearn.report.fidelity.cells import load_reasons, printed_cells
+from mnlearn.report.fidelity.claim_page import build_claims
 from mnlearn.report.fidelity.page import Fidelity, build_fidelity
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
@@ -79,11 +82,28 @@ def fidelity_page() -> Document:
     InputError
         The study of a paper has not run, or a file is malformed.
     """
-    published, results = load_published(), run_folder() / RESULTS
-    studies = {name: find_study(name) for name in PAPERS}
-    scores = {name: read_scores(results / name / "scores.csv") for name in PAPERS}
-    cells = printed_cells(published, scores)
-    return build_fidelity(Fidelity(studies, cells, load_reasons(), results))
+    results = run_folder() / RESULTS
+    cells = printed_cells(load_published(), _scores_of_papers())
+    return build_fidelity(Fidelity(_studies_of_papers(), cells, load_reasons(), results))
+
+
+def claim_page() -> Document:
+    """Return the table of all claims of the papers, with the command that checks each.
+
+    Raises
+    ------
+    InputError
+        The study of a paper has not run, or a file is malformed.
+    """
+    return build_claims(_studies_of_papers(), _scores_of_papers(), run_folder() / RESULTS)
+
+
+def _studies_of_papers() -> dict[str, Study]:
+    return {name: find_study(name) for name in PAPERS}
+
+
+def _scores_of_papers() -> dict[str, pd.DataFrame]:
+    return {name: read_scores(run_folder() / RESULTS / name / "scores.csv") for name in PAPERS}
 
 
 def record_page(names: Iterable[str], commit: str) -> Document:

@@ -69,6 +69,18 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
                         )
 
 
+def named_methods(entry: Options) -> set[str]:
+    """Return the methods of the study that a table, figure or claim names."""
+    found: set[str] = set()
+    for _, options in _walk(entry):
+        # Papers have names of their own for methods.
+        if "study" not in options:
+            several = options.get("methods", [])
+            named = [options.get("method"), *(several if isinstance(several, list) else [])]
+            found |= {name for name in named if isinstance(name, str)}
+    return found
+
+
 def check_sources(
     study: str,
     content: Mapping[str, Any],

@@ -1,20 +1,45 @@
-"""Our logarithm against that of NumPy."""
+"""Our exponentials and logarithms against those of NumPy: a few units in the last place."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
+from scipy.special import expit, log_expit
 
 from mnlearn.kernels.arithmetic import logistic
 from mnlearn.kernels.jit import kernel
 
 
 @kernel
-def _tabulate(x, out):
+def _tabulate(x, exp, log1p, log, both):
     for i in range(len(x)):
-        out[i] = logistic.log_normal(x[i])
+        exp[i] = logistic.exp_nonpositive(-x[i])
+        log1p[i] = logistic.log1p_unit(exp[i])
+        log[i] = logistic.log_normal(x[i])
+        both[0, i] = logistic.sigmoid(-x[i])
+        both[1, i] = logistic.sigmoid(x[i])
+        both[2, i] = logistic.log_sigmoid(-x[i])
+        both[3, i] = logistic.log_sigmoid(x[i])
 
 
-def test_logarithms_of_all_sizes():
-    x = np.concatenate([np.geomspace(1e-307, 1e307, 20001), np.linspace(0.5, 2.0, 20001)])
-    found = np.empty_like(x)
-    _tabulate(x, found)
-    assert_allclose(found, np.log(x), rtol=4e-15, atol=1e-16)
+@pytest.mark.parametrize(
+    "x",
+    [np.geomspace(1e-307, 700, 20001), np.linspace(0.0, 40.0, 20001)[1:]],
+    ids=["of all sizes", "near 1"],
+)
+def test_functions_of_all_sizes(x):
+    exp, log1p, log = (np.empty_like(x) for _ in range(3))
+    both = np.empty((4, len(x)))
+    _tabulate(x, exp, log1p, log, both)
+    assert_allclose(exp, np.exp(-x), rtol=2e-15)
+    assert_allclose(log1p, np.log1p(exp), rtol=2e-15, atol=1e-300)
+    assert_allclose(log, np.log(x), rtol=4e-15, atol=1e-16)
+    assert_allclose(both[:2], [expit(-x), expit(x)], rtol=4e-15)
+    assert_allclose(both[2:], [log_expit(-x), log_expit(x)], rtol=4e-15, atol=1e-300)
+
+
+def test_ends_of_the_range():
+    x = np.array([0.0, 708.0, 709.0, 1e6])
+    exp, log1p, log = (np.empty_like(x) for _ in range(3))
+    _tabulate(x, exp, log1p, log, np.empty((4, len(x))))
+    assert_allclose(exp, np.exp([0.0, -708.0, -708.0, -708.0]), rtol=2e-15)
+    assert log1p[0] == pytest.approx(np.log(2), rel=1e-15)

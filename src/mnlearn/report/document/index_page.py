@@ -69,7 +69,8 @@ def build_index(studies: Mapping[str, Study], results: Path) -> Document:
             marked(
                 "[Fidelity](FIDELITY.md): how many of the published numbers, claims and figures "
                 "are reproduced, and why others are not. [Record](RECORD.md): which commit and "
-                "machine made these results, and in how many hours."
+                "machine made these results, and in how many hours. [From claim to "
+                "command](CLAIMS.md): how to check each claim, in how many minutes."
             )
         ),
         Heading(2, "Files"),

@@ -1,0 +1,91 @@
+"""One table of all claims: what is claimed, the command that checks it, its minutes, its file."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mnlearn.report.claims.rendering import Claim
+from mnlearn.report.document.blocks import Block, Document, Grid, Heading, Paragraph
+from mnlearn.report.document.files import read_claims
+from mnlearn.report.document.spans import Span, Text, plain
+from mnlearn.report.document.study_page import NOTE
+from mnlearn.study.definition import Study
+from mnlearn.study.mentions import named_methods
+
+# The seconds of a cell: the search of all its settings, and the scoring of the chosen model.
+_SECONDS = ("seconds_tuning", "seconds_inference")
+
+
+def build_claims(
+    studies: Mapping[str, Study], scores: Mapping[str, pd.DataFrame], results: Path
+) -> Document:
+    """Return the page.
+
+    Parameters
+    ----------
+    studies : mapping of str to Study
+        The studies of papers.
+    scores : mapping of str to pandas.DataFrame
+        Scores of each study, see `study.gather.read_scores`.
+    results : Path
+        The folder of the results, which has `claims.csv` of each study.
+
+    Raises
+    ------
+    InputError
+        The claims of a study are missing or malformed.
+    """
+    rows = [
+        row for name, study in studies.items() for row in _rows(study, scores[name], results / name)
+    ]
+    header = ("study", "claim", "in our words", "verdict", "command", "minutes")
+    blocks: list[Block] = [
+        Heading(1, "From claim to command"),
+        Paragraph(
+            plain(
+                "Every claim of the five papers about results: the command that computes what "
+                "checks it, and the minutes that the cells of the methods it names took on one "
+                "core, search and scoring together. A dash stands where the claim names no "
+                "method, or no cell is recorded. The file of the study has the numbers."
+            )
+        ),
+        Grid(tuple(map(plain, header)), "lrlllr", tuple(rows)),
+    ]
+    return Document("From claim to command", tuple(blocks), NOTE)
+
+
+def _rows(study: Study, scores: pd.DataFrame, folder: Path) -> Iterator[tuple[Text, ...]]:
+    seconds = scores[(scores["variant"] == "") & scores["quantity"].isin(_SECONDS)]
+    claims = read_claims(folder / "claims.csv")
+    for entry, claim in zip(study.content["claims"], claims, strict=True):
+        if claim.is_setup:
+            continue
+        datasets = entry.get("datasets", list(study.datasets))
+        own = seconds[
+            seconds["method"].isin(named_methods(entry)) & seconds["dataset"].isin(datasets)
+        ]
+        yield _row(study.name, claim, _command(study.name, entry), own["value"])
+
+
+def _command(name: str, entry: Mapping[str, Any]) -> str:
+    words = ["mnlearn", "study", name]
+    if "datasets" in entry:
+        words += ["--datasets", ",".join(entry["datasets"])]
+    return shlex.join(words)
+
+
+def _row(name: str, claim: Claim, command: str, seconds: Sequence[float]) -> tuple[Text, ...]:
+    minutes = float(sum(seconds)) / 60
+    return (
+        (Span(name, "code", f"{name}/claims.md"),),
+        plain(str(claim.id)),
+        plain(claim.statement),
+        plain(claim.outcome.verdict),
+        (Span(command, "code"),),
+        plain(
+            "–" if not len(seconds) else f"{minutes:,.0f}" if minutes >= 10 else f"{minutes:.1f}"
+        ),
+    )
