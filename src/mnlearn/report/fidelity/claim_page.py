@@ -59,9 +59,11 @@ def build_claims(
 
 def _rows(study: Study, scores: pd.DataFrame, folder: Path) -> Iterator[tuple[Text, ...]]:
     seconds = scores[(scores["variant"] == "") & scores["quantity"].isin(_SECONDS)]
-    claims = read_claims(folder / "claims.csv")
-    for entry, claim in zip(study.content["claims"], claims, strict=True):
-        if claim.is_setup:
+    entries = {(int(e["id"]), str(e["statement"])): e for e in study.content["claims"]}
+    for claim in read_claims(folder / "claims.csv"):
+        entry = entries.get((claim.id, claim.statement))
+        # The claims were written with an earlier version of the study.
+        if claim.is_setup or entry is None:
             continue
         datasets = entry.get("datasets", list(study.datasets))
         own = seconds[
@@ -79,13 +81,12 @@ def _command(name: str, entry: Mapping[str, Any]) -> str:
 
 def _row(name: str, claim: Claim, command: str, seconds: Sequence[float]) -> tuple[Text, ...]:
     minutes = float(sum(seconds)) / 60
+    shown = f"{minutes:,.0f}" if minutes >= 10 else f"{minutes:.1f}"
     return (
         (Span(name, "code", f"{name}/claims.md"),),
         plain(str(claim.id)),
         plain(claim.statement),
         plain(claim.outcome.verdict),
         (Span(command, "code"),),
-        plain(
-            "–" if not len(seconds) else f"{minutes:,.0f}" if minutes >= 10 else f"{minutes:.1f}"
-        ),
+        plain(shown if len(seconds) else "–"),
     )
