@@ -9,7 +9,7 @@ N       = 100
 SECONDS = 1500
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden nightly lint faults mutants bench record check-record readme docs clean
+.PHONY: help demo test golden nightly lint faults mutants bench record check-record archive readme docs clean
 
 help:            ## Show the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 15
@@ -44,6 +44,9 @@ record: $(READY) ## All studies from this commit, with their pages; hours
 
 check-record: $(READY) ## Is the record complete and current, and do its pages follow from it
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/record.py --check
+
+archive: $(READY) ## The checkout and its record as an RO-Crate, in build/
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/archive.py
 
 readme: $(READY) ## Write the generated tables and the pages of results/
 	@$(BIN)/python workflow/readme.py
