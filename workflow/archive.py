@@ -58,7 +58,7 @@ def describe(folder: Path, commit: str) -> ROCrate:
     crate.datePublished = str(citation["date-released"])
     crate.license = "https://spdx.org/licenses/" + str(citation["license"])
     crate.keywords = citation["keywords"]
-    crate.version = version("mnlearn")
+    crate.root_dataset["version"] = version("mnlearn")
     crate.root_dataset["identifier"] = commit
     crate.creator = [
         crate.add(ContextEntity(crate, f"#author-{n}", {"@type": "Organization", **author}))
