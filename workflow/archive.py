@@ -92,7 +92,7 @@ def describe_study(crate: ROCrate, folder: Path, name: str) -> None:
             for suffix in suffixes:
                 file = crate.get(f"results/{name}/{kind}/{product['name']}{suffix}")
                 if file is not None:
-                    file["name"] = str(product["title"])
+                    file["name"] = str(product.get("title", product["name"]))
                     file["encodingFormat"] = FORMATS[suffix]
                     results.append(file)
     crate.add(
