@@ -25,6 +25,9 @@ from mnlearn.cli.study_pages import (
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.report.document.index_page import build_index
 from mnlearn.report.document.markdown import render_markdown
+from mnlearn.report.fidelity.cells import printed_cells
+from mnlearn.study.gather import read_scores
+from mnlearn.study.published import load_published
 from mnlearn.study.samples import list_means
 
 ROOT = Path(__file__).parent.parent
@@ -92,11 +95,14 @@ def recorded() -> dict[str, str]:
     return {s: paper for s, paper in PAPERS.items() if (RESULTS / s / "claims.csv").exists()}
 
 
-def claims_table() -> str:
-    """Return the numbers of claims by study and verdict; settings are not counted."""
+def claims_table(results: str = "results") -> str:
+    """Return the numbers of claims by study and verdict; settings are not counted.
+
+    results : the folder of the results as seen from the page.
+    """
     rows = []
     for study, paper in recorded().items():
-        link = f"[`{study}`](results/{study}/claims.md)"
+        link = f"[`{study}`]({results}/{study}/claims.md)"
         rows.append([link, paper, *_verdicts(pd.read_csv(RESULTS / study / "claims.csv"))])
     return markdown(("study", "paper", *VERDICTS), rows, "llrrrr")
 
@@ -203,6 +209,19 @@ def decision_table() -> str:
     return markdown(("no.", "choice"), rows, "ll")
 
 
+def accuracy_table() -> str:
+    """Return how many published scores are reached, by paper."""
+    published = load_published()
+    scores = {name: read_scores(RESULTS / name / "scores.csv") for name in PAPERS}
+    cells = [cell for cell in printed_cells(published, scores) if cell.kind == "accuracy"]
+    rows = []
+    for name in (*dict.fromkeys(cell.study for cell in cells), "all"):
+        own = [cell for cell in cells if name in (cell.study, "all")]
+        counts = (len(own), sum(c.is_better for c in own), sum(c.is_reached for c in own))
+        rows.append([name.upper() if name in PAPERS else name, *map(str, counts)])
+    return markdown(("paper", "scores", "at least as high", "reached"), rows, "lrrr")
+
+
 def configuration_table() -> str:
     """Return the keys of config.yaml, with their values there and what they mean."""
     schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
@@ -219,6 +238,10 @@ def generated() -> dict[Path, dict[str, str]]:
     parts = {
         ROOT / "README.md": {"claims": claims_table()},
         ROOT / "config" / "README.md": {"keys": configuration_table()},
+        DOCS / "article" / "article.md": {
+            "accuracy": accuracy_table(),
+            "claims": claims_table("../../results"),
+        },
         DOCS / "results.md": {"cmll": cmll_table(), "bench": bench_table()},
         DOCS / "decisions" / "README.md": {"decisions": decision_table()},
     }

@@ -68,6 +68,23 @@ def test_gibbs_marginals_are_within_their_error_bars(make, way, monkeypatch):
     assert 0.5 < errors.std() < 1.3
 
 
+@pytest.mark.parametrize("n_vars", [5, 70])
+@pytest.mark.parametrize("samples", [7, 64, 100])
+def test_gibbs_sampling_of_independent_variables_is_exact(n_vars, samples):
+    """Means of conditional probabilities, which are the marginals in every state.
+
+    Half a sample of each value is added.
+    """
+    rng = np.random.default_rng(2)
+    weight = rng.normal(scale=2, size=n_vars)
+    network = markov_network(n_vars, features_of([[(v, 1)] for v in range(n_vars)]), weight)
+    rows = np.zeros((1, n_vars), np.uint8)
+    gibbs = Inference("gibbs", burn_in=3, samples=samples)
+    found = conditional_marginals(terms_of(network), rows, np.arange(n_vars), gibbs, seed=1)
+    expected = (samples / (1 + np.exp(-weight)) + 0.5) / (samples + 1)
+    assert_allclose(found.probability[0], expected, rtol=1e-12)
+
+
 def test_sampling_does_not_depend_on_threads_or_on_other_rows():
     network = random_network(1, n_vars=12, n_features=60)
     rows = random_data(1, n_vars=12).rows

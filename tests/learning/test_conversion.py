@@ -392,3 +392,18 @@ def test_refuses_probabilities_of_zero():
     )  # fmt: skip
     with pytest.raises(InputError, match="probability is 0"):
         to_markov_network(tree_network(trees), np.full(2, 0.5), Orders(np.arange(2)))
+
+
+@pytest.mark.parametrize("all_up_to", [1, 2, 3])
+def test_a_subfeature_of_several_features_is_one_feature(all_up_to):
+    """Whichever way its weights are computed: from orders, or from all subsets."""
+    rng = np.random.default_rng(5)
+    literals = [(v, int(x)) for v, x in enumerate(rng.integers(0, 2, N_VARS))]
+    kinds = [[0, 1], [0, 1, 2], [0, 1, 2, 3], [1, 2], [1, 2, 3]]
+    features = features_of([[literals[v] for v in own] for own in kinds])
+    target = np.array([own[0] for own in kinds], np.int32)
+    model = DependencyNetwork(flat_trees(N_VARS), features, target, rng.normal(size=len(kinds)))
+    base = rng.random(N_VARS)
+    found = to_markov_network(model, base, Orders(rng.permutation(N_VARS), all_up_to=all_up_to))
+    kept = [tuple(sorted(found.features.literals(f))) for f in range(len(found.features))]
+    assert len(kept) == len(set(kept))

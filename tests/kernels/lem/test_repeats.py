@@ -1,10 +1,12 @@
 """Features of LEM that score like an earlier one, because a variable is a copy of another."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from mnlearn.kernels.lem.layout import Node
-from mnlearn.kernels.lem.search import _repeats
+from mnlearn.kernels.lem.search import NONE, _repeats, conjunctions
 
 # Slots of three variables of two values: a, then its copy b, then c.
 A1, B0, B1, C1 = 1, 2, 3, 5
@@ -44,3 +46,21 @@ def repeats(feature, *, opposite, both=False, tied=()):
 )
 def test_repeats(feature, said, expected):
     assert repeats(feature, **said) is expected
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("max_length", [1, 2, 3])
+def test_all_features_up_to_a_length(max_length, both):
+    """Single literals are those that are asked for, others too in longer features if `both`."""
+    fields = dict.fromkeys(Node._fields)
+    fields["owner"] = np.repeat(np.arange(3, dtype=np.int32), [2, 3, 2])
+    fields["literal"] = np.array([False, True, True, True, True, False, True])
+    found = conjunctions(Node(**fields), max_length, both)
+    owner, literal = fields["owner"], fields["literal"]
+    expected = []
+    for length in range(1, max_length + 1):
+        for slots in itertools.combinations(range(7), length):
+            asked = literal[list(slots)]
+            if len({*owner[list(slots)]}) == length and (asked.all() or (both and length > 1)):
+                expected.append([*slots, *[NONE] * (max_length - length)])
+    assert found.tolist() == expected
