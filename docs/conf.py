@@ -34,7 +34,7 @@ include_patterns = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "docs/**",
-    "results/README.md",
+    "results/*.md",
     "results/*/README.md",
     "results/*/claims.md",
     "results/*/tables/*.md",
