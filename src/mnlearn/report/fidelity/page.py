@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mnlearn.report.document.blocks import Block, Document, Grid, Heading, Paragraph
+from mnlearn.report.document.blocks import Block, Bullets, Document, Grid, Heading, Paragraph
 from mnlearn.report.document.index_page import count_claims
 from mnlearn.report.document.spans import Span, Text, marked, plain
 from mnlearn.report.document.study_page import NOTE
@@ -96,13 +96,11 @@ def _accuracy(given: Fidelity) -> Iterator[Block]:
     yield _grid((*header, "not reached", "reached"), [*rows, total], "lllrrrrrr")
     below = [cell for cell in cells if not cell.is_reached]
     if below:
-        yield Paragraph(plain("What is not reached, and why:"))
+        yield Paragraph(plain("What is not reached:"))
         header = ("study", "dataset", "method", "score", "printed", "ours", "random partitions")
-        yield _grid(
-            (*header, "difference", "reason"),
-            [_below_row(cell, given.reasons) for cell in below],
-            "llllrrrrl",
-        )
+        yield _grid((*header, "difference"), [_below_row(cell) for cell in below], "llllrrrr")
+        yield Paragraph(plain("Why:"))
+        yield Bullets(tuple(_why(cell, given.reasons) for cell in below))
 
 
 def _accuracy_row(key: tuple[str, ...], cells: list[Printed]) -> list[Text | str]:
@@ -118,22 +116,25 @@ def _accuracy_counts(cells: Sequence[Printed]) -> list[str]:
     return [*map(str, counts), f"{reached} of {len(cells)}"]
 
 
-def _below_row(
-    cell: Printed, reasons: Mapping[tuple[str, str, str, str], Reason]
-) -> list[Text | str]:
+def _below_row(cell: Printed) -> list[Text | str]:
     spread = "–"
     if cell.mean is not None and cell.deviation is not None:
         spread = f"{cell.mean:.3f} ± {cell.deviation:.3f}"
-    reason = reasons.get((cell.study, cell.dataset, cell.method, cell.quantity))
-    why: Text | str = "not computed" if cell.ours is None else "–"
-    if reason is not None:
-        link = Span(f"decision {reason.decision}", "", f"{_DECISIONS}/{reason.record}.md")
-        why = (*plain(reason.text), Span(": "), link)
     return [
         *(_study(cell.study), cell.label, (Span(cell.method, "code"),), cell.quantity.upper()),
         *(cell.printed, "–" if cell.ours is None else f"{cell.ours:.3f}", spread),
-        *("–" if cell.error is None else f"{100 * cell.error:+.1f} %", why),
+        "–" if cell.error is None else f"{100 * cell.error:+.1f} %",
     ]
+
+
+def _why(cell: Printed, reasons: Mapping[tuple[str, str, str, str], Reason]) -> Text:
+    """Return why a score is not reached, with a link to the decision record."""
+    reason = reasons.get((cell.study, cell.dataset, cell.method, cell.quantity))
+    what = (Span(f"{cell.study.upper()}, {cell.label}, "), Span(cell.method, "code"))
+    if reason is None:
+        return (*what, Span(": not computed." if cell.ours is None else ": not known."))
+    link = Span(f"decision {reason.decision}", "", f"{_DECISIONS}/{reason.record}.md")
+    return (*what, Span(f": {reason.text} ("), link, Span(")."))
 
 
 def _sizes(cells: Sequence[Printed]) -> Iterator[Block]:
