@@ -184,3 +184,9 @@ def test_commands_refuse(files, line, names):
 def test_score_refuses_other_metrics(files):
     succeed("fit atomic --train holes.csv --missing drop --out m.npz")
     refuse("score m.npz holes.csv --metric pll", "is missing")
+
+
+def test_shares_of_ones_among_known_cells():
+    rows = np.array([[1, MISSING], [0, 1], [1, 0], [1, MISSING], [MISSING, 1]])
+    data = merge_incomplete(rows, weight=[1.0, 2.0, 3.0, 4.0, 5.0])
+    assert data.frequency().tolist() == pytest.approx([8 / 10, 7 / 10])

@@ -239,3 +239,24 @@ def test_leaf_features_can_represent_the_distribution_of_a_tree():
 
 def test_atomic_features():
     assert [atomic_features(3).literals(f) for f in range(3)] == [[(0, 1)], [(1, 1)], [(2, 1)]]
+
+
+def test_interactions_of_edges():
+    """The coefficients of x_u x_v in monomials, by inclusion and exclusion."""
+    literals = [
+        [(0, 1), (1, 1)],
+        [(0, 1), (1, 0)],
+        [(0, 1), (1, 1), (2, 1)],
+        [(0, 0), (1, 0), (2, 1)],
+    ]
+    weight = [0.5, 0.25, 4.0, 8.0]
+
+    def potential(*ones):
+        holds = [all((v in ones) == bool(x) for v, x in own) for own in literals]
+        return float(np.dot(weight, holds))
+
+    found = markov_network(3, features_of(literals), weight).edges()
+    assert set(found) == {(0, 1), (0, 2), (1, 2)}
+    for (u, v), interaction in found.items():
+        expected = potential(u, v) - potential(u) - potential(v) + potential()
+        assert interaction == pytest.approx(expected)
