@@ -97,6 +97,31 @@ def test_a_short_run_is_the_beginning_of_a_long_one():
     assert not np.array_equal(short.start, other.start)
 
 
+def test_each_number_and_set_of_literals_is_kept_equally_often():
+    """Of the children of one feature, over many seeds, by their share within 5 standard errors."""
+    length, n = 12, 4000
+    given, keys = np.arange(length).astype(np.uint16), literal_keys(length, np.uint64(1))
+    kept = np.zeros((n, length), bool)
+    for seed in range(n):
+        literal = np.concatenate([given, np.zeros(length, np.uint16)])
+        start, digest = np.array([0, length, 0]), np.empty(2, np.uint64)
+        literal = generalise(start, literal, 1, keys, np.uint64(7 * seed), digest)
+        own = literal[length : start[2]]
+        kept[seed, own] = True
+        assert len(own) == kept[seed].sum()
+        assert digest[1] == keys[own].sum(dtype=np.uint64)
+    # From 2 to all but one are kept.
+    counts = np.bincount(kept.sum(axis=1), minlength=length + 1)
+    assert_array_equal(counts[[0, 1, length]], 0)
+    p = 1 / (length - 2)
+    assert np.abs(counts[2:length] / n - p).max() < 5 * np.sqrt(p * (1 - p) / n)
+    share = kept.mean(axis=0)
+    assert np.abs(share - share.mean()).max() < 5 * np.sqrt(0.25 / n)
+    # Pairs of literals, too.
+    together = (kept.T.astype(float) @ kept / n)[np.triu_indices(length, 1)]
+    assert np.abs(together - together.mean()).max() < 5 * np.sqrt(0.25 / n)
+
+
 def test_the_list_of_literals_grows_with_need():
     given = (2 * np.arange(50)).astype(np.uint16)
     keys = literal_keys(100, np.uint64(1))
