@@ -60,13 +60,13 @@ class LogisticPath:
             raise ValueError(f"the path was learned without the penalty {penalty}")
         return int(found[0])
 
-    def weights(self, begin: int, end: int) -> NDArray[np.float64]:
-        """Return the coefficients and the intercept of variables for the least penalty.
+    def weights(self, v: int) -> NDArray[np.float64]:
+        """Return the coefficients and the intercept of a variable for the least penalty.
 
-        Returns float64 of shape (end - begin, n_vars + 1).
+        Returns float64 of shape (n_vars + 1,).
         """
-        own = self.coefficient[-1][begin:end].toarray()
-        return np.column_stack([own, self.intercept[-1, begin:end]])
+        own = self.coefficient[-1][[v]].toarray()[0]
+        return np.append(own, self.intercept[-1, v])
 
     def joined(self, path: "LogisticPath") -> "LogisticPath":
         """Return this path followed by one with lower penalties."""
@@ -246,10 +246,9 @@ class Regressions:
         """
 
         def learn(begin: int, end: int) -> list[_Regression]:
-            starts = [None] * (end - begin) if after is None else after.weights(begin, end)
             return [
-                _regress(self, penalties, tolerance, v, start)
-                for v, start in zip(range(begin, end), starts, strict=True)
+                _regress(self, penalties, tolerance, v, after.weights(v) if after else None)
+                for v in range(begin, end)
             ]
 
         data = self.data

@@ -42,11 +42,11 @@ class PenaltyPaths:
     def path(self, intercept: str, gap: float, penalty: float) -> tuple[LogisticPath, float]:
         """Return the path down to a penalty or further, and the seconds down to it."""
         key = (intercept, gap)
+        began = time.perf_counter()
         if key not in self.grown:
             self.grown[key] = GrownPath(prepare_regressions(self.train, intercept == "free"))
         own = self.grown[key]
         while penalty not in own.seconds:
-            began = time.perf_counter()
             rest = [p for p in self.penalties if p not in own.seconds]
             following = np.array([max(rest)], np.float64)
             own.path = own.regressions.all_paths(
@@ -54,6 +54,7 @@ class PenaltyPaths:
             )
             spent = time.perf_counter() - began
             own.seconds[max(rest)] = max(own.seconds.values(), default=0.0) + spent
+            began = time.perf_counter()
         assert own.path is not None
         return own.path, own.seconds[penalty]
 
