@@ -44,7 +44,7 @@ def build_fidelity(given: Fidelity) -> Document:
         Heading(1, "Fidelity"),
         Paragraph(
             plain(
-                "How closely the record reproduces what the five papers print: every number of "
+                "How closely the record reproduces the five papers: every published number of "
                 "their tables that has a counterpart here, every claim, and every figure. The "
                 "page is computed from the scores of the studies and from the published numbers."
             )
@@ -84,10 +84,10 @@ def _accuracy(given: Fidelity) -> Iterator[Block]:
     yield Paragraph(
         plain(
             "Test scores, in nats per example; higher is better. A score is reached if it is at "
-            "least as high as printed, or lower by at most 1 per cent. CMLL depends on a "
-            "partition of the variables that the papers do not print. Where CMLL was scored on "
+            "least as high as the published one, or lower by at most 1 per cent. CMLL depends on a "
+            "partition of the variables that the papers do not publish. Where CMLL was scored on "
             f"several random partitions, it is also reached if their mean and {DEVIATIONS:.0f} "
-            "standard deviations cover the printed number."
+            "standard deviations cover the published value."
         )
     )
     header = ("study", "table", "score", "numbers", "as high", "within 1 %", "within the spread")
@@ -97,7 +97,7 @@ def _accuracy(given: Fidelity) -> Iterator[Block]:
     below = [cell for cell in cells if not cell.is_reached]
     if below:
         yield Paragraph(plain("What is not reached:"))
-        header = ("study", "dataset", "method", "score", "printed", "ours", "random partitions")
+        header = ("study", "dataset", "method", "score", "published", "ours", "random partitions")
         yield _grid((*header, "difference"), [_below_row(cell) for cell in below], "llllrrrr")
         yield Paragraph(plain("Why:"))
         yield Bullets(tuple(_why(cell, given.reasons) for cell in below))
@@ -143,7 +143,7 @@ def _sizes(cells: Sequence[Printed]) -> Iterator[Block]:
         plain(
             "Numbers of features and their mean lengths. They depend on the seed, on when weight "
             "learning stops, and on which of several equally good settings validation chooses. "
-            "The last column is the geometric mean of ours as a share of the printed numbers."
+            "The last column is the geometric mean of our numbers as a share of the published ones."
         )
     )
     rows: list[list[Text | str]] = []
@@ -162,8 +162,9 @@ def _times(cells: Sequence[Printed]) -> Iterator[Block]:
     yield Heading(2, "Times")
     yield Paragraph(
         plain(
-            "Seconds of the chosen setting, learned from the start, beside those of the programs "
-            "and machines of 2010 to 2013. The ratio is the geometric mean of theirs over ours."
+            "Seconds of learning, beside the published seconds, which come from the programs and "
+            "machines of 2010 to 2013. The ratio is the geometric mean of the published seconds "
+            "as a multiple of ours."
         )
     )
     rows: list[list[Text | str]] = []
@@ -189,7 +190,7 @@ def _data(cells: Sequence[Printed]) -> Iterator[Block]:
     near = sum(cell.is_near for cell in cells)
     yield Paragraph(
         plain(
-            f"Of {len(cells)} printed numbers of examples and variables and densities, {equal} "
+            f"Of {len(cells)} published numbers of examples and variables and densities, {equal} "
             f"are equal to ours, and {near} are within 1 per cent. Each download is checked "
             "against a digest."
         )
@@ -218,8 +219,7 @@ def _figures(given: Fidelity) -> Iterator[Block]:
     yield Paragraph(
         plain(
             "Each figure of results of the papers in its own form, and what else we draw of the "
-            "same study. Figure 1 of DTSL, of ACMN and of LEM are worked examples; the claims "
-            "of the studies check their numbers."
+            "same study. Figure 1 of DTSL, of ACMN and of LEM is an example and shows no results."
         )
     )
     rows: list[list[Text | str]] = []
