@@ -8,7 +8,7 @@ from typing import Any
 from mnlearn.report.document.blocks import Block, Bullets, Document, Grid, Heading, Paragraph
 from mnlearn.report.document.provenance import load_record, machine_lines, made_by
 from mnlearn.report.document.spans import Span, Text, marked, plain
-from mnlearn.report.document.study_page import NOTE
+from mnlearn.report.document.study_page import RECORD_NOTE
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def build_record(studies: Sequence[StudyRecords], commit: str) -> Document:
             )
         ),
     ]
-    return Document("The record", tuple(blocks), NOTE)
+    return Document("The record", tuple(blocks), RECORD_NOTE)
 
 
 def _commit(commit: str) -> Text:

@@ -29,6 +29,8 @@ from mnlearn.study.definition import Study
 from mnlearn.study.gather import read_scores
 
 NOTE = "Written by `mnlearn study`; edits are lost."
+# That of pages on several studies, which `make readme` writes.
+RECORD_NOTE = "Written by `make readme`; edits are lost."
 
 
 @dataclass(frozen=True)

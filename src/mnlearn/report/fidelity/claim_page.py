@@ -9,7 +9,7 @@ from mnlearn.report.claims.rendering import Claim
 from mnlearn.report.document.blocks import Block, Document, Grid, Heading, Paragraph
 from mnlearn.report.document.files import read_claims
 from mnlearn.report.document.spans import Span, Text, plain
-from mnlearn.report.document.study_page import NOTE
+from mnlearn.report.document.study_page import RECORD_NOTE
 from mnlearn.study.definition import Study
 from mnlearn.study.mentions import named_methods
 
@@ -53,7 +53,7 @@ def build_claims(
         ),
         Grid(tuple(map(plain, header)), "lrlllrr", tuple(rows)),
     ]
-    return Document("From claim to command", tuple(blocks), NOTE)
+    return Document("From claim to command", tuple(blocks), RECORD_NOTE)
 
 
 def _rows(study: Study, scores: pd.DataFrame, folder: Path) -> Iterator[tuple[Text, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 from mnlearn.report.document.blocks import Block, Bullets, Document, Grid, Heading, Paragraph
 from mnlearn.report.document.index_page import count_claims
 from mnlearn.report.document.spans import Span, Text, marked, plain
-from mnlearn.report.document.study_page import NOTE
+from mnlearn.report.document.study_page import RECORD_NOTE
 from mnlearn.report.fidelity.cells import DEVIATIONS, NEAR, Printed, Reason
 from mnlearn.report.statistics import geometric_mean
 from mnlearn.study.definition import Study
@@ -56,7 +56,7 @@ def build_fidelity(given: Fidelity) -> Document:
         *_claims(given),
         *_figures(given),
     ]
-    return Document("Fidelity", tuple(blocks), NOTE)
+    return Document("Fidelity", tuple(blocks), RECORD_NOTE)
 
 
 def _groups(cells: Sequence[Printed]) -> Iterator[tuple[tuple[str, ...], list[Printed]]]:
