@@ -9,7 +9,7 @@ from scipy.special import expit
 import oracles
 from conftest import random_data
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels.search import gains, near_rows
+from mnlearn.kernels.search import derivatives, gains, near_rows
 from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Price
 from mnlearn.learning.features import bottom_up
@@ -47,11 +47,13 @@ def cells_of(data, theta, literals):
     odds, amount = np.empty(theta.size), np.empty(theta.size)
     cells = gains.list_cells(near, n_rows, data.weight, theta, asked[0], value[0], odds, amount)
     p = expit(theta)
-    sums = np.array([gains.sum_probabilities(p[i], more, value[0], more) for i in near.row])
-    derivatives = gains.find_slope_and_curvature(
-        near, n_rows, data.weight, p, sums, asked[0], value[0], more & ~asked[0]
+    sums = derivatives.room_for_sums(n_rows, data.n_vars)
+    derivatives.begin_sums(sums, more)
+    derivatives.add_rows(sums, near, data.weight, p, more, value[0])
+    found = derivatives.find_slope_and_curvature(
+        sums, near, n_rows, data.weight, p, asked[0], value[0], more & ~asked[0]
     )
-    return derivatives, (odds, amount, *cells)
+    return found, (odds, amount, *cells)
 
 
 def test_the_bound_of_a_gain_is_that_of_the_least_curvature():

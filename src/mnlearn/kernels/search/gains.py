@@ -6,9 +6,10 @@ that violate none of its literals or exactly one.
 
 import numpy as np
 
-from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit
 from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.search.derivatives import count_violated
 
 _NEWTON_STEPS = 20
 _LARGE_WEIGHT = 100.0
@@ -30,7 +31,7 @@ def list_cells(near, n_near, weight, theta, asked, value, odds, amount):
     n = 0
     held = 0.0
     for place in near.ordered[:n_near]:
-        violated = _count_violated(near.violated[place], asked)
+        violated = count_violated(near, place, asked)
         if violated > 1:
             continue
         i = near.row[place]
@@ -48,62 +49,6 @@ def list_cells(near, n_near, weight, theta, asked, value, odds, amount):
                 n += 1
                 word &= word - np.uint64(1)
     return n, held
-
-
-@kernel
-def _count_violated(violated, asked):
-    """Return how many of the literals `asked` are violated."""
-    total = np.uint64(0)
-    for t in range(len(asked)):
-        total += popcount(violated[t] & asked[t])
-    return total
-
-
-@kernel
-def sum_probabilities(p, mask, value, also):
-    """Return two sums over the variables in two masks.
-
-    The first is of the probability that the value is not the one asked for, the second of
-    p (1 - p).
-
-    p : float64, (n_vars,), probability of the value 1 of every variable given the rest of the row.
-    mask, value, also : uint64, (n_words,): one mask, the values asked for, the other mask.
-    """
-    others, spread = 0.0, 0.0
-    for t in range(len(mask)):
-        word = mask[t] & also[t]
-        while word:
-            bit = lowest_bit(word)
-            q = p[np.int64(64 * t) + np.int64(bit)]
-            others += 1.0 - q if (value[t] >> bit) & np.uint64(1) else q
-            spread += q * (1.0 - q)
-            word &= word - np.uint64(1)
-    return others, spread
-
-
-@kernel
-def find_slope_and_curvature(near, n_near, weight, p, sums, asked, value, dropped):
-    """Return the first and minus the second derivative by a candidate's weight, at weight 0.
-
-    n_near : the number of rows in order that may violate fewer than two of its literals.
-    p : float64, (n_rows, n_vars), probability of the value 1 given the rest of the row.
-    sums : float64, (n_rows, 2), of the feature that it is made from, see `sum_probabilities`.
-    asked, value : uint64, (n_words,), the candidate. dropped : uint64, (n_words,), the literals of
-    the feature that it lacks.
-    """
-    slope, curvature = 0.0, 0.0
-    for place in near.ordered[:n_near]:
-        violated = _count_violated(near.violated[place], asked)
-        i = near.row[place]
-        if violated == 0:
-            others, spread = sum_probabilities(p[i], dropped, value, dropped)
-            slope += weight[i] * (sums[place, 0] - others)
-            curvature += weight[i] * (sums[place, 1] - spread)
-        elif violated == 1:
-            others, spread = sum_probabilities(p[i], asked, value, near.violated[place])
-            slope += weight[i] * (others - 1.0)
-            curvature += weight[i] * spread
-    return slope, curvature
 
 
 @kernel

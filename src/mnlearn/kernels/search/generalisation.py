@@ -12,12 +12,18 @@ from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import mix
 from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.search.derivatives import (
+    LiteralSums,
+    add_rows,
+    begin_sums,
+    drop_from_sums,
+    find_slope_and_curvature,
+    room_for_sums,
+)
 from mnlearn.kernels.search.gains import (
     best_weight,
-    find_slope_and_curvature,
     gain_bound,
     list_cells,
-    sum_probabilities,
     weight_gain,
 )
 from mnlearn.kernels.search.near_rows import (
@@ -73,7 +79,7 @@ class _Room(NamedTuple):
     near : the rows near the feature. nearest : int64, (k,), see `find_nearest`.
     candidates, keys : uint64, (k, n_words) and (k,): generalisations and their hashes.
     bound, start, cost : float64, (k,): most that a candidate can gain after its cost, a weight to
-        start from, and the cost. sums : float64, (n_rows, 2), see `sum_probabilities`.
+        start from, and the cost. sums : of the feature.
     dropped : uint64, (n_words,). odds, amount : float64, (n_rows * n_vars,), see `list_cells`.
     """
 
@@ -85,7 +91,7 @@ class _Room(NamedTuple):
     bound: NDArray[np.float64]
     start: NDArray[np.float64]
     cost: NDArray[np.float64]
-    sums: NDArray[np.float64]
+    sums: LiteralSums
     dropped: NDArray[np.uint64]
     odds: NDArray[np.float64]
     amount: NDArray[np.float64]
@@ -126,7 +132,7 @@ def _room_for_pass(examples, k):
     return _Room(
         p, room_for_rows(n_rows, n_words, n_vars), np.empty(k, np.int64),
         np.empty((k, n_words), np.uint64), np.empty(k, np.uint64),
-        np.empty(k), np.empty(k), np.empty(k), np.empty((n_rows, 2)),
+        np.empty(k), np.empty(k), np.empty(k), room_for_sums(n_rows, n_vars),
         np.empty(n_words, np.uint64), np.empty(n_rows * n_vars), np.empty(n_rows * n_vars),
     )  # fmt: skip
 
@@ -144,7 +150,8 @@ def _generalise(examples, features, f, price, table, room):
         score = before = _take_out(examples, asked, value, weight[f], price, room)
     else:
         score = -price.literal * _length(asked)
-    n_summed = _sum_rows(asked, value, 0, room)
+    begin_sums(room.sums, asked)
+    add_rows(room.sums, near, examples.weight, room.p, asked, value)
     if weight[f] == 0.0 and _length(asked) > 1:
         weight[f], score = _try_as_it_is(examples, asked, value, price, score, room)
     n_replaced = 0
@@ -153,12 +160,12 @@ def _generalise(examples, features, f, price, table, room):
             weight[f] = 0.0
             score = -price.literal * _length(asked)
         n_near = find_nearest(near, examples.rows, asked, value, len(room.nearest), room.nearest)
-        n_summed = _sum_rows(asked, value, n_summed, room)
+        add_rows(room.sums, near, examples.weight, room.p, asked, value)
         _bound_candidates(examples, asked, value, n_near, price, table, room)
         best, score = _choose_candidate(examples, features, f, n_near, price, score, room)
         if best < 0:
             break
-        _replace(asked, value, best, n_summed, table, room)
+        _replace(asked, best, table, room)
         n_replaced += 1
     if weight[f] != 0.0:
         _shift(near, examples.theta, room.p, asked, value, weight[f])
@@ -178,15 +185,6 @@ def _take_out(examples, asked, value, w, price, room):
 
 
 @kernel
-def _sum_rows(asked, value, first, room):
-    """Fill in the sums of the rows that came near from number `first` on; return how many came."""
-    near = room.near
-    for place in range(first, near.size[0]):
-        room.sums[place] = sum_probabilities(room.p[near.row[place]], asked, value, asked)
-    return near.size[0]
-
-
-@kernel
 def _try_as_it_is(examples, asked, value, price, score, room):
     """Return the weight and the score of a feature that is not part of the network.
 
@@ -196,7 +194,7 @@ def _try_as_it_is(examples, asked, value, price, score, room):
     weight, theta = examples.weight, examples.theta
     room.dropped[:] = 0
     slope, spread = find_slope_and_curvature(
-        near, near.until[1], weight, room.p, room.sums, asked, value, room.dropped
+        room.sums, near, near.until[1], weight, room.p, asked, value, room.dropped
     )
     most, likely = gain_bound(abs(slope) - l1, spread, precision)
     if most + score > 0.0:
@@ -217,7 +215,7 @@ def _bound_candidates(examples, asked, value, n_near, price, table, room):
     The bound is minus infinity where the candidate has fewer than two literals, is in the table, or
     equals an earlier candidate.
     """
-    near, nearest, dropped, sums = room.near, room.nearest, room.dropped, room.sums
+    near, nearest, dropped = room.near, room.nearest, room.dropped
     bound, start, cost, keys, p = room.bound, room.start, room.cost, room.keys, room.p
     for j in range(n_near):
         bound[j] = -np.inf
@@ -234,7 +232,7 @@ def _bound_candidates(examples, asked, value, n_near, price, table, room):
             continue
         n_rows = near.until[near.distance[nearest[j]] + 1]
         slope, spread = find_slope_and_curvature(
-            near, n_rows, examples.weight, p, sums, candidate, value, dropped
+            room.sums, near, n_rows, examples.weight, p, candidate, value, dropped
         )
         bound[j], start[j] = gain_bound(abs(slope) - price.l1, spread, price.precision)
         if slope < 0.0:
@@ -277,15 +275,12 @@ def _choose_candidate(examples, features, f, n_near, price, score, room):
 
 
 @kernel
-def _replace(asked, value, best, n_summed, table, room):
+def _replace(asked, best, table, room):
     """Replace a feature by a candidate, in the sums and among the near rows too."""
     near, dropped = room.near, room.dropped
     for t in range(len(asked)):
         dropped[t] = near.violated[room.nearest[best], t]
-    for place in range(n_summed):
-        others, spread = sum_probabilities(room.p[near.row[place]], dropped, value, dropped)
-        room.sums[place, 0] -= others
-        room.sums[place, 1] -= spread
+    drop_from_sums(room.sums, dropped)
     drop(near, dropped)
     asked[:] = room.candidates[best]
     table[_slot(room.keys[best], table)] = room.keys[best]

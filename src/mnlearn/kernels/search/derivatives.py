@@ -1,0 +1,198 @@
+"""How the score of a feature's generalisations changes with their weights, at the weight 0.
+
+A feature is a pair of bit masks, as in `near_rows`. The derivatives of a generalisation are sums
+over the rows that violate none of its literals or exactly one, and over the literals it keeps. A
+row that violates at most one literal of the feature itself is summed once, literal by literal, with
+all rows that violate the same literal. What is left to each generalisation are the rows that
+violate more, near enough that it may drop all of these literals but one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.jit import kernel
+
+
+class LiteralSums(NamedTuple):
+    """Sums over the rows that violate at most one literal of a feature, for each of its literals.
+
+    A sum is a pair: of the probability that the row violates the literal, given the rest of the
+    row, and of the variance of that; each times the weight of the row.
+
+    none : float64, (n_vars, 2), sums over the rows that violate no literal.
+    one : float64, (n_vars, n_vars, 2), one[u]: over the rows that violate only the literal of u.
+    amount : float64, (n_vars,), weight of the rows that violate only the literal of u.
+    summed : bool, (n_rows,), which of the near rows are in these sums, by their places.
+    """
+
+    none: NDArray[np.float64]
+    one: NDArray[np.float64]
+    amount: NDArray[np.float64]
+    summed: NDArray[np.bool_]
+
+
+@kernel
+def room_for_sums(n_rows, n_vars):
+    """Return `LiteralSums` to begin with any feature."""
+    return LiteralSums(
+        np.empty((n_vars, 2)),
+        np.empty((n_vars, n_vars, 2)),
+        np.empty(n_vars),
+        np.empty(n_rows, np.bool_),
+    )
+
+
+@kernel
+def begin_sums(sums, asked):
+    """Let the sums be those over no rows."""
+    sums.none[:] = 0.0
+    sums.amount[:] = 0.0
+    sums.summed[:] = False
+    for t in range(len(asked)):
+        word = asked[t]
+        while word:
+            sums.one[np.int64(64 * t) + np.int64(lowest_bit(word))] = 0.0
+            word &= word - np.uint64(1)
+
+
+@kernel
+def add_rows(sums, near, weight, p, asked, value):
+    """Add the near rows that violate at most one literal, and are not in the sums yet.
+
+    near : NearRows, in order. weight : float64, (n_rows,).
+    p : float64, (n_rows, n_vars), probability of the value 1 given the rest of the row.
+    asked, value : uint64, (n_words,), the feature.
+    """
+    for place in near.ordered[: near.until[1]]:
+        if sums.summed[place]:
+            continue
+        sums.summed[place] = True
+        i = near.row[place]
+        if near.distance[place] == 0:
+            _add_row(sums.none, weight[i], p, i, asked, value)
+        else:
+            u = _first_violated(near, place, asked)
+            sums.amount[u] += weight[i]
+            _add_row(sums.one[u], weight[i], p, i, asked, value)
+
+
+@kernel
+def drop_from_sums(sums, dropped):
+    """Drop the literals of a mask from the feature."""
+    for t in range(len(dropped)):
+        word = dropped[t]
+        while word:
+            u = np.int64(64 * t) + np.int64(lowest_bit(word))
+            sums.none[:] += sums.one[u]
+            word &= word - np.uint64(1)
+
+
+@kernel
+def find_slope_and_curvature(sums, near, n_near, weight, p, asked, value, dropped):
+    """Return the first and minus the second derivative by a candidate's weight, at weight 0.
+
+    sums : LiteralSums of the feature that it is made from, all near rows added.
+    n_near : the number of rows in order that may violate fewer than two of its literals.
+    asked, value : uint64, (n_words,), the candidate. dropped : uint64, (n_words,), the literals of
+    the feature that it lacks.
+    The others are those of `add_rows`.
+    """
+    slope, curvature = _sum_literals(sums.none, asked)
+    for t in range(len(asked)):
+        word = asked[t] | dropped[t]
+        while word:
+            bit = lowest_bit(word)
+            u = np.int64(64 * t) + np.int64(bit)
+            if (asked[t] >> bit) & np.uint64(1):
+                slope += sums.one[u, u, 0] - sums.amount[u]
+                curvature += sums.one[u, u, 1]
+            elif sums.amount[u] > 0.0:
+                others, spread = _sum_literals(sums.one[u], asked)
+                slope += others
+                curvature += spread
+            word &= word - np.uint64(1)
+    for place in near.ordered[near.until[1] : n_near]:
+        violated = count_violated(near, place, asked)
+        if violated == 1:
+            i = near.row[place]
+            others, spread = _literal(p, i, _first_violated(near, place, asked), value)
+            slope += weight[i] * (others - 1.0)
+            curvature += weight[i] * spread
+        elif violated == 0:
+            i = near.row[place]
+            others, spread = _sum_row(p, i, asked, value)
+            slope += weight[i] * others
+            curvature += weight[i] * spread
+    return slope, curvature
+
+
+@kernel
+def count_violated(near, place, asked):
+    """Return how many of the literals `asked` a near row violates."""
+    total = np.uint64(0)
+    for t in range(len(asked)):
+        total += popcount(near.violated[place, t] & asked[t])
+    return total
+
+
+@kernel
+def _first_violated(near, place, asked):
+    """Return the variable of the first of the literals `asked` that a near row violates."""
+    for t in range(len(asked)):
+        word = near.violated[place, t] & asked[t]
+        if word:
+            return np.int64(64 * t) + np.int64(lowest_bit(word))
+    return -1
+
+
+@kernel
+def _literal(p, i, v, value):
+    """Return the probability that row `i` violates the literal of `v`, and the variance of it."""
+    q = p[i, v]
+    one = (value[v >> 6] >> np.uint64(v & 63)) & np.uint64(1)
+    return 1.0 - q if one else q, q * (1.0 - q)
+
+
+@kernel
+def _add_row(total, weight, p, i, asked, value):
+    """Add what row `i` has at the literals `asked` to sums of shape (n_vars, 2)."""
+    for t in range(len(asked)):
+        word = asked[t]
+        while word:
+            v = np.int64(64 * t) + np.int64(lowest_bit(word))
+            others, spread = _literal(p, i, v, value)
+            total[v, 0] += weight * others
+            total[v, 1] += weight * spread
+            word &= word - np.uint64(1)
+
+
+@kernel
+def _sum_row(p, i, asked, value):
+    """Return the sums of what row `i` has at the literals `asked`."""
+    others, spread = 0.0, 0.0
+    for t in range(len(asked)):
+        word = asked[t]
+        while word:
+            v = np.int64(64 * t) + np.int64(lowest_bit(word))
+            o, s = _literal(p, i, v, value)
+            others += o
+            spread += s
+            word &= word - np.uint64(1)
+    return others, spread
+
+
+@kernel
+def _sum_literals(total, asked):
+    """Return the sums of sums of shape (n_vars, 2) over the literals `asked`."""
+    others, spread = 0.0, 0.0
+    for t in range(len(asked)):
+        word = asked[t]
+        while word:
+            v = np.int64(64 * t) + np.int64(lowest_bit(word))
+            others += total[v, 0]
+            spread += total[v, 1]
+            word &= word - np.uint64(1)
+    return others, spread
