@@ -170,6 +170,42 @@ def test_the_demo_without_a_checkout(installed, tmp_path):
     assert (tmp_path / "results/demo/index.html").exists()
 
 
+# One table of each study.
+TABLES = {
+    "dtsl": "cmll",
+    "dn2mn": "table4_tree",
+    "gssl": "cmll",
+    "acmn": "ll",
+    "lem": "delta",
+    "frontier": "ll",
+    "dtsl_tuning": "tuning",
+}
+# What follows from records, and what git does not keep.
+FOLLOWS = ("tables", "figures", "scores.csv", "models", "checkpoints", "per_example", "queries")
+
+
+@pytest.mark.nightly
+def test_tables_from_recorded_cells_without_a_checkout(installed, tmp_path):
+    """The source distribution has all that is needed to write the tables of the record again."""
+    kept = shutil.ignore_patterns(*FOLLOWS)
+    for study in TABLES:
+        shutil.copytree(ROOT / "results" / study, tmp_path / "results" / study, ignore=kept)
+    (tmp_path / "config.yaml").write_text("recorded: true\n")
+    source = installed / STUDY_FILES
+    files = (source / "config.yaml", "config.yaml")
+    options = ("--snakefile", source / "Snakefile", "--configfile", *files)
+    wanted = [f"results/{study}/tables/{name}.csv" for study, name in TABLES.items()]
+    chosen = ("--config", f"studies=[{','.join(TABLES)}]", "--scheduler", "greedy")
+    done = run(
+        *("-m", "snakemake", "--cores", "1", *options, *chosen, "--quiet", "all", "--", *wanted),
+        folder=tmp_path,
+        PYTHONPATH=str(installed),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in (*wanted, *(f"results/{study}/scores.csv" for study in TABLES)):
+        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes(), name
+
+
 # Refuses to import what the extras bring.
 LIGHT = """
 import sys
