@@ -253,12 +253,6 @@ def generated() -> dict[Path, dict[str, str]]:
     return parts
 
 
-def recorded_commit() -> str:
-    """Return the commit that `record.py` says all records were made at; empty if none."""
-    path = RESULTS / "record.json"
-    return str(json.loads(path.read_text("utf-8"))["commit"]) if path.exists() else ""
-
-
 def result_pages() -> dict[Path, str]:
     """Return the text of the pages of results/, which a run of a study writes too."""
     kept = [path.parent.name for path in sorted(RESULTS.glob("*/claims.csv"))]
@@ -268,7 +262,7 @@ def result_pages() -> dict[Path, str]:
         RESULTS / "README.md": render_markdown(build_index(listed, RESULTS)),
         RESULTS / "FIDELITY.md": render_markdown(fidelity_page()),
         RESULTS / "CLAIMS.md": render_markdown(claim_page()),
-        RESULTS / "RECORD.md": render_markdown(record_page(listed, recorded_commit())),
+        RESULTS / "RECORD.md": render_markdown(record_page(listed)),
         **pages,
     }
 

@@ -13,6 +13,7 @@ from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import one_line
 from mnlearn.study.cells.files import file_digest
+from mnlearn.study.commit import read_commit
 from mnlearn.study.costs import load_laws
 from mnlearn.study.datasets.prepare import (
     check_dataset,

@@ -74,6 +74,7 @@ def study_page_content(wildcards):
         "study": study.content,
         "labels": labels_of(wildcards),
         "learners": {learner: summarise(learner, DOCS) for learner in learners},
+        "commit": read_commit(Path("results")),
     }
 
 

@@ -18,6 +18,7 @@ from mnlearn.report.fidelity.claim_page import build_claims
 from mnlearn.report.fidelity.page import Fidelity, build_fidelity
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
+from mnlearn.study.commit import read_commit
 from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
 from mnlearn.study.folders import run_folder, source_folder
@@ -60,7 +61,8 @@ def study_page(name: str) -> Document:
     learners = dict.fromkeys(map(study.learner, study.methods))
     summaries = {learner: summarise(learner, *documentation()) for learner in learners}
     labels = label_datasets(configuration()["local"])
-    return build_page(Material(study, folder, labels, summaries, records))
+    commit = read_commit(run_folder() / RESULTS)
+    return build_page(Material(study, folder, labels, summaries, records, commit))
 
 
 def documentation() -> tuple[Path, bool]:
@@ -106,7 +108,7 @@ def _scores_of_papers() -> dict[str, pd.DataFrame]:
     return {name: read_scores(run_folder() / RESULTS / name / "scores.csv") for name in PAPERS}
 
 
-def record_page(names: Iterable[str], commit: str) -> Document:
+def record_page(names: Iterable[str]) -> Document:
     """Return the page on the records of some studies; see `build_record`."""
     found = []
     for name in names:
@@ -117,7 +119,7 @@ def record_page(names: Iterable[str], commit: str) -> Document:
         }
         kept = {kind: [path for path in of if path.exists()] for kind, of in planned.items()}
         found.append(StudyRecords(name, kept, sum(map(len, planned.values()))))
-    return build_record(found, commit)
+    return build_record(found, read_commit(run_folder() / RESULTS))
 
 
 def listed_studies(names: Iterable[str]) -> dict[str, Study]:

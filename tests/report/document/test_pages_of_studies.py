@@ -27,11 +27,13 @@ from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.document.metrics import metrics_of
 from mnlearn.report.document.order import sections_of, title_of
 from mnlearn.report.document.spans import Span, marked, plain, to_html, to_markdown, to_plain
+from mnlearn.report.document.study_page import Material, build_page
 from mnlearn.report.document.summaries import read_summary
 from mnlearn.report.pages import write_page
 from mnlearn.report.tables.formats import to_markdown as table_markdown
 from mnlearn.report.tables.table import Cell, Row, Table
 from mnlearn.runtime.errors import InputError
+from mnlearn.study.commit import read_commit
 from mnlearn.study.definition import Study, load_study
 
 ROOT = Path(__file__).parents[3]
@@ -200,6 +202,30 @@ def test_every_study_has_metrics_and_sections(name):
 def test_the_summary_of_a_learner(tmp_path):
     (tmp_path / "a.md").write_text("# a: b\n\nIt is `c`,\nas [`d`](d.md).\n\n## More\n")
     assert read_summary(tmp_path / "a.md", "../x") == "It is `c`,\nas [`d`](../x/d.md)."
+
+
+def test_a_page_names_its_commit_and_its_commands():
+    study = load_study(ROOT / "workflow/studies/frontier.yaml")
+    learners = {study.learner(method): "" for method in study.methods}
+    for commit in ("", "0123abcd"):
+        material = Material(study, ROOT / "results/frontier", {}, learners, {}, commit)
+        text = render_markdown(build_page(material))
+        assert len(re.findall("^## Where the numbers come from$", text, re.MULTILINE)) == 1
+        assert ("made by the code of `0123abcd`" in text) == bool(commit)
+        n_products = len(study.content["tables"]) + len(study.content["figures"])
+        assert text.count("[commit and command](#where-the-numbers-come-from)") == n_products
+        assert "`mnlearn study frontier --recorded`" in text
+        assert "`mnlearn write frontier tables --only ll`" in text
+
+
+def test_the_commit_of_a_record(tmp_path):
+    assert read_commit(tmp_path) == ""
+    (tmp_path / "record.json").write_text('{"commit": "0123abcd"}')
+    assert read_commit(tmp_path) == "0123abcd"
+    for content in ("[]", '{"commit": 1}', "{}"):
+        (tmp_path / "record.json").write_text(content)
+        with pytest.raises(InputError, match=r"record.json: expected a commit\."):
+            read_commit(tmp_path)
 
 
 def test_the_recorded_pages_follow_from_the_record():

@@ -18,6 +18,7 @@ from mnlearn.report.document.blocks import (
     Link,
     Paragraph,
     Picture,
+    make_anchors,
 )
 from mnlearn.report.document.files import read_claims, read_grid
 from mnlearn.report.document.metrics import metrics_of
@@ -49,6 +50,8 @@ class Material:
         A paragraph of Markdown on each learner.
     records : mapping of str to sequence of Path
         The records of each kind.
+    commit : str
+        The commit that the records of all studies were made at; empty if they were made at several.
     """
 
     study: Study
@@ -56,6 +59,7 @@ class Material:
     labels: Mapping[str, str]
     summaries: Mapping[str, str]
     records: Mapping[str, Sequence[Path]]
+    commit: str
 
 
 def build_page(material: Material) -> Document:
@@ -140,6 +144,8 @@ def _learners(material: Material) -> Iterator[Block]:
 
 
 _SUFFIXES = {"figures": "png", "tables": "md"}
+_PROVENANCE = "Where the numbers come from"
+_ORIGIN = Link("commit and command", f"#{make_anchors([_PROVENANCE])[0]}")
 
 
 def _section(section: Section, material: Material) -> Iterator[Block]:
@@ -158,7 +164,7 @@ def _section(section: Section, material: Material) -> Iterator[Block]:
                 marked(f"Not made yet: `mnlearn study {material.study.name}` makes it.")
             )
         elif list_name == "figures":
-            links = (Link("PDF", f"figures/{name}.pdf"),)
+            links = (Link("PDF", f"figures/{name}.pdf"), _ORIGIN)
             alt = f"Figure: {title_of(product)}"
             yield Picture(path, f"figures/{name}.png", alt, caption, links)
         else:
@@ -171,6 +177,7 @@ def _table_links(name: str) -> tuple[Link, ...]:
         Link("CSV", f"tables/{name}.csv"),
         Link("LaTeX", f"tables/{name}.tex"),
         Link("sortable", f"pages/{name}.html", html_only=True),
+        _ORIGIN,
     )
 
 
@@ -221,8 +228,9 @@ def _is_marked(table: Path) -> bool:
 def _provenance(material: Material) -> Iterator[Block]:
     """Yield where the numbers come from, and the files beside the page."""
     study = material.study
-    yield Heading(2, "Where the numbers come from")
+    yield Heading(2, _PROVENANCE)
     yield from describe_provenance(material.records)
+    yield Bullets((_commit(material.commit), *_commands(study)))
     marked_tables = [
         product["name"]
         for product in study.content["tables"]
@@ -241,6 +249,27 @@ def _provenance(material: Material) -> Iterator[Block]:
         yield Paragraph(plain(f"No table had a number of earlier code. {listing} checks it again."))
     yield Heading(2, "Files")
     yield Bullets(tuple(_files(study)))
+
+
+def _commit(commit: str) -> Text:
+    if not commit:
+        return plain(
+            "Commit: the records were made at several; the digests of the code tell them apart."
+        )
+    return (Span("Commit: all records were made by the code of "), Span(commit, "code"), Span("."))
+
+
+def _commands(study: Study) -> Iterator[Text]:
+    """Yield the commands that make the records, and tables and figures from them."""
+    yield marked(f"Command: `mnlearn study {study.name}` computes what is missing or not current.")
+    yield marked(
+        f"From the records alone: `mnlearn study {study.name} --recorded` writes all tables, "
+        "figures and pages."
+    )
+    for kind in ("tables", "figures"):
+        if products := study.content[kind]:
+            name = products[0]["name"]
+            yield marked(f"One of the {kind}: `mnlearn write {study.name} {kind} --only {name}`.")
 
 
 def _files(study: Study) -> Iterator[Text]:
