@@ -24,6 +24,8 @@ class PlainQueue:
         # Edges of the circuit when the least numbers of edges of a group were last found.
         self._counted: dict[int, int] = {}
         self._heap: list[tuple[float, int]] = []
+        # Groups whose scores were found since the last split.
+        self._fresh: set[int] = set()
 
     def add(self, group: int, bound: NDArray[np.float64]) -> None:
         """Add a group; candidates of bound minus infinity are no candidates."""
@@ -48,6 +50,7 @@ class PlainQueue:
         """Set another price of an edge."""
         self._price = price
         groups = [group for _, group in self._heap]
+        self._fresh.update(groups)
         self._heap = []
         for group in sorted(groups):
             self._push(group)
@@ -65,7 +68,9 @@ class PlainQueue:
         if not self._quick:
             self._renew()
         known = not (self._quick and self._candidates.batch)
-        fresh: set[int] = set(self._gain) if known else set()
+        if not known:
+            self._forget()
+        fresh = set(self._gain) if known else self._fresh
         exact: set[tuple[int, int]] = set()
         counted: set[tuple[int, int]] = set()
         while self._heap and self._heap[0][0] < 0.0:
@@ -101,6 +106,14 @@ class PlainQueue:
                     gain, n_new = float(self._gain[group][var]), int(self._edges[group][var])
                     return Split(group, var, gain, n_new)
         return None
+
+    def _forget(self) -> None:
+        """Count the scores that were found after the last split at a share of their value."""
+        for place, (key, group) in enumerate(self._heap):
+            if group in self._fresh and key < 0.0:
+                self._heap[place] = queue._REMEMBERED * key, group
+        heapq.heapify(self._heap)
+        self._fresh.clear()
 
     def _limit(self, group: int, var: int, room: int) -> int:
         """Return the number of edges beyond which a split cannot be the best."""

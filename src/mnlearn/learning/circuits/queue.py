@@ -32,6 +32,9 @@ _KEPT = 0.5
 # Stop counting the edges of a split at this multiple of their known number, but not before, so that
 # the same split is not counted again and again (decision 0024).
 _AHEAD = 4.0
+# The best score of a group counts at this share once another split was made. Most scores fall, and
+# groups would be brought up to date only to be found worse (decision 0042).
+_REMEMBERED = 0.95
 # A candidate that gains less than this share of the best of its group is dropped.
 _MIN_SHARE = 0.01
 # Groups for which there is room at first.
@@ -79,11 +82,11 @@ class SplitQueue:
 
     The score of a split is its gain in log-likelihood, less `split_cost`, less the price of an edge
     for each edge that it adds. Every split makes the known gains and numbers of edges out of date.
-    The quick search updates a group only when it is the best by its last known scores. It updates
-    the least numbers of edges first, and then the bounds of the gains. It computes exact values
-    only for candidates that may be the best by these (Lowd & Rooshenas 2013, Section 3.1). The
-    other search updates all groups before each choice, so that no split scores more than the one
-    chosen.
+    The quick search updates a group only when it is the best by its last known score, which counts
+    at a share of its value once another split was made. It updates the least numbers of edges
+    first, and then the bounds of the gains. It computes exact values only for candidates that may
+    be the best by these (Lowd & Rooshenas 2013, Section 3.1). The other search updates all
+    groups before each choice, so that no split scores more than the one chosen.
     """
 
     def __init__(
@@ -172,7 +175,7 @@ class SplitQueue:
             "gain": self._gain[rows],
             "edges": self._edges[rows],
             "counted": self._counted[rows],
-            "heap_score": self._key.min(axis=0)[waiting],
+            "heap_score": self._remembered()[waiting],
             "heap_group": self._group[waiting],
             "price": np.array(self._price),
         }
@@ -224,9 +227,16 @@ class SplitQueue:
         if not self._quick:
             self._renew()
         elif self._later == STALE:
-            np.minimum(self._key[STALE], self._key[FRESH], out=self._key[STALE])
+            self._key[STALE] = self._remembered()
             self._key[FRESH] = np.inf
             rank(self._key, self._winner)
+
+    def _remembered(self) -> NDArray[np.float64]:
+        """Return the keys of all groups as the search after the next split takes them."""
+        fresh = self._key[FRESH]
+        if self._later == STALE:
+            fresh = np.where(fresh < 0.0, _REMEMBERED * fresh, fresh)
+        return np.minimum(self._key[STALE], fresh)
 
     def _split(self, row: int, var: int) -> Split:
         gain, n_new = float(self._gain[row, var]), int(self._edges[row, var])
