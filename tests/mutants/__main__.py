@@ -42,6 +42,8 @@ MOST_SECONDS_OF_CONTROL = 300.0
 # Of one file of tests while it is noted what it calls.
 MOST_SECONDS_OF_FILE = 300.0
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
+# Compiled kernels do not warn of numbers that are out of range.
+PLAIN_OPTIONS = [*OPTIONS, "-W", "ignore::RuntimeWarning"]
 
 
 class Mutated(SourceFileLoader):
@@ -107,10 +109,11 @@ def prepare(group):
 def record(target):
     """Return the tests of a target by name, with their seconds and the functions they call."""
     recorder = Recorder(target.files())
+    options = PLAIN_OPTIONS if target.group == "kernels" else OPTIONS
 
     def work():
         prepare(target.group)
-        pytest.main([*OPTIONS, "-m", "not slow", *paths], plugins=[recorder])
+        pytest.main([*options, "-m", "not slow", *paths], plugins=[recorder])
         return recorder.tests
 
     found = {}
@@ -152,7 +155,8 @@ def run_tests(group, chosen, most_seconds, change=None, compiled=False):
     """
     with tempfile.TemporaryDirectory() as folder:
         # Other runs of pytest clear the common folder of temporary files.
-        options = [*OPTIONS, f"--basetemp={folder}/tests", "-m", "not slow", "-x"]
+        options = PLAIN_OPTIONS if group == "kernels" and not compiled else OPTIONS
+        options = [*options, f"--basetemp={folder}/tests", "-m", "not slow", "-x"]
 
         def work():
             if change is not None:

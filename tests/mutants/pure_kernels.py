@@ -38,6 +38,8 @@ def _sum_where(x, words, places, n_words):
 def use():
     """Let kernels be plain functions; machine instructions have Python in their place."""
     numba.config.DISABLE_JIT = 1
+    # Machine words wrap around, and overflows are infinite, without a word.
+    np.seterr(all="ignore")
     from mnlearn.kernels.arithmetic import bits, masked_sums, prefetch
 
     bits.popcount, bits.lowest_bit = _popcount, _lowest_bit

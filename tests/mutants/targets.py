@@ -41,8 +41,8 @@ TARGETS = (
         "kernels",
         ("kernels/sampling/*.py", "kernels/arithmetic/logistic.py"),
         # Samplers that are not compiled take minutes in most tests.
-        ("kernels/arithmetic", "inference/test_inference.py"),
-        ("kernels/arithmetic", "inference", "scoring"),
+        ("kernels/arithmetic", "kernels/sampling", "inference/test_inference.py"),
+        ("kernels/arithmetic", "kernels/sampling", "inference", "scoring"),
     ),
     Target(
         "kernels",

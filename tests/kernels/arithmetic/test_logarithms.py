@@ -43,3 +43,21 @@ def test_ends_of_the_range():
     _tabulate(x, exp, log1p, log, np.empty((4, len(x))))
     assert_allclose(exp, np.exp([0.0, -708.0, -708.0, -708.0]), rtol=2e-15)
     assert log1p[0] == pytest.approx(np.log(2), rel=1e-15)
+
+
+def test_where_the_series_are_worst():
+    """Arguments farthest from those around which the series are, to the last place but one."""
+    halves = (np.arange(30)[:, None] + 0.5) * np.log(2) * (1 + np.array([-1e-3, -1e-6, 1e-6, 1e-3]))
+    e = np.linspace(-0.03, 0.03, 61) + np.sqrt(2) - 1
+    x = np.concatenate([halves.ravel(), -np.log(e), -np.log(np.linspace(0.01, 1, 100)[:-1])])
+    exp, log1p, log = (np.empty_like(x) for _ in range(3))
+    both = np.empty((4, len(x)))
+    _tabulate(x, exp, log1p, log, both)
+    assert_allclose(exp, np.exp(-x), rtol=5e-16)
+    assert_allclose(log1p, np.log1p(exp), rtol=5e-16)
+    assert_allclose(both[:2], [expit(-x), expit(x)], rtol=1e-15)
+    assert_allclose(both[2:], [log_expit(-x), log_expit(x)], rtol=1e-15)
+    x = (np.sqrt(2) * 2.0 ** np.arange(-6, 6)[:, None] * (1 + np.linspace(-0.05, 0.05, 31))).ravel()
+    exp, log1p, log = (np.empty_like(x) for _ in range(3))
+    _tabulate(x, exp, log1p, log, np.empty((4, len(x))))
+    assert_allclose(log, np.log(x), rtol=5e-16)

@@ -1,0 +1,246 @@
+"""Chains of Gibbs sampling, against loops in plain Python that draw the same numbers."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from made_terms import all_states, arrays, left_terms, log_odds, log_potential, random_terms
+from mnlearn.kernels.arithmetic.splitmix import (
+    advance,
+    chain_seed,
+    fill_logistic,
+    mix,
+    uniform,
+)
+from mnlearn.kernels.sampling import flips, gibbs, scans
+from mnlearn.kernels.sampling.ancestral import draw_ancestral
+from mnlearn.kernels.sampling.annealing import anneal
+from mnlearn.kernels.sampling.chains import Chain, draw_first_state
+from mnlearn.kernels.sampling.conditioning import table_cost
+from mnlearn.kernels.sampling.effects import collapse_pairs
+from mnlearn.kernels.sampling.persistent import advance_states
+
+MASK = 2**64 - 1
+
+
+def word(number):
+    """A state of a stream; compiled kernels return it as a plain number."""
+    return np.uint64(int(number) & MASK)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+class Drawn:
+    """The numbers that a chain draws in each sweep, by either of two ways."""
+
+    def __init__(self, stream, n, *, logistic):
+        self.stream, self.n, self.logistic = stream, n, logistic
+
+    def sweep(self):
+        """Return for each variable a test of its log-odds: whether the value 1 is drawn."""
+        if self.logistic:
+            thresholds = np.empty(self.n)
+            self.stream = word(fill_logistic(self.stream, thresholds))
+            return [lambda odds, t=t: t < odds for t in thresholds]
+        numbers = []
+        for _ in range(self.n):
+            self.stream = word(advance(self.stream))
+            numbers.append(uniform(self.stream))
+        return [lambda odds, u=u: u < sigmoid(odds) for u in numbers]
+
+
+def means_of_chain(odds_of, x, drawn, burn_in, lengths):
+    """The mean probability of the value 1 of each variable in each batch; changes `x`."""
+    out = []
+    for batch, length in enumerate([burn_in, *lengths]):
+        total = np.zeros(len(x))
+        for _ in range(length):
+            for v, draws_one in enumerate(drawn.sweep()):
+                odds = odds_of(x, v)
+                total[v] += sigmoid(odds)
+                x[v] = draws_one(odds)
+        if batch:
+            out.append(total / length)
+    return out
+
+
+def lengths_of_batches(n_samples, n_batches):
+    return [len(part) for part in np.array_split(np.arange(n_samples), n_batches)]
+
+
+@pytest.mark.parametrize("burn_in", [0, 1, 3])
+@pytest.mark.parametrize("way", ["table", "scans", "flips"])
+@pytest.mark.parametrize("seed", range(4))
+def test_each_way_of_running_a_chain(seed, way, burn_in):
+    rng = np.random.default_rng(seed)
+    n, lengths = int(rng.integers(1, 6)), [4, 3, 3]
+    terms = random_terms(rng, n, 0, 12, owned=seed % 2 == 1)
+    left, n_left, odds = left_terms(terms, n)
+    first, stream = rng.integers(0, 2, n).astype(np.uint8), word(seed + 17)
+    out = np.full((3, n), np.nan, np.float32)
+    chain = Chain(first.copy(), stream, burn_in, np.cumsum(lengths), out)
+    if way == "table":
+        gibbs._sample_from_table(odds, left, n_left, chain)
+    else:
+        effect = np.empty((n, n))
+        n_left = collapse_pairs(left, n_left, odds, effect)
+        run = scans.sample_by_scans if way == "scans" else flips.sample_by_flips
+        run(odds, effect, left, n_left, chain)
+    drawn = Drawn(stream, n, logistic=way == "scans")
+    expected = means_of_chain(
+        lambda x, v: log_odds(terms, (), x, v), first.copy(), drawn, burn_in, lengths
+    )
+    assert_allclose(out, expected, rtol=2e-7)
+
+
+def test_a_chain_of_64_variables():
+    rng = np.random.default_rng(1)
+    n, terms = 64, random_terms(rng, 64, 0, 70)
+    for run in (scans.sample_by_scans, flips.sample_by_flips):
+        left, n_left, odds = left_terms(terms, n)
+        effect = np.empty((n, n))
+        n_left = collapse_pairs(left, n_left, odds, effect)
+        first, out = np.zeros(n, np.uint8), np.empty((1, n), np.float32)
+        run(odds, effect, left, n_left, Chain(first, word(3), 1, np.array([2]), out))
+        drawn = Drawn(word(3), n, logistic=run is scans.sample_by_scans)
+        expected = means_of_chain(
+            lambda x, v: log_odds(terms, (), x, v), np.zeros(n, np.uint8), drawn, 1, [2]
+        )
+        assert_allclose(out, expected, rtol=2e-7)
+
+
+@pytest.mark.parametrize(("n_samples", "n_batches"), [(7, 3), (6, 3), (3, 3), (8, 5), (4, 1)])
+def test_batches_differ_by_one_sweep_at_most(n_samples, n_batches):
+    ends = gibbs._batch_ends(n_samples, n_batches)
+    assert_array_equal(ends, np.cumsum(lengths_of_batches(n_samples, n_batches)))
+
+
+def first_state(seed, evidence, n):
+    """The state a chain starts from, and the stream after it."""
+    stream, x = word(chain_seed(seed, evidence)), np.zeros(n, np.uint8)
+    for v in range(n):
+        stream = word(advance(stream))
+        x[v] = uniform(stream) < 0.5
+    return x, stream
+
+
+def test_first_states():
+    for seed in range(5):
+        x, stream = (
+            np.full(6, 9, np.uint8),
+            word(chain_seed(np.uint64(seed), np.zeros(2, np.uint8))),
+        )
+        after = draw_first_state(stream, x)
+        expected = first_state(np.uint64(seed), np.zeros(2, np.uint8), 6)
+        assert_array_equal(x, expected[0])
+        assert word(after) == expected[1]
+
+
+@pytest.mark.parametrize("way", ["table", "scans", "flips"])
+def test_marginals_of_rows_of_evidence(way):
+    """More rows than are conditioned at once, the first of them left out."""
+    rng = np.random.default_rng(2)
+    n, n_rows, n_samples, n_batches, burn_in = 3, 67, 5, 2, 2
+    terms = random_terms(rng, n, 4, 10, owned=True)
+    base = rng.normal(size=n)
+    evidence = rng.integers(0, 2, (n_rows, 4)).astype(np.uint8)
+    cost = {}
+    for row in evidence:
+        left, n_left, _ = left_terms(terms, n, row)
+        cost[row.tobytes()] = table_cost(left, n_left, n) / (n * (burn_in + n_samples))
+    share = {"table": max(cost.values()), "scans": 0.0, "flips": 0.0}[way]
+    plan = gibbs.GibbsPlan(burn_in, n_samples, n_batches, share, n - (way == "flips"))
+    out = np.full((n_rows, n_batches, n), np.nan, np.float32)
+    gibbs.sample_marginals(arrays(terms), evidence, base, np.uint64(5), plan, 1, n_rows, out)
+    assert np.isnan(out[0]).all()
+    for i in [1, 2, 63, 64, 65, 66]:
+        x, stream = first_state(np.uint64(5), evidence[i], n)
+        drawn = Drawn(stream, n, logistic=way == "scans")
+        expected = means_of_chain(
+            lambda x, v, i=i: log_odds(terms, evidence[i], x, v) + base[v],
+            x,
+            drawn,
+            burn_in,
+            lengths_of_batches(n_samples, n_batches),
+        )
+        assert_allclose(out[i], expected, rtol=2e-7)
+
+
+@pytest.mark.parametrize("from_random", [True, False])
+def test_chains_that_go_on(from_random):
+    rng = np.random.default_rng(4)
+    n, n_chains, seed = 5, 4, 11
+    terms = random_terms(rng, n, 0, 12)
+    states = rng.integers(0, 2, (n_chains, n)).astype(np.uint8)
+    before = states.copy()
+    advance_states(arrays(terms), 3, np.uint64(seed), from_random, 1, n_chains, states)
+    assert_array_equal(states[0], before[0])
+    nothing = np.empty(0, np.uint8)
+    for i in range(1, n_chains):
+        x, stream = before[i], word(chain_seed(np.uint64(seed + i), nothing))
+        if from_random:
+            x, stream = first_state(np.uint64(seed + i), nothing, n)
+        drawn = Drawn(stream, n, logistic=True)
+        means_of_chain(lambda x, v: log_odds(terms, (), x, v), x, drawn, 3, [])
+        assert_array_equal(states[i], x)
+
+
+@pytest.mark.parametrize("n_steps", [1, 2, 7])
+def test_weights_of_annealed_chains(n_steps):
+    rng = np.random.default_rng(n_steps)
+    n, n_chains, seed = 4, 5, 23
+    terms, start_odds = random_terms(rng, n, 0, 12, longest=4), rng.normal(size=n)
+    states = rng.integers(0, 2, (n_chains, n)).astype(np.uint8)
+    before = states.copy()
+    energy = np.array([log_potential(terms, (), x) for x in states])
+    weight = np.full(n_chains, np.nan)
+    anneal(arrays(terms), start_odds, states, energy, n_steps, np.uint64(seed), 1, n_chains, weight)
+    assert np.isnan(weight[0])
+    assert_array_equal(states[0], before[0])
+    for i in range(1, n_chains):
+        x, total = before[i], 0.0
+        stream = word(chain_seed(np.uint64(seed + i), np.empty(0, np.uint8)))
+        drawn = Drawn(stream, n, logistic=True)
+        for k in range(1, n_steps + 1):
+            total += (log_potential(terms, (), x) - x @ start_odds) / n_steps
+            if k < n_steps:
+                share = k / n_steps
+                means_of_chain(
+                    lambda x, v, share=share: (
+                        share * log_odds(terms, (), x, v) + (1 - share) * start_odds[v]
+                    ),
+                    x,
+                    drawn,
+                    1,
+                    [],
+                )
+        assert weight[i] == pytest.approx(total, abs=1e-9)
+        assert_array_equal(states[i], x)
+
+
+def test_draws_of_a_bayesian_network():
+    """Variable 1 has a tree on variable 2, variable 0 one on both."""
+    order = np.array([2, 1, 0])
+    start = np.array([0, 5, 8, 9])
+    split_var = np.array([1, 2, -1, -1, -1, 2, -1, -1, -1], np.int32)
+    child = np.zeros((9, 2), np.int32)
+    child[0], child[1], child[5] = (1, 2), (3, 4), (6, 7)
+    p_one = np.array([9, 9, 0.2, 0.9, 0.4, 9, 0.3, 0.8, 0.5])
+    out = np.full((40, 3), 7, np.uint8)
+    draw_ancestral(order, start, split_var, child, p_one, np.uint64(3), 2, 40, out)
+    assert (out[:2] == 7).all()
+    for i in range(2, 40):
+        stream = word(mix(word(int(mix(word(advance(np.uint64(3))))) + int(advance(np.uint64(i))))))
+        row = [None] * 3
+        for v in (2, 1, 0):
+            p = 0.5
+            if v == 1:
+                p = 0.8 if row[2] else 0.3
+            elif v == 0:
+                p = 0.2 if row[1] else 0.4 if row[2] else 0.9
+            stream = word(advance(stream))
+            row[v] = int(uniform(stream) < p)
+        assert out[i].tolist() == row
+    assert len({tuple(row) for row in all_states(3)} & {tuple(row) for row in out}) > 4

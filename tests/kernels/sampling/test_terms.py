@@ -1,0 +1,231 @@
+"""Terms given evidence, their effects and their tables, against sums over the terms."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from made_terms import all_states, arrays, holds, left_terms, log_odds, log_potential, random_terms
+from mnlearn.kernels.sampling import conditioning, effects, enumeration, flips, scans
+from mnlearn.kernels.sampling.conditioning import OWNED, SYMMETRIC
+
+SEEDS = range(12)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 63, 64])
+def test_terms_that_each_row_of_evidence_allows(n_rows):
+    rng = np.random.default_rng(n_rows)
+    terms = random_terms(rng, 3, 5, 12, owned=True)
+    evidence = rng.integers(0, 2, (n_rows, 5)).astype(np.uint8)
+    start, held = conditioning.holding_terms(arrays(terms), evidence)
+    assert len(start) == n_rows + 1
+    assert start[0] == 0
+    assert start[n_rows] == len(held)
+    for i, row in enumerate(evidence):
+        expected = [t for t, term in enumerate(terms) if holds(term.known, row)]
+        assert held[start[i] : start[i + 1]].tolist() == expected
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_left_gives_potentials_and_log_odds(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 6))
+    terms = random_terms(rng, n, 3, int(rng.integers(1, 15)), owned=seed % 2 == 1)
+    evidence, states = rng.integers(0, 2, 3), all_states(n)
+    left, n_left, odds = left_terms(terms, n, evidence)
+    kept = [
+        t
+        for t in terms
+        if holds(t.known, evidence) and len(t.asked) > (1 if t.owner == SYMMETRIC else 0)
+    ]
+    assert n_left == len(kept)
+    assert conditioning.table_cost(left, n_left, n) == n * 2**n + sum(
+        2 ** (n - len(t.asked)) for t in kept
+    )
+    table = np.full(1 << n, np.nan)
+    conditioning.log_potential_table(np.zeros(n) if seed % 2 else odds, left, n_left, table)
+    if seed % 2 == 0:
+        expected = np.array([log_potential(terms, evidence, x) for x in states])
+        assert_allclose(table - table[0], expected - expected[0], atol=1e-12)
+    out = np.full((n, 1 << n), np.nan)
+    conditioning.log_odds_table(odds, left, n_left, table, out)
+    expected = [[log_odds(terms, evidence, x, v) for x in states] for v in range(n)]
+    assert_allclose(out, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_terms_are_listed_by_variable(seed):
+    rng = np.random.default_rng(seed)
+    terms = random_terms(rng, 6, 2, 15, owned=seed % 2 == 1)
+    left, n_left, _ = left_terms(terms, 6, [0, 1])
+    start, term, literal = conditioning.entries_by_variable(left, n_left, 6)
+    for v in range(6):
+        expected = []
+        for t in range(n_left):
+            if left.owner[t] == v:
+                expected.append((t, OWNED))
+            if left.owner[t] == SYMMETRIC:
+                own = range(left.start[t], left.start[t + 1])
+                expected += [(t, k) for k in own if left.var[k] == v]
+        entries = slice(start[v], start[v + 1])
+        assert [*zip(term[entries].tolist(), literal[entries].tolist(), strict=True)] == expected
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pairs_become_effects(seed):
+    """The matrix, the log-odds and the terms left give the log-odds in every state."""
+    rng = np.random.default_rng(seed)
+    n = 5
+    terms = random_terms(rng, n, 0, 14, owned=seed % 2 == 1)
+    left, n_left, odds = left_terms(terms, n)
+    effect = np.full((n, n), np.nan)
+    n_left = effects.collapse_pairs(left, n_left, odds, effect)
+    sizes = np.diff(left.start[: n_left + 1])
+    assert (sizes > np.where(left.owner[:n_left] == SYMMETRIC, 2, 1)).all()
+    entry_start, mask, asked, signed = scans._conditions(left, n_left, n)
+    neighbours = scans._neighbours(effect, entry_start, mask)
+    for x in all_states(n):
+        expected = [log_odds(terms, (), x, v) for v in range(n)]
+        found = odds.copy()
+        effects.add_effects(effect, x, found)
+        state = np.uint64(scans._pack(x))
+        assert int(state) == sum(int(value) << v for v, value in enumerate(x))
+        held = [
+            scans._sum_held(state, mask, asked, signed, entry_start[v], entry_start[v + 1])
+            for v in range(n)
+        ]
+        assert_allclose(found + held, expected, atol=1e-12)
+        for v in range(n):
+            y = x.copy()
+            y[v] ^= 1
+            moved = [u for u in range(n) if abs(log_odds(terms, (), y, u) - expected[u]) > 1e-9]
+            assert {*moved} - {v} <= {u for u in range(n) if int(neighbours[v]) >> u & 1}
+            after = found.copy()
+            effects.flip_effects(effect, v, y[v], after)
+            again = odds.copy()
+            effects.add_effects(effect, y, again)
+            assert_allclose(after, again, atol=1e-12)
+            stale = np.zeros(n + 1, bool)
+            effects.mark_affected(effect, v, stale)
+            assert_array_equal(stale[:n], np.abs(after - found) > 0)
+    # A variable without terms is nobody's neighbour.
+    for v in range(n):
+        own = {v for t in terms for v in (t.owner, *(u for u, _ in t.asked)) if len(t.asked) > 1}
+        if v not in own and not (effect[v].any() or effect[:, v].any()):
+            assert int(neighbours[v]) == 0
+
+
+def test_states_of_64_variables_are_one_word():
+    rng = np.random.default_rng(0)
+    terms = random_terms(rng, 64, 0, 60, longest=6)
+    terms.append(terms[0]._replace(asked=[(63, 1), (0, 0), (31, 1), (32, 0)]))
+    left, n_left, odds = left_terms(terms, 64)
+    effect = np.empty((64, 64))
+    n_left = effects.collapse_pairs(left, n_left, odds, effect)
+    entry_start, mask, asked, signed = scans._conditions(left, n_left, 64)
+    for _ in range(10):
+        x = rng.integers(0, 2, 64).astype(np.uint8)
+        x[[63, 0, 31, 32]] = (1, 0, 1, 0)
+        found, state = odds.copy(), np.uint64(scans._pack(x))
+        assert int(state) == sum(int(value) << v for v, value in enumerate(x))
+        effects.add_effects(effect, x, found)
+        for v in (0, 31, 32, 63):
+            held = scans._sum_held(state, mask, asked, signed, entry_start[v], entry_start[v + 1])
+            assert found[v] + held == pytest.approx(log_odds(terms, (), x, v), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_log_odds_are_kept_up_to_date_flip_by_flip(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    terms = random_terms(rng, n, 0, 20, owned=seed % 2 == 1)
+    left, n_left, base = left_terms(terms, n)
+    x, odds = np.zeros(n + 1, np.uint8), np.zeros(n + 1)
+    x[:n], odds[:n] = rng.integers(0, 2, n), base
+    by_literal, violated = flips.index_terms(left, n_left, n, x, odds)
+    start, term = by_literal
+    for v in range(n):
+        for a in range(2):
+            expected = [
+                t
+                for t in range(n_left)
+                for k in range(left.start[t], left.start[t + 1])
+                if (left.var[k], left.value[k]) == (v, a)
+            ]
+            assert term[start[2 * v + a] : start[2 * v + a + 1]].tolist() == expected
+    for _ in range(25):
+        assert_allclose(odds[:n], [log_odds(terms, (), x[:n], u) for u in range(n)], atol=1e-9)
+        before, stale = odds.copy(), np.zeros(n + 1, bool)
+        v = int(rng.integers(n))
+        x[v] ^= 1
+        flips.update_terms(v, x, left, by_literal, violated, odds, stale)
+        assert stale[:n][np.abs(odds - before)[:n] > 1e-9].all()
+        assert not stale[v]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_features_of_a_cpd_are_added_to_log_odds(seed):
+    rng = np.random.default_rng(seed)
+    n = 5
+    rows = rng.integers(0, 2, (9, n)).astype(np.uint8)
+    constant, effect, out = rng.normal(size=n), rng.normal(size=(n, n)), rng.normal(size=(9, n))
+    terms = random_terms(rng, n, 0, 8, longest=4)
+    a = arrays(terms)
+    owner = rng.integers(0, n, 8)
+    longer = effects.LongerFeatures(
+        a.query_start, a.query_var.astype(np.int32), a.query_value, owner, a.weight
+    )
+    expected = out + constant + rows @ effect
+    for i, row in enumerate(rows):
+        for t, term in enumerate(terms):
+            expected[i, owner[t]] += term.weight * holds(term.asked, row)
+    effects.add_owned(rows, constant, effect, longer, out)
+    assert_allclose(out, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("seed", "n_rows"), [(0, 1), (1, 3), (2, 64), (3, 66)])
+def test_enumeration_of_the_query_states(seed, n_rows):
+    rng = np.random.default_rng(seed)
+    n = 3
+    terms, states = random_terms(rng, n, 4, 14), all_states(n)
+    evidence = rng.integers(0, 2, (n_rows, 4)).astype(np.uint8)
+    base = rng.normal(size=n) * 5
+    energy = np.array([[log_potential(terms, row, x) for x in states] for row in evidence])
+    p = np.exp(energy + states @ base)
+    p /= p.sum(axis=1, keepdims=True)
+    out = np.full((n_rows, n), np.nan)
+    first = min(1, n_rows - 1)
+    enumeration.enumerate_marginals(
+        arrays(terms), evidence, base, n, False, 1e-12, first, n_rows, out
+    )
+    assert_allclose(out[first:], (p @ states)[first:], atol=1e-12)
+    assert np.isnan(out[:first]).all()
+    of_row = rng.integers(0, n_rows, 80)
+    order = np.argsort(of_row, kind="stable")
+    start = np.searchsorted(of_row[order], np.arange(n_rows + 1))
+    state, found = rng.integers(0, 1 << n, 80), np.full(80, np.nan)
+    enumeration.enumerate_log_likelihood(
+        arrays(terms), evidence, n, start, order, state, 0, n_rows, found
+    )
+    log_p = energy - np.log(np.exp(energy).sum(axis=1, keepdims=True))
+    assert_allclose(found, log_p[of_row, state], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_distribution_that_sweeps_over_cpds_leave_alone(seed):
+    rng = np.random.default_rng(seed)
+    n = 3
+    terms, states = random_terms(rng, n, 0, 9, owned=True), all_states(n)
+    base = rng.normal(size=n)
+    sweep = np.eye(1 << n)
+    for v in range(n):
+        odds = np.array([log_odds(terms, (), x, v) + base[v] for x in states])
+        p_one, step = 1 / (1 + np.exp(-odds)), np.zeros((1 << n, 1 << n))
+        for s in range(1 << n):
+            step[s, s | 1 << v] += p_one[s]
+            step[s, s & ~(1 << v)] += 1 - p_one[s]
+        sweep = sweep @ step
+    p = np.linalg.matrix_power(sweep, 2000)[0]
+    out = np.full((1, n), np.nan)
+    nothing = np.empty((1, 0), np.uint8)
+    enumeration.enumerate_marginals(arrays(terms), nothing, base, n, True, 1e-13, 0, 1, out)
+    assert_allclose(out[0], p @ states, atol=1e-9)
