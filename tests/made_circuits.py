@@ -1,5 +1,7 @@
 """Circuits that several tests use."""
 
+import itertools
+
 import numpy as np
 
 from mnlearn.learning.circuits.splitting import plan, split
@@ -9,14 +11,14 @@ from mnlearn.models.features import features_of
 N = 6
 
 
-def grown(seed, extend=True, n_splits=10):
+def grown(seed, extend=True, n_splits=10, n_vars=N):
     """A circuit after random splits, with random weights, and its features."""
     rng = np.random.default_rng(seed)
-    circuit = product_of_marginals(rng.uniform(0.1, 0.9, N))
-    features = [((v, x),) for v in range(N) for x in (0, 1)]
+    circuit = product_of_marginals(rng.uniform(0.1, 0.9, n_vars))
+    features = [((v, x),) for v in range(n_vars) for x in (0, 1)]
     for _ in range(n_splits):
         f = int(rng.integers(len(features)))
-        free = [v for v in range(N) if v not in dict(features[f])]
+        free = [v for v in range(n_vars) if v not in dict(features[f])]
         if not free:
             continue
         var = int(rng.choice(free))
@@ -33,3 +35,32 @@ def grown(seed, extend=True, n_splits=10):
             features.append(children[1])
         circuit = with_weight(circuit, rng.normal(size=len(circuit.weight)))
     return circuit, features_of(sorted(f) for f in features)
+
+
+def edges_of_copies(circuit, leaves, var):
+    """Return the edges of the nodes above leaves and not above `var` that are wanted twice."""
+    n_leaves = circuit.n_leaves
+    children = [()] * n_leaves + [
+        tuple(circuit.child[a:b]) for a, b in itertools.pairwise(circuit.start)
+    ]
+    literals = {n: set() for n in range(n_leaves)}
+    literals |= {2 * var: {0}, 2 * var + 1: {1}}
+    above = dict.fromkeys(range(n_leaves), False)
+    above |= {2 * circuit.n_vars + int(leaf): True for leaf in leaves}
+    for n in range(n_leaves, len(children)):
+        literals[n] = set().union(*(literals[c] for c in children[n]))
+        above[n] = any(above[c] for c in children[n])
+    twice, total = set(), 0
+    for n in reversed(range(n_leaves, len(children))):
+        if not above[n]:
+            continue
+        parts = [c for c in children[n] if above[c]]
+        if n in twice:
+            total += len(children[n])
+            twice |= set(parts)
+        elif not circuit.is_sum[n - n_leaves] and any(
+            literals[c] == {0, 1} and not above[c] for c in children[n]
+        ):
+            total += 2 if len(children[n]) == 2 else 3
+            twice |= set(parts)
+    return total

@@ -110,12 +110,45 @@ def test_factors_of_one_run_share_no_variable(n_terms, n_query):
         assert own.tolist() == [t for t, place in enumerate(expected) if place == r]
 
 
+def test_factors_take_the_place_of_those_of_other_evidence():
+    rng = np.random.default_rng(8)
+    terms = [t for t in random_terms(rng, 5, 2, 20) if t.owner < 0]
+    factors = belief_propagation._room_for_factors(arrays(terms))
+    for part in (factors.start, factors.var, factors.value, factors.term, factors.run_start):
+        part[:] = 77
+    factors.constants[:] = np.nan
+    n_runs = belief_propagation._collect_factors(
+        arrays(terms), np.array([1, 0], np.uint8), 5, factors
+    )
+    n = factors.run_start[n_runs]
+    assert sorted(factors.term[:n]) == [
+        t for t, term in enumerate(terms) if holds(term.known, [1, 0])
+    ]
+    for f, t in enumerate(factors.term[:n]):
+        own = slice(factors.start[f], factors.start[f + 1])
+        found = [*zip(factors.var[own].tolist(), factors.value[own].tolist(), strict=True)]
+        assert found == terms[t].asked
+        assert_allclose(factors.constants[:, f], [0.0, 1.0, np.expm1(terms[t].weight)])
+
+
 def test_runs_beyond_those_with_bits():
     used, free = np.zeros((3, 2), np.uint64), np.full(3, 128)
     for k in range(128):
         assert belief_propagation._take_run(np.array([0]), used, free) == k
     for variables, expected in (([0, 1], 128), ([2], 0), ([0], 129), ([1], 0), ([1, 0], 130)):
         assert belief_propagation._take_run(np.array(variables), used, free) == expected
+
+
+def test_runs_of_thousands_of_factors_of_one_variable():
+    """The first 4,096 runs have bits for their variables."""
+    terms = [Term([], [(0, 1)], 1.0)] * 4099 + [
+        Term([], [(v, 1) for v in own], 1.0) for own in ([1], [0, 1], [1], [0], [2, 1])
+    ]
+    run = np.full(len(terms), -9)
+    nothing = np.empty(0, np.uint8)
+    n_runs = belief_propagation._find_runs(arrays(terms), nothing, 3, run)
+    assert run.tolist() == [*range(4099), 0, 4099, 1, 4100, 2]
+    assert n_runs == 4101
 
 
 def mean_field(terms, evidence, n, n_iterations):

@@ -65,16 +65,16 @@ def random_clauses(rng, n, x, n_terms):
     return found
 
 
-@pytest.mark.parametrize("block_size", [1, 2, 5, 6, 7, 8])
+@pytest.mark.parametrize("block_size", [1, 2, 5, 6, 7, 8, 9])
 @pytest.mark.parametrize("seed", range(8))
 def test_draws_of_blocks(seed, block_size):
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 10))
+    n = int(rng.integers(2, 10)) if block_size < 6 else block_size + seed % 2
     x = rng.integers(0, 2, n).astype(np.uint8)
-    terms = random_clauses(rng, n, x, int(rng.integers(0, 2 * n)))
+    terms = random_clauses(rng, n, x, int(rng.integers(0, 2 * n)) if block_size < 6 else n)
     left, n_left, _ = left_terms(terms, n)
     kept = np.flatnonzero(rng.random(n_left) < 0.8)
-    fixed = rng.random(n) < 0.2
+    fixed = rng.random(n) < (0.2 if block_size < 6 else 0.05)
     room = blocks.room_for_blocks(n, left.start[n_left], block_size)
     found, total = x.copy(), np.zeros(n)
     stream, expected, means = Stream(seed), x.copy(), np.zeros(n)

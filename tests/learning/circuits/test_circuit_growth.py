@@ -1,11 +1,10 @@
 """Growth of circuits: gains by definition, an objective that rises, budgets that nest."""
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from made_circuits import edges_of_copies
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
@@ -149,35 +148,6 @@ def test_edges_of_splits_are_counted(train, model_of, n_edges):
     assert len(least) > 30
     assert (least <= counted).all()
     assert (least > 0).any()
-
-
-def edges_of_copies(circuit, leaves, var):
-    """Return the edges of the nodes above leaves and not above `var` that are wanted twice."""
-    n_leaves = circuit.n_leaves
-    children = [()] * n_leaves + [
-        tuple(circuit.child[a:b]) for a, b in itertools.pairwise(circuit.start)
-    ]
-    literals = {n: set() for n in range(n_leaves)}
-    literals |= {2 * var: {0}, 2 * var + 1: {1}}
-    above = dict.fromkeys(range(n_leaves), False)
-    above |= {2 * circuit.n_vars + int(leaf): True for leaf in leaves}
-    for n in range(n_leaves, len(children)):
-        literals[n] = set().union(*(literals[c] for c in children[n]))
-        above[n] = any(above[c] for c in children[n])
-    twice, total = set(), 0
-    for n in reversed(range(n_leaves, len(children))):
-        if not above[n]:
-            continue
-        parts = [c for c in children[n] if above[c]]
-        if n in twice:
-            total += len(children[n])
-            twice |= set(parts)
-        elif not circuit.is_sum[n - n_leaves] and any(
-            literals[c] == {0, 1} and not above[c] for c in children[n]
-        ):
-            total += 2 if len(children[n]) == 2 else 3
-            twice |= set(parts)
-    return total
 
 
 def test_each_split_gains_what_was_said_and_the_circuit_stays_right(train):
