@@ -13,7 +13,7 @@ def test_ones_of_some_rows(n_rows):
     rows, weight = rng.integers(0, 2, (n_rows, 4)), rng.uniform(0.5, 2.0, n_rows)
     chosen = rng.random(n_rows) < 0.5
     chosen[-1] = True
-    start = np.cumsum([0, *rows.sum(axis=1)])
+    start = np.cumsum([0, *rows.sum(axis=1)]).astype(np.int64)
     ones = np.nonzero(rows)[1].astype(np.int32)
     padded = np.zeros(-(-n_rows // 64) * 64, bool)
     padded[:n_rows] = chosen
