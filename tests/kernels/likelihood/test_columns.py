@@ -1,0 +1,240 @@
+"""Rows that features touch, merged rows, and pseudo-likelihoods, from the definition of log-odds."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit, log_expit, xlogy
+
+from mnlearn.kernels.likelihood import packed_columns, stored_columns, touched_rows
+
+N_VARS = 8
+SIZES = (1, 63, 64, 65, 130)
+
+
+def packed(bits):
+    """Packed bits of each row of a matrix, 64 to a word."""
+    padded = np.zeros((len(bits), -(-bits.shape[1] // 64) * 64), bool)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+class Made:
+    """Random rows and features, with one column for each literal, arranged by variable."""
+
+    def __init__(self, n_rows, n_features=14):
+        rng = self.rng = np.random.default_rng(n_rows)
+        # Few different rows of most variables, so that there is something to merge.
+        self.rows = (rng.random((n_rows, N_VARS)) < np.linspace(0.3, 0.7, N_VARS)).astype(np.uint8)
+        self.weight = rng.integers(1, 4, n_rows).astype(float)
+        lengths = [*range(1, N_VARS + 1), *rng.integers(1, 5, n_features - N_VARS)]
+        own = [np.sort(rng.choice(N_VARS, n, replace=False)) for n in lengths]
+        self.start = np.cumsum([0, *lengths])
+        self.var = np.concatenate(own).astype(np.int32)
+        self.value = (rng.random(len(self.var)) < 0.5).astype(np.uint8)
+        self.feature = np.repeat(np.arange(n_features), lengths)
+        self.last_word = np.uint64(2 ** ((n_rows - 1) % 64 + 1) - 1)
+        self.columns = packed(self.rows.T)
+        # A column of a literal touches the rows where the other literals hold.
+        self.touched = np.ones((len(self.var), n_rows), bool)
+        for k in range(len(self.var)):
+            for other in range(self.start[self.feature[k]], self.start[self.feature[k] + 1]):
+                if other != k:
+                    self.touched[k] &= self.rows[:, self.var[other]] == self.value[other]
+        self.by_variable = np.argsort(self.var, kind="stable")
+        self.var_start = np.searchsorted(self.var[self.by_variable], np.arange(N_VARS + 1))
+        self.coefficient = rng.normal(size=len(self.var))
+        self.coefficient[rng.random(len(self.var)) < 0.2] = 0.0
+
+    def log_odds(self, v):
+        """The log-odds of a variable in each row, by the coefficients of its literals."""
+        own = self.by_variable[self.var_start[v] : self.var_start[v + 1]]
+        return self.coefficient[own] @ self.touched[own]
+
+    def losses(self, v):
+        """The loss of each row, and its derivative by the log-odds."""
+        sign = np.where(self.rows[:, v], 1.0, -1.0)
+        s = sign * self.log_odds(v)
+        return -self.weight * log_expit(s), -self.weight * sign * expit(-s)
+
+
+@pytest.mark.parametrize("n_rows", SIZES)
+def test_rows_that_literals_touch(n_rows):
+    made = Made(n_rows)
+    features = touched_rows.PackedFeatures(
+        made.columns, made.last_word, made.start, made.var, made.value
+    )
+    wanted, complement = made.rng.random((2, len(made.var))) < 0.7
+    n_features = len(made.start) - 1
+    count = np.full(len(made.var), -7)
+    touched_rows.count_touched(features, wanted, 1, n_features, count)
+    listed = wanted & (made.feature >= 1)
+    assert_array_equal(count, np.where(listed, made.touched.sum(axis=1), -7))
+    lists = [np.flatnonzero(t != c) for t, c in zip(made.touched, complement, strict=True)]
+    length = np.where(listed, [len(rows) for rows in lists], 0)
+    offset = np.cumsum([0, *length])
+    out = np.full(offset[-1] + 1, 60000, np.uint16)
+    touched_rows.list_touched(features, wanted, complement, offset[:-1], 1, n_features, out)
+    for k in np.flatnonzero(listed):
+        assert_array_equal(out[offset[k] : offset[k + 1]], lists[k])
+    assert out[-1] == 60000
+
+
+def row_lists(made):
+    """The rows of each column, or all others, in the order of the columns."""
+    complement = made.rng.random(len(made.var)) < 0.5
+    own = made.touched[made.by_variable] != complement[:, None]
+    offset = np.cumsum([0, *own.sum(axis=1)]).astype(np.int64)
+    return touched_rows.RowLists(
+        made.var_start, offset, complement, np.nonzero(own)[1].astype(np.uint16)
+    )
+
+
+def merged_design(made):
+    """The design of merged rows, and the parts that say what was merged."""
+    lists, n_rows, n_columns = row_lists(made), len(made.rows), len(made.var)
+    examples = touched_rows.Examples(np.ascontiguousarray(made.rows.T), made.weight)
+    mark = made.rng.integers(0, 2**64, n_columns + 1, np.uint64)
+    merging = touched_rows.Merging(
+        np.full((N_VARS, n_rows), 99999, np.uint32), np.full(N_VARS, -1),
+        np.full(n_columns, -1), np.zeros(n_columns, bool),
+    )  # fmt: skip
+    touched_rows.merge_rows(lists, examples, mark, merging, 0, N_VARS)
+    offset = np.cumsum([0, *merging.n_listed])
+    row_start = np.cumsum([0, *merging.n_merged])
+    design = stored_columns.Design(
+        made.var_start, offset, merging.complement, np.full(offset[-1], 60000, np.uint16),
+        row_start, np.full(row_start[-1], np.nan), np.full(row_start[-1], 9, np.uint8),
+    )  # fmt: skip
+    touched_rows.list_merged(lists, examples, merging, design, 0, N_VARS)
+    return design, merging
+
+
+@pytest.mark.parametrize("n_rows", SIZES)
+def test_rows_that_a_variable_cannot_tell_apart_are_merged(n_rows):
+    made = Made(n_rows)
+    design, merging = merged_design(made)
+    for v in range(N_VARS):
+        columns = range(made.var_start[v], made.var_start[v + 1])
+        own = made.touched[made.by_variable[columns]]
+        seen = {}
+        for i in range(n_rows):
+            key = (made.rows[i, v], own[:, i].tobytes())
+            assert merging.row_of[v, i] == seen.setdefault(key, len(seen))
+        n = len(seen)
+        assert merging.n_merged[v] == n
+        merged = slice(design.row_start[v], design.row_start[v + 1])
+        place = merging.row_of[v]
+        assert_array_equal(design.weight[merged], np.bincount(place, made.weight, n))
+        assert_array_equal(design.value[merged][place], made.rows[:, v])
+        for c in columns:
+            listed = design.touched[design.offset[c] : design.offset[c + 1]]
+            assert (np.diff(listed.astype(int)) > 0).all()
+            assert len(listed) <= n - n // 2
+            found = np.isin(np.arange(n), listed) != design.complement[c]
+            assert_array_equal(found[place], own[c - made.var_start[v]])
+
+
+@pytest.mark.parametrize("n_rows", SIZES)
+def test_pseudo_likelihood_of_merged_rows(n_rows):
+    made = Made(n_rows)
+    design, _ = merged_design(made)
+    coefficient = made.coefficient[made.by_variable]
+    loss, gradient = np.full(N_VARS, np.nan), np.full(len(coefficient), np.nan)
+    stored_columns.value_and_gradient(design, coefficient, 1, N_VARS, loss, gradient)
+    dual = np.full(N_VARS, np.nan)
+    stored_columns.scaled_entropy(design, coefficient, 0.7, 1, N_VARS, dual)
+    total = np.full(len(coefficient), np.nan)
+    stored_columns.column_weights(design, total)
+    assert np.isnan(loss[0])
+    assert np.isnan(dual[0])
+    own = made.touched[made.by_variable]
+    assert_allclose(total, own @ made.weight)
+    for v in range(1, N_VARS):
+        lost, slope = made.losses(v)
+        columns = slice(made.var_start[v], made.var_start[v + 1])
+        assert loss[v] == pytest.approx(lost.sum())
+        assert_allclose(gradient[columns], own[columns] @ slope, atol=1e-9)
+        q = 0.7 * np.abs(slope) / made.weight
+        assert dual[v] == pytest.approx(-made.weight @ (xlogy(q, q) + xlogy(1 - q, 1 - q)))
+
+
+@pytest.mark.parametrize("n_rows", SIZES)
+def test_log_odds_of_rows(n_rows):
+    made = Made(n_rows)
+    weight = made.rng.normal(size=len(made.start) - 1)
+    weight[2] = 0.0
+    n_words = made.columns.shape[1]
+    out = made.rng.normal(size=(n_rows, N_VARS))
+    expected = out.copy()
+    for k, v in enumerate(made.var):
+        change = weight[made.feature[k]] * (1.0 if made.value[k] else -1.0)
+        expected[:, v] += change * made.touched[k]
+    arguments = made.columns, made.last_word, made.start, made.var, made.value, weight
+    stored_columns.add_log_odds(*arguments, n_words - 1, n_words, out)
+    done = slice(64 * (n_words - 1), n_rows)
+    assert_allclose(out[done], expected[done])
+    stored_columns.add_log_odds(*arguments, 0, n_words - 1, out)
+    assert_allclose(out, expected)
+    total = np.full(n_rows, np.nan)
+    stored_columns.sum_log_probabilities(out, made.rows, total)
+    assert_allclose(total, log_expit(np.where(made.rows, out, -out)).sum(axis=1))
+
+
+@pytest.mark.parametrize("n_rows", [*SIZES, 64 * packed_columns.BLOCK + 70])
+def test_pseudo_likelihood_of_packed_columns(n_rows):
+    made = Made(n_rows)
+    n_words = made.columns.shape[1]
+    literals = np.stack([~made.rows.T.astype(bool), made.rows.T.astype(bool)], axis=1)
+    always = np.ones((1, n_rows), bool)
+    whole = np.concatenate([literals.reshape(2 * N_VARS, n_rows), always])
+    weight, values = np.zeros(64 * n_words, np.float32), np.zeros((N_VARS, 64 * n_words), np.uint8)
+    weight[:n_rows], values[:, :n_rows] = made.weight, made.rows.T
+    # Bits beyond the last row are set where literals ask for 0, and where they always hold.
+    words = packed(whole)
+    words[[*range(0, 2 * N_VARS, 2), 2 * N_VARS], -1] |= ~made.last_word
+    data = packed_columns.PackedData(words.ravel(), n_words, made.last_word, weight, values)
+    code = (2 * made.var + made.value).astype(np.uint32)
+    features = packed_columns.CodedFeatures(made.start, code)
+    n_columns = len(made.var)
+    own, feature = made.by_variable, made.feature[made.by_variable]
+    touched = made.touched[own]
+    count, total = np.full(n_columns, -1), np.full(n_columns, np.nan)
+    packed_columns.count_touched(data, features, own, feature, count, total)
+    assert_array_equal(count, touched.sum(axis=1))
+    assert_allclose(total, touched @ made.weight, rtol=1e-6)
+
+    is_many = made.rng.random(n_columns) < 0.6
+    variables = made.var[own]
+
+    def of(chosen):
+        return np.searchsorted(variables[chosen], np.arange(N_VARS + 1))
+
+    coefficient = made.coefficient[own].astype(np.float32)
+    others = np.full((is_many.sum(), 4), 99)
+    packed_columns.write_other_literals(
+        features, own[is_many], feature[is_many], 2 * N_VARS, others
+    )
+    for row, k in zip(others, own[is_many], strict=True):
+        rest = [j for j in range(*made.start[made.feature[k] + np.arange(2)]) if j != k][:4]
+        assert row.tolist() == [*code[rest], *[2 * N_VARS] * (4 - len(rest))]
+    many = packed_columns.ManyColumns(
+        of(is_many), own[is_many], feature[is_many], others, coefficient[is_many]
+    )
+    offset = np.cumsum([0, *count[~is_many]]).astype(np.int64)
+    # A list of which the place is empty is not written.
+    rows = np.full(offset[-1] + 1, 60000, np.uint16)
+    packed_columns.list_touched(data, features, own[~is_many], feature[~is_many], offset, rows)
+    assert_array_equal(rows[:-1], np.nonzero(touched[~is_many])[1])
+    assert rows[-1] == 60000
+    span = np.stack([offset[:-1], offset[1:], offset[1:], offset[1:]], axis=1)
+    few = packed_columns.FewColumns(of(~is_many), span, rows, coefficient[~is_many])
+    loss = np.full(N_VARS, np.nan)
+    gradients = np.full(is_many.sum(), np.nan), np.full((~is_many).sum(), np.nan)
+    packed_columns.value_and_gradient(data, features, many, few, 1, N_VARS, loss, gradients)
+    assert np.isnan(loss[0])
+    for v in range(1, N_VARS):
+        lost, slope = made.losses(v)
+        assert loss[v] == pytest.approx(lost.sum(), rel=1e-5)
+        for chosen, found in ((is_many, gradients[0]), (~is_many, gradients[1])):
+            expected = touched[chosen & (variables == v)] @ slope
+            assert_allclose(found[variables[chosen] == v], expected, rtol=1e-4, atol=1e-3)
