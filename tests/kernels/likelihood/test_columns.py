@@ -1,4 +1,4 @@
-"""Rows that features touch, merged rows, and pseudo-likelihoods, from the definition of log-odds."""
+"""Rows that features touch, merged rows and pseudo-likelihoods, from the definition of log-odds."""
 
 import numpy as np
 import pytest
