@@ -230,3 +230,45 @@ def test_where_a_path_ends_early():
 def test_the_share_of_ones_is_weighted():
     y, weight = np.array([1, 0, 1, 0], np.uint8), np.array([1.0, 2.0, 4.0, 1.0])
     assert path._share_of_ones(y, weight) == pytest.approx(5 / 8)
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_whole_path(seed, free):
+    """Each loss is within its gap, the gap within the tolerance, and the path ends where it may."""
+    made = Made(seed, free)
+    x = made.x.copy()
+    x[:, 2] = 0.0  # the target itself
+    counts = (x.T * made.weight) @ x
+    factor = np.append(np.ones(5), 0.0 if free else 1.0)
+    penalties = 8.0 * 0.6 ** np.arange(12)
+    share = made.weight @ made.y / made.weight.sum()
+    constant = -made.weight.sum() * (xlogy(share, share) + xlogy(1 - share, 1 - share))
+
+    def learn(goal):
+        shapes = ((12, 5), 12, 12, 12)
+        result = path.PathResult(*(np.full(shape, np.nan) for shape in shapes))
+        start = np.zeros(6)
+        n = path.l1_path(2, made.data, made.y, counts.copy(), goal, start, result)
+        return n, result
+
+    goal = path.PathGoal(penalties, factor, 1e-4, *path.WHOLE_PATH)
+    n, result = learn(goal)
+    assert n == 12
+    assert (result.gap <= 1e-4 * constant).all()
+    best = learn(goal._replace(tolerance=1e-9))[1]
+    for p, beta in enumerate(result.beta):
+        sign = np.where(made.flipped & free, -1.0, 1.0)
+        moved = beta[made.flipped].sum() if free else 0.0
+        theta = np.append(sign * beta, result.intercept[p] + moved)
+        assert beta[2] == 0.0
+        assert result.loss[p] == pytest.approx(made.loss_of(theta))
+        price = penalties[p] * factor
+        least = best.loss[p] + price[:5] @ np.abs(best.beta[p]) + price[5] * abs(best.intercept[p])
+        found = result.loss[p] + price @ np.abs(theta)
+        assert least - 1e-6 * constant <= found <= least + result.gap[p] + 1e-6 * constant
+    explained = 1 - result.loss / constant
+    assert (np.diff(explained) > 0).all()
+    for p in (5, 9):
+        early = goal._replace(explained=0.5 * (explained[p - 1] + explained[p]))
+        assert learn(early)[0] == p + 1
