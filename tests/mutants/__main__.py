@@ -21,15 +21,17 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 # Children of a fork have these already.
+import hypothesis  # noqa: F401
 import numba
 import pandas as pd  # noqa: F401
 import pytest
 import requests  # noqa: F401
+import scipy.optimize
 import scipy.stats  # noqa: F401
 import yaml  # noqa: F401
 
 from mutants import pure_kernels
-from mutants.forks import Outcome, in_fork
+from mutants.forks import in_fork
 from mutants.operators import mutants, mutate
 from mutants.targets import ROOT, TARGETS
 
@@ -41,6 +43,8 @@ KEY = ("module", "holder", "kind", "before", "after", "nth")
 MOST_SECONDS_OF_TEST, MOST_SECONDS = 8.0, 12.0
 # Of all files of tests of a target with compiled kernels, the time to compile included.
 MOST_SECONDS_OF_CONTROL = 300.0
+# What those take on an idle machine, more or less; a run that takes longer is looked at twice.
+SECONDS_OF_COMPILED = 60.0
 # Of one file of tests while it is noted what it calls.
 MOST_SECONDS_OF_FILE = 300.0
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
@@ -150,8 +154,20 @@ def choose(tests, path, mutant):
     return chosen
 
 
+class Ended:
+    """Counts the tests that have ended."""
+
+    def __init__(self):
+        self.n = 0
+
+    def pytest_runtest_logfinish(self, nodeid, location):
+        self.n += 1
+
+
 def run_tests(group, chosen, most_seconds, change=None, compiled=False):
     """Run tests in a fork, after a change of the package if one is given; return the outcome.
+
+    Its value is the status of pytest and the number of tests up to the first that failed.
 
     compiled : kernels are compiled, in an empty cache; else they are plain functions.
     """
@@ -166,7 +182,8 @@ def run_tests(group, chosen, most_seconds, change=None, compiled=False):
             if compiled:
                 numba.config.CACHE_DIR = f"{folder}/kernels"
             prepare(None if compiled else group)
-            return int(pytest.main([*options, *chosen]))
+            ended = Ended()
+            return [int(pytest.main([*options, *chosen], plugins=[ended])), ended.n]
 
         return in_fork(work, most_seconds)
 
@@ -184,34 +201,43 @@ def try_mutant(target, path, mutant, tests, controls):
         sys.meta_path.insert(0, Finder(name.removesuffix(".__init__"), path, tree))
 
     chosen = choose(tests, path, mutant)
-    outcome = judge(target.group, chosen, change, controls) if chosen else "not run"
+    seconds = sum(tests[test][0] for test in chosen)
+    outcome = judge(target.group, chosen, change, controls, seconds) if chosen else "not run"
     if target.compiled and outcome in ("survived", "not run"):
         # Plain kernels are slow, so that these are only the quick ones of the tests.
         files = [str(ROOT / "tests" / place) for place in target.compiled]
-        outcome = judge(target.group, files, change, controls, compiled=True)
+        outcome = judge(target.group, files, change, controls, SECONDS_OF_COMPILED, compiled=True)
     return outcome
 
 
-def judge(group, chosen, change, controls, compiled=False):
+def judge(group, chosen, change, controls, seconds, compiled=False):
     """Return what tests say of a change.
 
     controls : keeps what they say without a change, and the seconds that they take then.
+    seconds : that they take, about.
     """
-    key = (group, *chosen)
+    outcome = run_tests(group, chosen, 10 + 4 * seconds, change, compiled)
+    if outcome.how == "done" and outcome.value[0] == 0:
+        return "survived"
+    if outcome.how == "done" and not compiled:
+        # What failed has to pass without the change, after the same tests.
+        chosen = chosen[: max(outcome.value[1], 1)]
+    key = (group, compiled, *chosen)
     if key not in controls:
         began = time.monotonic()
-        outcome = run_tests(group, chosen, MOST_SECONDS_OF_CONTROL, compiled=compiled)
-        controls[key] = outcome, time.monotonic() - began
-    outcome, seconds = controls[key]
-    if outcome != Outcome("done", 0):
+        control = run_tests(group, chosen, MOST_SECONDS_OF_CONTROL, compiled=compiled)
+        controls[key] = control, time.monotonic() - began
+    control, seconds_of_control = controls[key]
+    if control.how != "done" or control.value[0] != 0:
         return "control"
-    outcome = run_tests(group, chosen, 10 + 4 * seconds, change, compiled)
+    if outcome.how == "too long" and seconds_of_control > seconds:
+        outcome = run_tests(group, chosen, 10 + 4 * seconds_of_control, change, compiled)
     if outcome.how in ("too long", "killed"):
         return "killed"
     # The same tests passed without the change. Statuses 2 and 4 are errors while tests are
     # collected, such as at the import of the mutant; 5 says that no test is there any more.
     by_status = {0: "survived", 1: "killed", 2: "killed", 4: "killed", 5: "killed"}
-    return by_status.get(outcome.value, "error") if outcome.how == "done" else "error"
+    return by_status.get(outcome.value[0], "error") if outcome.how == "done" else "error"
 
 
 def equivalents():
@@ -287,8 +313,8 @@ def run(given, rows):
         if row["outcome"] not in ("killed", "equivalent"):
             print(*(row[key] for key in ("outcome", "line", *KEY)), sep=" | ", flush=True)
     for key, (outcome, _) in controls.items():
-        if outcome != Outcome("done", 0):
-            print(f"without a mutant: {outcome}: {' '.join(key)}", flush=True)
+        if outcome.how != "done" or outcome.value[0] != 0:
+            print(f"without a mutant: {outcome}: {' '.join(map(str, key))}", flush=True)
 
 
 def report(rows, out):

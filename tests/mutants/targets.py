@@ -84,7 +84,7 @@ TARGETS = (
     Target(
         "kernels",
         ("kernels/lem/*.py",),
-        ("kernels/lem", "learning/lem", "models/test_feature_trees.py"),
+        ("kernels/lem",),
         ("kernels/lem", "learning/lem", "models/test_feature_trees.py"),
     ),
     Target(
