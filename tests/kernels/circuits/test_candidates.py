@@ -67,6 +67,12 @@ def test_groups_are_pushed_and_taken():
     assert (key == np.inf).all()
 
 
+def test_what_the_search_needs_is_told_apart():
+    codes = ("NOTHING_SCORES", "COUNT_GROUP", "RENEW_GAINS", "COUNT_CANDIDATE", "FOUND")
+    assert len({getattr(candidates, name) for name in codes}) == len(codes)
+    assert not candidates.EXACT & candidates.COUNTED
+
+
 class MadeUp:
     """Candidates with random counts, probabilities and edges, which change with every split."""
 
