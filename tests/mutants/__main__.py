@@ -45,6 +45,10 @@ MOST_SECONDS_OF_TEST, MOST_SECONDS = 8.0, 12.0
 MOST_SECONDS_OF_CONTROL = 300.0
 # What those take on an idle machine, more or less; a run that takes longer is looked at twice.
 SECONDS_OF_COMPILED = 60.0
+# The same of the tests of kernels by themselves, without compilation.
+SECONDS_OF_OWN = 15.0
+# The tests of kernels by themselves; tests by their names, the quickest first; compiled kernels.
+OWN, NAMED, COMPILED = "own", "named", "compiled"
 # Of one file of tests while it is noted what it calls.
 MOST_SECONDS_OF_FILE = 300.0
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
@@ -167,17 +171,19 @@ class Ended:
         self.n += 1
 
 
-def run_tests(group, chosen, most_seconds, change=None, compiled=False):
+def run_tests(group, chosen, most_seconds, change=None, stage=NAMED):
     """Run tests in a fork, after a change of the package if one is given; return the outcome.
 
     Its value is the status of pytest and the number of tests up to the first that failed.
-
-    compiled : kernels are compiled, in an empty cache; else they are plain functions.
     """
+    compiled = stage == COMPILED
     with tempfile.TemporaryDirectory() as folder:
         # Other runs of pytest clear the common folder of temporary files.
         options = PLAIN_OPTIONS if group == "kernels" and not compiled else OPTIONS
         options = [*options, f"--basetemp={folder}/tests", "-m", "not slow", "-x"]
+        if stage == OWN:
+            # They need no fixtures of others, and half of the time would be their import.
+            options.append("--noconftest")
 
         def work():
             if change is not None:
@@ -194,6 +200,8 @@ def run_tests(group, chosen, most_seconds, change=None, compiled=False):
 def try_mutant(target, path, mutant, tests, controls):
     """Return what became of a mutant.
 
+    tests : what `record` returns, by target; those of this target are recorded when needed.
+
     "killed" by a failed test or by time or memory; "survived"; "not run" by any test; "control" if
     its tests do not pass together without it; "error" if pytest or the driver failed.
     """
@@ -203,38 +211,60 @@ def try_mutant(target, path, mutant, tests, controls):
     def change():
         sys.meta_path.insert(0, Finder(name.removesuffix(".__init__"), path, tree))
 
-    chosen = choose(tests, path, mutant)
-    seconds = sum(tests[test][0] for test in chosen)
-    outcome = judge(target.group, chosen, change, controls, seconds) if chosen else "not run"
+    def judged(chosen, seconds, stage):
+        return judge(target.group, chosen, change, controls, seconds, stage)
+
+    if target.own:
+        outcome = judged(places(target.own), SECONDS_OF_OWN, OWN)
+        if outcome != "survived":
+            return outcome
+    if target not in tests:
+        tests[target] = announced(target)
+    chosen = choose(tests[target], path, mutant)
+    seconds = sum(tests[target][test][0] for test in chosen)
+    outcome = judged(chosen, seconds, NAMED) if chosen else "not run"
     if target.compiled and outcome in ("survived", "not run"):
         # Plain kernels are slow, so that these are only the quick ones of the tests.
-        files = [str(ROOT / "tests" / place) for place in target.compiled]
-        outcome = judge(target.group, files, change, controls, SECONDS_OF_COMPILED, compiled=True)
+        outcome = judged(places(target.compiled), SECONDS_OF_COMPILED, COMPILED)
     return outcome
 
 
-def judge(group, chosen, change, controls, seconds, compiled=False):
+def places(tests):
+    """Return the paths of files and folders of tests."""
+    return [str(ROOT / "tests" / place) for place in tests]
+
+
+def announced(target):
+    """Record the tests of a target, and say so."""
+    began = time.monotonic()
+    found = record(target)
+    spent = time.monotonic() - began
+    print(f"{target.group} {target.modules[0]}: {len(found)} tests, {spent:.0f} s", flush=True)
+    return found
+
+
+def judge(group, chosen, change, controls, seconds, stage):
     """Return what tests say of a change.
 
     controls : keeps what they say without a change, and the seconds that they take then.
     seconds : that they take, about.
     """
-    outcome = run_tests(group, chosen, 10 + 4 * seconds, change, compiled)
+    outcome = run_tests(group, chosen, 10 + 4 * seconds, change, stage)
     if outcome.how == "done" and outcome.value[0] == 0:
         return "survived"
-    if outcome.how == "done" and not compiled:
+    if outcome.how == "done" and stage == NAMED:
         # What failed has to pass without the change, after the same tests.
         chosen = chosen[: max(outcome.value[1], 1)]
-    key = (group, compiled, *chosen)
+    key = (group, stage, *chosen)
     if key not in controls:
         began = time.monotonic()
-        control = run_tests(group, chosen, MOST_SECONDS_OF_CONTROL, compiled=compiled)
+        control = run_tests(group, chosen, MOST_SECONDS_OF_CONTROL, stage=stage)
         controls[key] = control, time.monotonic() - began
     control, seconds_of_control = controls[key]
     if control.how != "done" or control.value[0] != 0:
         return "control"
     if outcome.how == "too long" and seconds_of_control > seconds:
-        outcome = run_tests(group, chosen, 10 + 4 * seconds_of_control, change, compiled)
+        outcome = run_tests(group, chosen, 10 + 4 * seconds_of_control, change, stage)
     if outcome.how in ("too long", "killed"):
         return "killed"
     # The same tests passed without the change. Statuses 2 and 4 are errors while tests are
@@ -302,16 +332,11 @@ def run(given, rows):
         module = str(path.relative_to(ROOT / "src/mnlearn"))
         if not module.startswith(tuple(given.only)):
             continue
-        if target not in tests:
-            began = time.monotonic()
-            tests[target] = record(target)
-            n, spent = len(tests[target]), time.monotonic() - began
-            print(f"{target.group} {target.modules[0]}: {n} tests, {spent:.0f} s", flush=True)
         row = {"group": target.group, "module": module, **vars(mutant)}
         if tuple(str(row[key]) for key in KEY) in known:
             row["outcome"] = "equivalent"
         else:
-            row["outcome"] = try_mutant(target, path, mutant, tests[target], controls)
+            row["outcome"] = try_mutant(target, path, mutant, tests, controls)
         rows.append(row)
         if row["outcome"] not in ("killed", "equivalent"):
             print(*(row[key] for key in ("outcome", "line", *KEY)), sep=" | ", flush=True)

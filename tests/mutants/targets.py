@@ -11,6 +11,8 @@ class Target:
     """Modules of the package that share tests.
 
     modules : patterns of files below src/mnlearn.
+    own : of kernels only, files and folders of the quick tests of these kernels by themselves,
+        which are run first, and without `conftest.py`.
     tests : files, folders and single tests below tests; those that call a changed function are run.
     compiled : of kernels only, files and folders below tests; they are run with compiled kernels
         against the mutants that the other tests do not notice.
@@ -20,6 +22,7 @@ class Target:
     modules: tuple[str, ...]
     tests: tuple[str, ...]
     compiled: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
 
     def files(self):
         """Return the files of the modules, without those that hold nothing."""
@@ -46,6 +49,7 @@ TARGETS = (
             *("kernels/circuits", "inference/circuits", "learning/circuits"),
             "models/test_tree_circuits.py",
         ),
+        own=("kernels/circuits",),
     ),
     Target(
         "kernels",
@@ -53,6 +57,7 @@ TARGETS = (
         # Samplers that are not compiled take minutes in most tests.
         ("kernels/arithmetic", "kernels/sampling", "inference/test_inference.py"),
         ("kernels/arithmetic", "kernels/sampling", "inference", "scoring"),
+        own=("kernels/sampling", "kernels/arithmetic"),
     ),
     Target(
         "kernels",
@@ -66,6 +71,7 @@ TARGETS = (
             "models",
             *("scoring/test_scores.py", "learning/test_bagging.py"),
         ),
+        own=("kernels/test_trees.py", "kernels/conversion"),
     ),
     Target(
         "kernels",
@@ -80,12 +86,14 @@ TARGETS = (
             *("learning/features", "learning/test_logistic_learning.py"),
             "learning/test_optimise.py",
         ),
+        own=("kernels/likelihood", "kernels/search", "kernels/l1_logistic"),
     ),
     Target(
         "kernels",
         ("kernels/lem/*.py",),
         ("kernels/lem",),
         ("kernels/lem", "learning/lem", "models/test_feature_trees.py"),
+        own=("kernels/lem",),
     ),
     Target(
         "scores",

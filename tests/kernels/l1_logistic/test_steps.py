@@ -11,6 +11,7 @@ from mnlearn.kernels.l1_logistic.quadratic_model import (
     LEAST_CURVATURE,
     _sweep,
     correct_hessian,
+    renew_hessian,
 )
 
 
@@ -165,6 +166,15 @@ def test_nothing_is_corrected_without_curvature(bend, curvature):
     hessian, model = np.full((1, 1), 7.0), np.full((1, 1), bend, np.float32)
     correct_hessian(hessian, model, np.array([0]), np.ones(1), np.array([curvature]), np.empty(1))
     assert hessian[0, 0] == 7.0
+
+
+def test_certain_rows_have_the_least_curvature():
+    made = Made(0, True)
+    hessian, active = np.full((6, 6), 7.0), np.array([1, 5, 3])
+    place = np.full(6, -1)
+    renew_hessian(hessian, made.data, np.zeros(len(made.y)), active, 2, place)
+    assert_array_equal(hessian[np.ix_([1, 5], [1, 5, 3])], LEAST_CURVATURE * np.eye(2, 3))
+    assert (place == -1).all()
 
 
 @pytest.mark.parametrize("every", [True, False])
