@@ -129,7 +129,7 @@ def test_rows_that_a_variable_cannot_tell_apart_are_merged(n_rows):
         for c in columns:
             listed = design.touched[design.offset[c] : design.offset[c + 1]]
             assert (np.diff(listed.astype(int)) > 0).all()
-            assert len(listed) <= n - n // 2
+            assert len(listed) <= n // 2
             found = np.isin(np.arange(n), listed) != design.complement[c]
             assert_array_equal(found[place], own[c - made.var_start[v]])
 
