@@ -1,10 +1,12 @@
 """Files are complete or absent, have the usual mode, and say in one sentence what went wrong."""
 
 import os
+import re
 import resource
 import subprocess
 import sys
 import threading
+import uuid
 from pathlib import Path
 
 import pytest
@@ -181,9 +183,49 @@ def test_a_block_that_fails_writes_nothing_to_a_device():
             temporary.write_text("new")
             raise KeyError
         assert not temporary.exists()
+        assert re.fullmatch("mnlearn-[a-z0-9_]{8}", temporary.name)
         os.set_blocking(ours, False)
         with pytest.raises(BlockingIOError):
             os.read(ours, 1)
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+def test_a_descriptor_of_this_process_is_written_to_where_it_stands():
+    with Path("out.txt").open("wb", buffering=0) as out:
+        out.write(b"before\n")
+        write_text(f"/dev/fd/{out.fileno()}", "written\n")
+        Path("link.txt").symlink_to(f"/proc/self/fd/{out.fileno()}")
+        Path("again.txt").symlink_to("link.txt")
+        write_text("again.txt", "again\n")
+        out.write(b"after\n")
+    assert Path("out.txt").read_text() == "before\nwritten\nagain\nafter\n"
+    assert Path("again.txt").is_symlink()
+
+
+def test_folders_above_a_file_are_created():
+    write_text("a/b/c.txt", "c")
+    assert Path("a/b/c.txt").read_text() == "c"
+
+
+def test_no_descriptor_stays_open(monkeypatch):
+    monkeypatch.setattr(atomic, "_sync", SYNC)
+    ours, theirs = os.openpty()
+    try:
+        before = os.listdir("/proc/self/fd")
+        write_text("a.txt", "a")
+        write_text(os.ttyname(theirs), "a")
+        assert os.listdir("/proc/self/fd") == before
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_a_temporary_file_of_another_process_is_not_taken(monkeypatch):
+    name = uuid.UUID(int=0)
+    monkeypatch.setattr(uuid, "uuid4", lambda: name)
+    Path(f".a.txt.{name.hex[:12]}").write_text("theirs")
+    with pytest.raises(InputError, match=r"^a\.txt: cannot be written: File exists\.$"):
+        write_text("a.txt", "ours")
+    assert [path.read_text() for path in Path().iterdir()] == ["theirs"]

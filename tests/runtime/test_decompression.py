@@ -1,12 +1,19 @@
 """Compressed files that expand to far more than they hold."""
 
+import errno
 import gzip
 import lzma
 import tracemalloc
 
 import pytest
 
-from mnlearn.runtime.decompression import ExpansionLimit, expand, open_bytes, read_limited
+from mnlearn.runtime.decompression import (
+    DEFAULT_LIMIT,
+    ExpansionLimit,
+    expand,
+    open_bytes,
+    read_limited,
+)
 from mnlearn.runtime.errors import InputError
 
 ZEROS = bytes(50_000_000)
@@ -56,3 +63,31 @@ def test_files_without_compression_have_no_limit(tmp_path):
 def test_content_that_is_not_compressed_is_refused():
     with pytest.raises(InputError, match=r"http://x/a\.xz: is not a complete \.xz file"):
         expand(b"<html>", "http://x/a.xz")
+
+
+def test_the_limit_that_holds_for_all_files():
+    free = 256 * 2**20
+    DEFAULT_LIMIT.check("a.gz", 1, free)
+    DEFAULT_LIMIT.check("a.gz", free, 4 * 2**30)
+    DEFAULT_LIMIT.check("a.gz", free // 100, 200 * (free // 100))
+    for n_compressed, n_expanded in (
+        (1, free + 1),
+        (free, 4 * 2**30 + 1),
+        (2**21, 200 * 2**21 + 1),
+    ):
+        with pytest.raises(InputError, match="; decompress the file yourself if it is meant to"):
+            DEFAULT_LIMIT.check("a.gz", n_compressed, n_expanded)
+
+
+def test_sizes_in_a_sentence():
+    with pytest.raises(InputError) as caught:
+        ExpansionLimit(max_bytes=10, advice="so it is").check("a.gz", 5, 999)
+    sentence = "a.gz: 5 bytes expand to 999 bytes or more; expected at most 10 bytes; so it is."
+    assert str(caught.value) == sentence
+
+
+def test_a_file_that_cannot_be_read_to_its_end(tmp_path):
+    path = tmp_path / "a.data"
+    path.write_text("0,1")
+    with pytest.raises(InputError, match=r"a\.data: cannot be read: Broken\.$"), open_bytes(path):
+        raise OSError(errno.EIO, "Broken")

@@ -12,10 +12,12 @@ from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.arrays import write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import (
+    compress_for,
     decode_json,
     read_json,
     read_table,
     split_lines,
+    to_csv,
     write_bytes,
     write_csv,
     write_json,
@@ -68,6 +70,46 @@ def test_json_in_a_text():
         decode_json("[", "--grid")
     with pytest.raises(InputError, match=r"^--grid: its brackets"):
         decode_json(DEEP, "--grid")
+
+
+def test_rows_as_csv():
+    rows = [{"a": 1, "b": float("nan")}, {"b": None, "c": "x,y"}]
+    assert to_csv(rows) == 'a,b,c\n1,,\n,,"x,y"\n'
+
+
+def test_json_is_sorted_indented_and_has_no_nan(tmp_path):
+    write_json(tmp_path / "a.json", {"b": 1, "a": ["é"]})
+    text = '{\n  "a": [\n    "\\u00e9"\n  ],\n  "b": 1\n}\n'
+    assert (tmp_path / "a.json").read_bytes().decode() == text
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "b.json", float("nan"))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "line 1: expected the tab-separated columns x, y."),
+        ("x\tz\n", "line 1: expected the tab-separated columns x, y."),
+        ("x\ty\n1\t2\n1\n", "line 3: expected 2 tab-separated values, got 1."),
+    ],
+)
+def test_a_table_with_other_columns_is_refused(tmp_path, text, problem):
+    path = tmp_path / "a.tsv"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        list(read_table(path, ("x", "y")))
+    assert str(caught.value) == f"{path}, {problem}"
+
+
+def test_compressed_bytes_do_not_depend_on_the_time():
+    assert compress_for("a.gz", b"a")[4:8] == bytes(4)
+
+
+def test_arrays_that_would_need_a_pickle_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="cannot be saved when allow_pickle=False"):
+        write_arrays(tmp_path / "a.npz", {"a": np.array([None])})
+    assert list(tmp_path.iterdir()) == []
 
 
 WRITERS = {

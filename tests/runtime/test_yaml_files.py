@@ -32,6 +32,15 @@ def test_plain_types_and_aliases_are_read(read):
         "c": {"d": "e"},
     }
     assert read("") is None
+    assert read("{<<: {a: 1}, <<: {b: 2}}") == {"a": 1, "b": 2}
+
+
+def test_the_number_of_values_is_limited_with_aliases_counted(read):
+    hundred = f"[{', '.join('x' * 99)}]"
+    text = f"[&a {hundred}{', *a' * 998}{', x' * 99}"
+    assert len(read(text + "]")) == 999 + 99
+    with pytest.raises(InputError, match="expected at most 100000 values"):
+        read(text + ", x]")
 
 
 def test_aliases_that_stand_for_too_much_are_refused_in_little_memory(read):
@@ -48,14 +57,14 @@ def test_aliases_that_stand_for_too_much_are_refused_in_little_memory(read):
     ("text", "problem"),
     [
         ("a: 1\nb:\n  c: 1\n  c: 2\n", "a.yaml, line 4: the key 'c' is given twice."),
-        ("x: [{a: 1, a: 1}]", "a.yaml, line 1: the key 'a' is given twice."),
+        ("x: [1, {a: 1, a: 1}]", "a.yaml, line 1: the key 'a' is given twice."),
         ("&a [*a]", "a.yaml: expected at most"),
         ("[" * 100_000, "a.yaml: its brackets are nested too deeply."),
         ("a: " + "9" * 5000, "a.yaml: has a value that cannot be read: Exceeds the limit (4300"),
         ("a: 2020-13-45", "a.yaml: has a value that cannot be read: month must be in 1..12"),
         ("a: !!python/name:os.system x", "a.yaml, line 1: is not YAML: could not determine a con"),
         ("a: [1\nb: {", "a.yaml, line 2: is not YAML: "),
-        ("a: \x01", "a.yaml: is not YAML: "),
+        ("a: \x01", "a.yaml: is not YAML: it cannot be parsed."),
     ],
 )
 def test_what_cannot_be_meant_is_said_in_a_sentence(read, text, problem):
@@ -64,3 +73,4 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(read, text, problem):
     assert problem in str(caught.value)
     assert str(caught.value).endswith(".")
     assert "\n" not in str(caught.value)
+    assert ";" not in str(caught.value)
