@@ -154,3 +154,139 @@ def test_a_name_that_the_form_cannot_hold(tmp_path, name):
     network = dataclasses.replace(network, names=("a", "b", name, "d"))
     with pytest.raises(InputError, match="cannot be written to a"):
         save_model(network, tmp_path / "again.bif")
+
+
+# Declarations of one variable, and of two.
+ONE = "variable a { type discrete [2] { x, y }; }\n"
+TWO = ONE + "variable b { type discrete [2] { x, y }; }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("\n// none\n", ": expected variables, found none."),
+        (ONE, ": variable a has no probabilities."),
+        ("x", ", line 1: expected network, variable or probability, got 'x'."),
+        ("network {", ", line 1: expected the name of the network, got '{'."),
+        (f"network a {'b' * 50}", f", line 1: expected {{, got '{'b' * 40}'."),
+        ("network a {\n", ": ends too early, expected }."),
+        ("variable\n; {", ", line 2: expected the name of a variable, got ';'."),
+        ("variable a {\n x }", ", line 2: expected type or property, got 'x'."),
+        ("variable a { }", ", line 1: expected the type of a, got '}'."),
+        ("variable a { type", ": ends too early, expected discrete."),
+        ("variable a { type real", ", line 1: expected discrete, got 'real'."),
+        ("variable a { type discrete (", ", line 1: expected [, got '('."),
+        ("variable a { type discrete [ {", ", line 1: expected the number of states, got '{'."),
+        ("variable a { type discrete [2 {", ", line 1: expected ], got '{'."),
+        ("variable a { type discrete [2] [", ", line 1: expected {, got '['."),
+        ("variable a {\ntype discrete [2] { [", ", line 2: expected the names of states, got '['."),
+        ("variable a { type discrete [2] { x, y", ": ends too early, expected }."),
+        ("variable a { type discrete [2] { x, y } }", ", line 1: expected ;, got '}'."),
+        ("variable a { type discrete [1] { x };", ", line 1: expected as many different states "
+                                                  "of a as are named, got '1'."),
+        ("variable a { type discrete [2] { x, x };", ", line 1: expected as many different states "
+                                                     "of a as are named, got '2'."),
+        ("variable a { property x", ": ends too early, expected ;."),
+        (ONE + "probability a", ", line 2: expected (, got 'a'."),
+        (ONE + "probability ( )", ", line 2: expected the name of a variable, got ')'."),
+        (ONE + "probability (a a)", ", line 2: expected | or ), got 'a'."),
+        (TWO + "probability (a | b, b) {", ", line 3: expected different variables, got 'a'."),
+        (TWO + "probability (a | ;", ", line 3: expected parents, got ';'."),
+        (TWO + "probability (a | b", ": ends too early, expected )."),
+        (ONE + "probability (a) ;", ", line 2: expected {, got ';'."),
+        (ONE + "probability (a) { x", ", line 2: expected table, default or the states of the "
+                                      "parents, got 'x'."),
+        (ONE + "probability (a) { table 1.5, 0;", ", line 2: expected a probability, got '1.5'."),
+        (ONE + "probability (a) { table nan, 0;", ", line 2: expected a probability, got 'nan'."),
+        (ONE + "probability (a) { table x, 0;", ", line 2: expected a probability, got 'x'."),
+        (ONE + "probability (a) { table .5, {", ", line 2: expected probabilities, got '{'."),
+        (ONE + "probability (a) { table 1,\n0, 0\n;", ", line 4: expected 2 probabilities, not 3, "
+                                                      "got ';'."),
+        (ONE + "probability (a) { default .5;", ", line 2: expected 2 probabilities, not 1, "
+                                                "got ';'."),
+        (ONE + "probability (a) { property x", ": ends too early, expected ;."),
+        (TWO + "probability (a | b) { (x, y)", ", line 3: expected 1 states of parents, got '('."),
+        (TWO + "probability (a | b) { (z)", ", line 3: expected x or y, got 'z'."),
+        (TWO + "probability (a | b) { ((", ", line 3: expected states of the parents, got '('."),
+        (TWO + "probability (a | b) { (x", ": ends too early, expected )."),
+        ('network\n"a', ", line 2: a quotation mark is not closed."),
+    ],
+)  # fmt: skip
+def test_sentences_on_malformed_files(tmp_path, text, sentence):
+    path = tmp_path / "a.bif"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert str(caught.value) == f"{path}{sentence}"
+
+
+@pytest.mark.parametrize(("second", "fits"), [(0.5009, True), (0.4991, True), (0.5011, False)])
+def test_printed_probabilities_may_be_rounded(tmp_path, second, fits):
+    path = tmp_path / "a.bif"
+    path.write_text(ONE + f"probability (a) {{ table 0.5, {second}; }}\n")
+    if fits:
+        assert np.exp(load_model(path).trees.log_prob[0, 0]) == pytest.approx(0.5, abs=1e-3)
+    else:
+        with pytest.raises(InputError, match="probabilities for all states of the parents that"):
+            load_model(path)
+
+
+def test_as_many_parents_and_cells_as_are_read(tmp_path):
+    path = tmp_path / "a.bif"
+    declared = "".join(f"variable v{v} {ONE[len('variable a ') :]}" for v in range(22))
+    wide = "variable w { type discrete [3] { x, y, z }; }\n"
+    parents = [f"v{v}" for v in range(21)]
+    for own, given, sentence in (
+        ("v21", parents[:20], "line 24: expected 2097152 probabilities, not 1, got ';'"),
+        ("v21", parents, "line 24: expected at most 20 parents, got 'v21'"),
+        ("w", parents[:20], "line 24: expected at most 2097152 probabilities of one variable"),
+    ):
+        path.write_text(
+            f"{declared}{wide}probability ({own} | {', '.join(given)}) {{ table 1; }}\n"
+        )
+        with pytest.raises(InputError, match=sentence):
+            load_model(path)
+
+
+def test_defaults_fill_only_what_is_not_listed(tmp_path):
+    path = tmp_path / "a.bif"
+    path.write_text(
+        TWO + "probability (b) { default .25, .75; }\n"
+        "probability (a | b) { property p; (y) .1, .9; property q; default .3, .7; }\n"
+    )
+    found = np.exp(ll(load_model(path), merge_rows(all_states(2))).per_row)
+    # P(a | b) P(b) by (a, b).
+    assert found == pytest.approx([0.3 * 0.25, 0.1 * 0.75, 0.7 * 0.25, 0.9 * 0.75], abs=1e-12)
+
+
+def test_the_text_of_a_network(tmp_path):
+    path = tmp_path / "wet.bif"
+    path.write_text(WET.replace("Cloudy", '"Cloudy sky"').replace("{ off on }", "{ off X }")
+                    .replace("(on, yes)", "(X, yes)"))  # fmt: skip
+    save_model(load_model(path), tmp_path / "again.bif")
+    lines = (tmp_path / "again.bif").read_text().split("\n")
+    assert lines[:8] == [
+        "network unknown {",
+        "}",
+        'variable "Cloudy sky" {',
+        "  type discrete [ 2 ] { no, yes };",
+        "}",
+        "variable Sprinkler {",
+        "  type discrete [ 2 ] { off, X };",
+        "}",
+    ]
+    assert lines[14:19] == [
+        'probability ( "Cloudy sky" ) {',
+        "  table 0.4, 0.6;",
+        "}",
+        'probability ( Sprinkler | "Cloudy sky" ) {',
+        "  (no) 0.5, 0.5;",
+    ]
+    assert [line.split(") ")[0] for line in lines[-6:]] == [
+        "  (off, no",
+        "  (off, yes",
+        "  (X, no",
+        "  (X, yes",
+        "}",
+        "",
+    ]
