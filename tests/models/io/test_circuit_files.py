@@ -1,5 +1,7 @@
 """Circuits in files: native and Libra's, and what is wrong with files that are refused."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -176,3 +178,137 @@ def test_one_variable_is_enough_except_for_a_latent_tree(tmp_path, monkeypatch):
         succeed(f"fit {method} --train one.data --out {method}.ac")
         assert mean(f"{method}.ac one.data --metric ll") > -0.7
     refuse("fit ltm --train one.data --out ltm.ac", "expected at least 2 variables")
+
+
+# P(0) = 0.25 and P(1) = 0.75 of one variable; 9 lines.
+SMALL = "(2)\nn 0.25\nv 0 0\n* 0 1\nn 0.75\nv 0 1\n* 3 4\n+ 2 5\nEOF\n"
+NODE = "expected the number of a parameter node, a number and literals"
+LITERALS = "expected literals of different variables, as in +v0_1"
+SCHEMA = "expected the numbers of values, as in (2 2 2)"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("(2)", ": ends too early, expected EOF."),
+        ("(2 2", f", line 1: {SCHEMA}, got '(2 2'."),
+        ("2 2)", f", line 1: {SCHEMA}, got '2 2)'."),
+        ("()", f", line 1: {SCHEMA}, got '()'."),
+        ("(2 x)", f", line 1: {SCHEMA}, got '(2 x)'."),
+        ("(2 3)", ", line 1: expected variables of two values, got '(2 3)'."),
+        ("(2)\nEOF", ", line 2: expected at least one node, got 'EOF'."),
+        ("(2)\nv 0", ", line 2: expected v, a variable and a value, got 'v 0'."),
+        ("(2)\nv x 0", ", line 2: expected v, a variable and a value, got 'v x 0'."),
+        ("(2)\nv 0 2", ", line 2: expected v, a variable and a value, got 'v 0 2'."),
+        ("(2)\nv 0 0 0", ", line 2: expected v, a variable and a value, got 'v 0 0 0'."),
+        ("(2)\nv 1 0", ", line 2: expected a variable from 0 to 0, got 'v 1 0'."),
+        ("(2)\nn x", ", line 2: expected n and a number, got 'n x'."),
+        ("(2)\nn inf", ", line 2: expected a number of at least 0, got 'n inf'."),
+        ("(2)\n+", ", line 2: expected the numbers of nodes that stand before, got '+'."),
+        ("(2)\n* x", ", line 2: expected the numbers of nodes that stand before, got '* x'."),
+        ("(2)\nv 0 0\n+ 1", ", line 3: expected the numbers of nodes that stand before, "
+                                "got '+ 1'."),
+        ("(2)\n" + "q" * 70, f", line 2: expected a node: v, n, + or *, got '{'q' * 60}'."),
+        (SMALL + "9 1", f", line 10: {NODE}, got '9 1'."),
+        (SMALL + "7 1", f", line 10: {NODE}, got '7 1'."),
+        (SMALL + "0", f", line 10: {NODE}, got '0'."),
+        (SMALL + "x 1", f", line 10: {NODE}, got 'x 1'."),
+        (SMALL + "0 0.25 v0_0", f", line 10: {LITERALS}, got '0 0.25 v0_0'."),
+        (SMALL + "0 0.25 +v0_0 -v0_0", f", line 10: {LITERALS}, got '0 0.25 +v0_0 -v0_0'."),
+        (SMALL + "0 0.25 +v1_0", ", line 10: expected variables from 0 to 0, got '0 0.25 +v1_0'."),
+        (SMALL + "# names x", ", line 10: is not JSON: Expecting value."),
+        (SMALL + '# names {"a": 1}', ", line 10: expected a list for 1 variables."),
+        (SMALL + '# names ["a", "b"]', ", line 10: expected a list for 1 variables."),
+        (SMALL + "# names [1]", ", line 10: expected texts."),
+        (SMALL + '# names [["a"]]', ", line 10: expected texts."),
+        (SMALL + '# names [""]\n# states [["a", "b"]]', ", line 10, column 1: has no name."),
+        (SMALL + '# names ["a"]\n# states ["a"]', ", line 11: expected texts."),
+        (SMALL + '# states [["a", 1]]', ", line 10: expected texts."),
+        (SMALL + '# states [["a"]]', ", line 10: expected two texts for each variable."),
+        (SMALL + '# states [["a", "a"]]', ", line 10: two columns are called 'a' (1 and 2)."),
+    ],
+)  # fmt: skip
+def test_sentences_on_malformed_circuits(tmp_path, text, sentence):
+    path = tmp_path / "c.ac"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert str(caught.value) == f"{path}{sentence}"
+
+
+def test_names_and_values_behind_the_nodes(tmp_path):
+    path = tmp_path / "c.ac"
+    for end, expected in (
+        ("", (None, None)),
+        ('# names ["a"]\n', (("a",), None)),
+        ('# states [["c", "b"]]\n', (None, (("c", "b"),))),
+        ('# names ["é"]\n# states [["c", "b"]]', (("é",), (("c", "b"),))),
+    ):
+        path.write_text(SMALL + end)
+        circuit = load_model(path)
+        assert (circuit.names, circuit.states) == expected
+
+
+def test_a_circuit_of_one_leaf(tmp_path):
+    path = tmp_path / "c.ac"
+    path.write_text("(2)\nv 0 1\nEOF\n")
+    circuit = load_model(path)
+    assert (circuit.is_sum.tolist(), circuit.child.tolist()) == ([0], [1])
+    assert circuit.features is None
+    np.testing.assert_array_equal(np.exp(log_value(circuit, all_states(1))), [0, 1])
+
+
+def test_parameters_of_0_and_conjunctions_without_literals(tmp_path):
+    path = tmp_path / "c.ac"
+    path.write_text(SMALL.replace("n 0.25", "n 0") + "\n# a note\n0 0 +v0_0\n3 0.75\nEOF\n")
+    circuit = load_model(path)
+    np.testing.assert_array_equal(circuit.weight, [-np.inf, np.log(0.75)])
+    assert [circuit.features.literals(k) for k in range(2)] == [[(0, 0)], []]
+
+
+def test_the_text_of_a_circuit(tmp_path):
+    path = tmp_path / "c.ac"
+    path.write_text(
+        SMALL + '0 0.25 +v0_0\n3 0.75 -v0_0\nEOF\n# names ["é"]\n# states [["a", "b"]]\n'
+    )
+    save_model(load_model(path), path)
+    assert path.read_text() == (
+        "(2)\nv 0 0\nv 0 1\nn 0.25\nn 0.75\n* 2 0\n* 3 1\n+ 4 5\nEOF\n\n"
+        '2 0.25 +v0_0\n3 0.75 +v0_1\nEOF\n# names ["é"]\n# states [["a", "b"]]\n'
+    )
+
+
+def test_the_text_of_a_d_dnnf(tmp_path):
+    """Node 1 is the root; variables 2 and 3 are the parameters."""
+    path = tmp_path / "c.ac"
+    path.write_text(SMALL)
+    save_model(load_model(path), tmp_path / "c.nnf")
+    assert (tmp_path / "c.nnf").read_text() == (
+        "o 1 0\na 2 0\na 3 0\nt 4 0\n3 4 2 -1 0\n2 4 3 1 0\n1 3 0\n1 2 0\n"
+    )
+    assert (tmp_path / "c.nnf.csv").read_text() == (
+        "variable,positive,negative,name\n1,1.0,1.0,V0\n2,0.25,1.0,\n3,0.75,1.0,\n"
+    )
+    path.write_text('(2 2)\nv 0 0\nv 0 1\n+ 0 1\nv 1 0\n* 2 3\nEOF\n# names ["a", "b"]\n')
+    save_model(load_model(path), tmp_path / "c.nnf")
+    assert (tmp_path / "c.nnf").read_text() == (
+        "a 1 0\no 2 0\nt 3 0\n2 3 -1 0\n2 3 1 0\n1 2 0\n1 3 -2 0\n"
+    )
+    assert (tmp_path / "c.nnf.csv").read_text().endswith("\n1,1.0,1.0,a\n2,1.0,1.0,b\n")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "sentence"),
+    [
+        (".ac", "circuit: a parameter of exp(800) is too large to write."),
+        (".nnf", "PATH: a parameter of exp(800) is too large."),
+    ],
+)
+def test_a_parameter_that_is_too_large_to_write(tmp_path, suffix, sentence):
+    path = tmp_path / f"c{suffix}"
+    circuit = hidden()
+    large = dataclasses.replace(circuit, weight=np.where(circuit.weight < -1, 800, circuit.weight))
+    with pytest.raises(InputError) as caught:
+        save_model(large, path)
+    assert str(caught.value) == sentence.replace("PATH", str(path))
+    assert list(tmp_path.iterdir()) == []

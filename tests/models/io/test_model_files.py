@@ -29,9 +29,10 @@ from mnlearn.models.dependency_network import (
     tree_network,
 )
 from mnlearn.models.features import features_of
-from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.models.io.formats import describe, load_model, load_network, save_model
 from mnlearn.models.io.libra import write_dn, write_mn
 from mnlearn.models.markov_network import markov_network
+from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
 
 
@@ -132,10 +133,14 @@ def test_a_weight_that_is_not_a_number_is_not_written(tmp_path, suffix):
 def test_suffixes(tmp_path):
     save_model(ISING, tmp_path / "a.NPZ")
     assert load_model(tmp_path / "a.NPZ").names == ("a", "b", "c,d")
-    with pytest.raises(InputError, match=r"a\.txt: expected a model file that ends in .*graphml"):
+    sentence = f"{tmp_path / 'a.txt'}: expected a model file that ends in "
+    written = ".npz, .mn, .dn, .bn, .bif, .ac, .nnf, .uai, .csv or .graphml."
+    with pytest.raises(InputError) as caught:
         save_model(ISING, tmp_path / "a.txt")
-    with pytest.raises(InputError, match=r"a\.txt: expected a model file that ends in \.npz, \.mn"):
+    assert str(caught.value) == sentence + written
+    with pytest.raises(InputError) as caught:
         load_model(tmp_path / "a.txt")
+    assert str(caught.value) == sentence + ".npz, .mn, .dn, .bn, .ac, .bif or .uai."
     with pytest.raises(InputError, match=r"a\.mn: a \.mn file holds a Markov network, not"):
         save_model(TREES, tmp_path / "a.mn")
     with pytest.raises(InputError, match=r"a\.dn: a \.dn file holds a dependency network, not"):
@@ -253,3 +258,26 @@ def test_npz_with_a_feature_without_its_target(tmp_path):
     path = with_arrays(tmp_path, network, target=np.array([1, 1], np.int32))
     with pytest.raises(InputError, match="'target'"):
         load_model(path)
+
+
+def test_a_dependency_network_or_none(tmp_path):
+    assert load_network(None) is None
+    save_model(TREES, tmp_path / "a.npz")
+    assert_equal_models(load_network(tmp_path / "a.npz"), TREES)
+    save_model(ISING, tmp_path / "a.npz")
+    with pytest.raises(InputError) as caught:
+        load_network(tmp_path / "a.npz")
+    sentence = "expected a dependency network, the file holds a Markov network."
+    assert str(caught.value) == f"{tmp_path / 'a.npz'}: {sentence}"
+
+
+def test_what_a_circuit_answers_exactly():
+    """A deterministic circuit answers everything."""
+    assert not {"exact", "not_exact"} & set(describe(COMPILED))
+    one, other = (
+        tree_circuit(np.array([2, 2, NO_PARENT]), np.log(np.full((3, 2, 2), 0.5)), 2),
+        ISING,
+    )
+    assert describe(one)["exact"] == "log-likelihood, marginals given evidence, samples"
+    assert describe(one)["not_exact"].startswith("most probable state")
+    assert "exact" not in describe(other)

@@ -1,0 +1,278 @@
+"""Native files of models with one array changed: which array is named, and what is allowed."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from conftest import random_network
+from made_hidden_trees import random_hidden_tree
+from made_models import ISING, TREES, log_prob_of, trees_of
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.models.bayesian_network import bayesian_network
+from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree
+from mnlearn.models.grouped_variables import grouped_variables
+from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.models.io.native import words_for
+from mnlearn.models.junction_tree import JunctionTree
+from mnlearn.runtime.arrays import read_arrays, write_arrays
+from mnlearn.runtime.errors import InputError
+
+COMPILED = compile_network(random_network(0, n_vars=3))
+TARGETED = dataclasses.replace(
+    COMPILED,
+    target=np.array([COMPILED.features.literals(k)[0][0] for k in range(len(COMPILED.weight))],
+                    np.int32),
+)  # fmt: skip
+BAYES = bayesian_network(
+    trees_of([log_prob_of(0.5), (0, log_prob_of(1.0), log_prob_of(-1.0))]),
+    ("a", "b"),
+    (("no", "yes"), ("off", "on")),
+)
+# F-node 0 asks whether column 0 is 1. F-node 1 is a table of variable 1, F-node 2 asks for it.
+FEATURES = {
+    "literal_start": [0, 1, 1, 2],
+    "literal_var": [0, 1],
+    "literal_value": [1, 1],
+    "branch_start": [1, 3, 5, 7],
+    "log_prob": [0, *np.log([0.5, 0.5, 0.25, 0.75, 0.5, 0.5])],
+    "fixed_start": [0, 0, 1, 2, 3, 4, 5, 6],
+    "fixed_var": [0, 0, 1, 1, 1, 1],
+    "fixed_value": [0, 1, 0, 1, 0, 1],
+    "child_start": [0, 1, 2, 3, 3, 3, 3, 3],
+    "child": [0, 1, 2],
+}
+FEATURE_TREE = feature_tree(grouped_variables(2), FEATURES)
+# Variable 0 has three columns.
+GROUPED = JunctionTree(
+    grouped_variables(3, [(0, 1, 2)]), [0, 1], [0], [-1], np.log([0.2, 0.3, 0.5])
+)
+HIDDEN = random_hidden_tree(2)
+MODELS = {
+    "markov_network": ISING,
+    "dependency_network": TREES,
+    "bayesian_network": BAYES,
+    "arithmetic_circuit": TARGETED,
+    "feature_tree": FEATURE_TREE,
+    "junction_tree": GROUPED,
+    "hidden_tree": HIDDEN,
+}
+
+
+def changed(tmp_path, model, arrays):
+    """Save a model and change arrays of its file, or leave them out where None."""
+    path = tmp_path / "a.npz"
+    save_model(model, path)
+    whole = read_arrays(path)
+    for name, array in arrays.items():
+        dtype = whole[name].dtype if name in whole else None
+        whole[name] = array if array is None or callable(array) else np.asarray(array, dtype)
+    write_arrays(path, {name: array for name, array in whole.items() if array is not None})
+    return path
+
+
+def load_damaged(path):
+    """Return the name of the array that is damaged, by the sentence."""
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    begin, name, end = str(caught.value).split("'")
+    assert begin.endswith(f"{path}: is damaged: its array ")
+    assert end == " is missing or not a valid one."
+    return name
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_name_of_a_kind(tmp_path, kind):
+    save_model(MODELS[kind], tmp_path / "a.npz")
+    arrays = read_arrays(tmp_path / "a.npz")
+    assert str(arrays["kind"]) == kind
+    assert (int(arrays["version"]), arrays["version"].dtype) == (1, np.int64)
+    article = "an" if kind[0] == "a" else "a"
+    assert words_for(type(MODELS[kind])).lower() == f"{article} {kind.replace('_', ' ')}"
+    assert describe(load_model(tmp_path / "a.npz"))["kind"].lower() == kind.replace("_", " ")
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_an_array_that_is_missing_or_of_another_type(tmp_path, kind):
+    model = MODELS[kind]
+    save_model(model, tmp_path / "b.npz")
+    for name, array in read_arrays(tmp_path / "b.npz").items():
+        if name == "kind":
+            continue
+        optional = name in ("names", "states") or (
+            model is TARGETED and name in ("start", "target")
+        )
+        path = changed(tmp_path, model, {name: None})
+        if optional:
+            load_model(path)
+        else:
+            assert load_damaged(path) == name
+        for other in (array.astype(np.complex64) if array.dtype.kind != "U" else None, array[None]):
+            if other is not None:
+                save_model(model, path)
+                write_arrays(path, {**read_arrays(path), name: other})
+                assert load_damaged(path) == name
+
+
+@pytest.mark.parametrize(
+    ("model", "arrays", "named"),
+    [
+        (ISING, {"version": 0}, "version"),
+        (ISING, {"n_vars": 0}, "n_vars"),
+        (ISING, {"n_vars": 10_000_000}, "names"),
+        (ISING, {"names": ["a", "b"]}, "names"),
+        (ISING, {"start": [1, 1, 3, 5]}, "start"),
+        (ISING, {"start": [0, 1, 3, 4]}, "start"),
+        (ISING, {"start": [0, 3, 1, 5]}, "start"),
+        (ISING, {"start": [0, 1, 5]}, "start"),
+        (ISING, {"var": [-1, 0, 1, 1, 2]}, "var"),
+        (ISING, {"var": [0, 0, 1, 1, 3]}, "var"),
+        (ISING, {"var": [0, 1, 1, 1, 2]}, "var"),
+        (ISING, {"value": [1, 1, 1, 0]}, "value"),
+        (ISING, {"value": [2, 1, 1, 0, 1]}, "value"),
+        (ISING, {"weight": [np.nan, 1, 2]}, "weight"),
+        (TREES, {"tree_start": [0, 5, 5, 7]}, "tree_start"),
+        (TREES, {"tree_start": [0, 5, 7]}, "tree_start"),
+        (TREES, {"split_var": [1, -2, -1, -1, -1, -1, -1]}, "split_var"),
+        (TREES, {"split_var": [1, 3, -1, -1, -1, -1, -1]}, "split_var"),
+        (TREES, {"log_prob": [[-1, -1]] * 4 + [[-1, np.nan]] + [[-1, -1]] * 2}, "log_prob"),
+        (TREES, {"log_prob": [[-1, -1]] * 6}, "log_prob"),
+        (TREES, {"child": [[2, 1]] * 6}, "child"),
+        # Node 1 below itself, below another tree, or twice.
+        (TREES, {"child": [[3, 4], [1, 2]] + [[-1, -1]] * 5,
+                 "split_var": [1, 2, -1, -1, -1, -1, -1]}, "child"),
+        (TREES, {"child": [[2, 5], [3, 4]] + [[-1, -1]] * 5,
+                 "split_var": [1, 2, -1, -1, -1, -1, -1]}, "child"),
+        (TREES, {"child": [[1, 1], [3, 4]] + [[-1, -1]] * 5,
+                 "split_var": [1, 2, -1, -1, -1, -1, -1]}, "child"),
+        (BAYES, {"tree_start": [0, 1, 3]}, "tree_start"),
+        (BAYES, {"states": [["no", "yes"]]}, "states"),
+        (BAYES, {"states": [["a", "b", "c"]] * 2}, "states"),
+        (COMPILED, {"is_sum": [], "child_start": [0], "circuit_child": []}, "child_start"),
+        (COMPILED, {"weight": None, "parameter": COMPILED.weight * np.nan}, "parameter"),
+        (TARGETED, {"target": TARGETED.target[1:]}, "target"),
+        (TARGETED, {"target": np.where(TARGETED.target == 0, 1, 0)}, "target"),
+        (HIDDEN, {"parent": HIDDEN.parent[:-1]}, "parent"),
+        (GROUPED, {"clique_start": [0, 0]}, "clique_start"),
+        (GROUPED, {"clique_start": []}, "clique_start"),
+        (GROUPED, {"group_start": [0, 2]}, "group_start"),
+        (GROUPED, {"group_start": [1, 3]}, "group_start"),
+        (GROUPED, {"group_start": []}, "group_start"),
+        (FEATURE_TREE, {"branch_start": [1]}, "branch_start"),
+        (FEATURE_TREE, {"branch_start": [2, 3, 5, 7]}, "branch_start"),
+        (FEATURE_TREE, {"branch_start": [1, 3, 5, 6]}, "branch_start"),
+        (FEATURE_TREE, {"branch_start": [1, 5, 3, 7]}, "branch_start"),
+        (FEATURE_TREE, {"branch_start": [1, 4, 5, 7]}, "branch_start"),
+        # A table without values.
+        (FEATURE_TREE, {"branch_start": [1, 3, 3, 7], "literal_start": [0, 1, 1, 1],
+                        "literal_var": [0], "literal_value": [1]}, "branch_start"),
+        *((FEATURE_TREE, {f"{name}_start": [begin, *FEATURES[f"{name}_start"][1:-1], end]},
+           f"{name}_start")
+          for name, total in (("literal", 2), ("fixed", 6), ("child", 3))
+          for begin, end in ((1, total), (0, total + 1))),
+        *((FEATURE_TREE, {f"{name}_start": [*FEATURES[f"{name}_start"][:-2], total]},
+           f"{name}_start")
+          for name, total in (("literal", 2), ("fixed", 6), ("child", 3))),
+        *((FEATURE_TREE, {name: [value, *FEATURES[name][1:]]}, name)
+          for name, values in (("literal_var", (-1, 2)), ("fixed_var", (-1, 2)),
+                               ("literal_value", (2,)), ("fixed_value", (2,)),
+                               ("child", (-1, 3)), ("log_prob", (-0.5, np.nan)))
+          for value in values),
+        (FEATURE_TREE, {"literal_value": [1]}, "literal_value"),
+        (FEATURE_TREE, {"fixed_value": [0, 1]}, "fixed_value"),
+        (FEATURE_TREE, {"child": [0, 0, 2]}, "child"),
+        (FEATURE_TREE, {"log_prob": [*FEATURES["log_prob"][:-1], np.nan]}, "log_prob"),
+    ],
+)  # fmt: skip
+def test_an_array_that_does_not_fit(tmp_path, model, arrays, named):
+    assert load_damaged(changed(tmp_path, model, arrays)) == named
+
+
+def circuit_arrays(change):
+    """Return arrays of the circuit after a change of copies of them."""
+    arrays = {
+        "is_sum": COMPILED.is_sum.copy(),
+        "child_start": COMPILED.start.copy(),
+        "circuit_child": COMPILED.child.copy(),
+    }
+    change(arrays)
+    return arrays
+
+
+def _sum_of_2(arrays):
+    arrays["is_sum"][0] = 2
+
+
+def _without_children(arrays):
+    arrays["child_start"][1] = 0
+
+
+def _below_itself(arrays):
+    arrays["circuit_child"][0] = COMPILED.n_leaves
+
+
+def _longer(arrays):
+    arrays["child_start"][-1] += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (_sum_of_2, "is_sum"),
+        (_without_children, "is_sum"),
+        (_below_itself, "circuit_child"),
+        (_longer, "child_start"),
+    ],
+)
+def test_an_array_of_a_circuit_that_does_not_fit(tmp_path, change, named):
+    assert load_damaged(changed(tmp_path, COMPILED, circuit_arrays(change))) == named
+
+
+def test_targets_of_a_circuit_are_kept(tmp_path):
+    save_model(TARGETED, tmp_path / "a.npz")
+    np.testing.assert_array_equal(load_model(tmp_path / "a.npz").target, TARGETED.target)
+    save_model(COMPILED, tmp_path / "b.npz")
+    assert load_model(tmp_path / "b.npz").target is None
+
+
+def test_as_many_variables_as_are_read(tmp_path):
+    path = changed(tmp_path, ISING, {"n_vars": 10_000_000, "names": None})
+    assert load_model(path).n_vars == 10_000_000
+    path = changed(tmp_path, ISING, {"n_vars": 10_000_001, "names": None})
+    sentence = "expected at most 10000000 variables, it declares 10000001."
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert str(caught.value) == f"{path}: {sentence}"
+
+
+def test_inner_nodes_may_have_no_distribution(tmp_path):
+    log_prob = TREES.trees.log_prob.copy()
+    log_prob[0] = np.nan
+    loaded = load_model(changed(tmp_path, TREES, {"log_prob": log_prob}))
+    np.testing.assert_array_equal(loaded.trees.log_prob, log_prob)
+
+
+def test_groups_that_are_none_are_named_with_the_file(tmp_path):
+    path = changed(tmp_path, GROUPED, {"group_start": [0, 1, 3]})
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert str(caught.value) == f"{path}: group 0: expected 2 to 254 columns, got 1."
+
+
+def test_one_table_is_a_feature_tree(tmp_path):
+    arrays = {
+        **{name: [] for name in ARRAYS},
+        "literal_start": [0, 0],
+        "branch_start": [1, 3],
+        "log_prob": [0.0, *np.log([0.25, 0.75])],
+        "fixed_start": [0, 0, 1, 2],
+        "fixed_var": [0, 0],
+        "fixed_value": [0, 1],
+        "child_start": [0, 1, 1, 1],
+        "child": [0],
+    }
+    save_model(feature_tree(grouped_variables(1), arrays), tmp_path / "a.npz")
+    again = load_model(tmp_path / "a.npz")
+    assert isinstance(again, FeatureTree)
+    found = np.exp(again.log_likelihood(np.array([[0], [1]], np.uint8)))
+    assert found == pytest.approx([0.25, 0.75])

@@ -1,0 +1,150 @@
+"""The format of the UAI competitions: every sentence, the limits, and the text that is written."""
+
+import numpy as np
+import pytest
+
+from mnlearn.models.discrete import DiscreteVariable
+from mnlearn.models.features import features_of
+from mnlearn.models.io import uai
+from mnlearn.models.io.formats import convert_tables, load_model, save_model
+from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", ": ends too early, expected MARKOV or BAYES."),
+        ("x" * 50, f": expected MARKOV or BAYES, got '{'x' * 40}'."),
+        ("MARKOV", ": ends too early, expected the number of variables."),
+        ("MARKOV 0", ", word 2: expected the number of variables (1 to 1000000), got '0'."),
+        ("MARKOV 1000001", ", word 2: expected the number of variables (1 to 1000000), "
+                           "got '1000001'."),
+        ("MARKOV ²", ", word 2: expected the number of variables (1 to 1000000), got '²'."),
+        ("MARKOV 1 1", ", word 3: expected a number of values (2 to 254), got '1'."),
+        ("MARKOV 1 255", ", word 3: expected a number of values (2 to 254), got '255'."),
+        ("MARKOV 1 254 x", ", word 4: expected the number of factors (0 to 4194304), got 'x'."),
+        ("MARKOV 1 2 1 2", ", word 5: expected the number of variables of a factor (0 to 1), "
+                           "got '2'."),
+        ("MARKOV 1 2 1 1", ": ends too early, expected a variable."),
+        ("MARKOV 2 2 2 1 1 x", ", word 7: expected a variable (0 to 1), got 'x'."),
+        ("MARKOV 1 2 1 1 1", ", word 6: expected a variable (0), got '1'."),
+        ("MARKOV 2 2 2 1 2 1 1", ": expected different variables in a factor."),
+        ("MARKOV 1 2 1 1 0 3", ", word 7: expected the number of cells of a factor (2), got '3'."),
+        ("MARKOV 1 2 1 1 0 2", ": ends too early, expected a value."),
+        ("MARKOV 1 2 1 1 0 2 x", ", word 8: expected a number of at least 0, got 'x'."),
+        ("MARKOV 1 2 1 1 0 2 1 inf", ", word 9: expected a number of at least 0, got 'inf'."),
+        ("MARKOV 1 2 1 1 0 2 -1 1", ", word 8: expected a number of at least 0, got '-1'."),
+        ("MARKOV 1 2 0 " + "y" * 50, f": expected the end of the file, got '{'y' * 40}'."),
+        ("MARKOV 1 2 1 0 1 0", ": network: all states have the value 0."),
+        ("BAYES 1 2 1 0 1 1", ": BAYES: expected one distribution of each variable."),
+        ("BAYES 1 2 2 1 0 1 0 2 .5 .5 2 .5 .5", ": BAYES: expected one distribution of each "
+                                                "variable."),
+        ("BAYES 3 2 2 2 1 1 1 2 .5 .5", ": BAYES: variable 0 has no distribution."),
+        ("BAYES 1 2 1 1 0 2 .5 .502", ": BAYES: expected probabilities of variable 0 that add up "
+                                      "to 1."),
+    ],
+)  # fmt: skip
+def test_sentences_on_malformed_files(tmp_path, text, sentence):
+    path = tmp_path / "a.uai"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert str(caught.value) == f"{path}{sentence}"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("MARKOV 1 2 0", ": expected a Bayesian network (BAYES), the file has a MARKOV one."),
+        ("BAYES 1 2 0", ": BAYES: variable 0 has no distribution."),
+    ],
+)
+def test_variables_of_a_file_without_distributions(tmp_path, text, sentence):
+    path = tmp_path / "a.uai"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        convert_tables(path, tmp_path / "b.bif")
+    assert str(caught.value) == f"{path}{sentence}"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.uai"]
+
+
+def test_printed_probabilities_may_be_rounded(tmp_path):
+    (tmp_path / "a.uai").write_text("BAYES 2 3 2 2 1 0 2 0 1 3 .3 .3 .3995 6 .5 .5 0 1 1 0.0009")
+    variables = uai.read_variables(tmp_path / "a.uai")
+    assert [one[:3] for one in variables] == [
+        ("V0", ("0", "1", "2"), ()),
+        ("V1", ("0", "1"), (0,)),
+    ]
+    np.testing.assert_array_equal(variables[1].table, [[0.5, 0.5], [0, 1], [1, 0.0009]])
+
+
+def test_the_order_of_the_variables_of_a_factor(tmp_path):
+    (tmp_path / "a.uai").write_text("MARKOV 2 2 2 2 2 1 0 0 4 2 3 5 0 1 0.5")
+    network = load_model(tmp_path / "a.uai")
+    rows = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.uint8)
+    np.testing.assert_allclose(np.exp(network.log_potential(rows)), [2, 3, 5, 0])
+
+
+def test_names_of_values(tmp_path):
+    (tmp_path / "a.uai").write_text("MARKOV 2 2 3 1 1 1 3 1 2 1")
+    tree = load_model(tmp_path / "a.uai")
+    assert tree.names == ("V0=0", "V0=1", "V1=0", "V1=1", "V1=2")
+
+
+def test_the_text_of_a_markov_network(tmp_path):
+    features = features_of([[(0, 1), (2, 0)], [(1, 1)], [(0, 0), (2, 0)]])
+    save_model(markov_network(3, features, np.log([2, 3, 0.5])), tmp_path / "a.uai")
+    lines = (tmp_path / "a.uai").read_text().split("\n")
+    assert lines[:6] == ["MARKOV", "3", "2 2 2", "2", "1 1", "2 0 2"]
+    assert [lines[6], lines[7], lines[9], lines[10], lines[12]] == ["", "2", "", "4", ""]
+    assert [float(word) for word in f"{lines[8]} {lines[11]}".split()] == pytest.approx(
+        [1, 3, 0.5, 1, 2, 1]
+    )
+
+
+def test_the_text_of_a_bayesian_network(tmp_path):
+    table = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
+    variables = [
+        DiscreteVariable("a", ("x", "y"), (1,), table),
+        DiscreteVariable("b", ("x", "y", "z"), (), np.array([0.5, 0.25, 0.25])),
+    ]
+    uai.write_variables(variables, tmp_path / "a.uai")
+    assert (tmp_path / "a.uai").read_text() == (
+        "BAYES\n2\n2 3\n2\n2 1 0\n1 1\n\n6\n0.25 0.75 0.5 0.5 1.0 0.0\n\n3\n0.5 0.25 0.25\n"
+    )
+
+
+def test_the_limits_of_tables(tmp_path, monkeypatch):
+    path = tmp_path / "a.uai"
+    wide = [markov_network(n, features_of([[(v, 1) for v in range(n)]]), [1.0]) for n in (16, 17)]
+    save_model(wide[0], path)
+    assert len(load_model(path).features) == 1
+    with pytest.raises(
+        InputError, match=r"expected features of at most 16 variables and 4,194,304 "
+    ):
+        save_model(wide[1], path)
+    # One table for the variables of equal features.
+    features = features_of([[(0, 1), (1, 1)], [(0, 1), (1, 0)], [(2, 1)]])
+    network = markov_network(3, features, [1, 2, 3])
+    monkeypatch.setattr(uai, "MAX_CELLS", 6)
+    save_model(network, path)
+    assert load_model(path).n_vars == 3
+    monkeypatch.setattr(uai, "MAX_CELLS", 5)
+    with pytest.raises(InputError, match="the factors have more than 5 cells"):
+        load_model(path)
+    with pytest.raises(InputError, match="and 5 cells"):
+        save_model(network, path)
+
+
+def test_which_files_have_tables(tmp_path):
+    """A file is written only if both forms have tables of any numbers of states, or names."""
+    path = tmp_path / "a.UAI"
+    path.write_text("BAYES 1 3 1 1 0 3 .5 .25 .25")
+    assert convert_tables(path, tmp_path / "b.BIF")
+    assert convert_tables(tmp_path / "b.BIF", tmp_path / "c.bif")
+    assert convert_tables(tmp_path / "b.BIF", tmp_path / "d.uai")
+    for source, target in (("a.UAI", "e.uai"), ("a.UAI", "e.npz"), ("a.npz", "e.bif")):
+        assert not convert_tables(tmp_path / source, tmp_path / target)
+    assert not list(tmp_path.glob("e.*"))
+    assert (tmp_path / "b.BIF").read_bytes() == (tmp_path / "c.bif").read_bytes()
