@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mnlearn.report.statistics import friedman, geometric_mean, holm, wilcoxon
+from mnlearn.report.statistics import Comparison, friedman, geometric_mean, holm, wilcoxon
 from mnlearn.study.published import Source, lookup, paired
 
 
@@ -62,11 +62,21 @@ def test_zero_differences_are_ties_and_leave_the_test():
     comparison = wilcoxon([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1.0])
     assert (comparison.wins, comparison.ties, comparison.losses) == (3, 1, 0)
     assert comparison.p == pytest.approx(2 / 8)
-    assert wilcoxon([1.0, 2.0], [1.0, 2.0]).p == 1.0
+    assert wilcoxon([1.0, 2.0], [1.0, 2.0]) == Comparison(0, 2, 0, 1.0, True)
+    # Both sides have the same rank sum, which counts from both ends.
+    assert wilcoxon([1.0, -1.0], [0.0, 0.0]) == Comparison(1, 0, 1, 1.0, True)
 
 
 def test_decimal_noise_makes_no_difference():
     assert wilcoxon([0.1 + 0.2], [0.3]).ties == 1
+    assert wilcoxon([4e-10, 6e-10], [0.0, 0.0]).ties == 1
+    assert friedman([[0.0, 4e-10, 1.0]] * 2).mean.tolist() == [2.5, 2.5, 1.0]
+
+
+def test_how_many_pairs_are_exact():
+    a = np.arange(1.0, 202.0)
+    assert wilcoxon(a[:200], np.zeros(200)).exact
+    assert not wilcoxon(a, np.zeros(201)).exact
 
 
 def test_many_pairs_use_the_normal_approximation():
@@ -77,7 +87,7 @@ def test_many_pairs_use_the_normal_approximation():
     assert comparison.p == pytest.approx(stats.wilcoxon(a).pvalue, rel=1e-6)
 
 
-@pytest.mark.parametrize(("a", "b"), [([1.0], [1.0, 2.0]), ([np.nan], [1.0])])
+@pytest.mark.parametrize(("a", "b"), [([1.0], [1.0, 2.0]), ([np.nan], [1.0]), ([[1.0]], [[2.0]])])
 def test_what_cannot_be_compared_is_refused(a, b):
     with pytest.raises(ValueError, match="paired values"):
         wilcoxon(a, b)
@@ -90,8 +100,9 @@ def test_holm():
 
 def test_geometric_mean(published):
     assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
-    with pytest.raises(ValueError, match="positive"):
-        geometric_mean([1.0, 0.0])
+    for none in ([1.0, 0.0], []):
+        with pytest.raises(ValueError, match="positive"):
+            geometric_mean(none)
     speedups = lookup(published, Source("dn2mn_tree", "speedup", study="dn2mn", table="5"))
     printed = speedups.pop("geometric_mean")
     ours = geometric_mean([number.value for number in speedups.values()])
@@ -122,7 +133,9 @@ def test_friedman_of_equal_methods():
     assert ranked.p == 1.0
 
 
-@pytest.mark.parametrize("values", [np.ones((5, 2)), np.ones((1, 3)), np.full((4, 3), np.nan)])
+@pytest.mark.parametrize(
+    "values", [np.ones((5, 2)), np.ones((1, 3)), np.full((4, 3), np.nan), np.ones(3)]
+)
 def test_what_cannot_be_ranked_is_refused(values):
     with pytest.raises(ValueError, match=r"methods|finite"):
         friedman(values)

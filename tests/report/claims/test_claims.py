@@ -110,6 +110,26 @@ def test_a_claim_names_the_numbers_that_are_not_in_the_scores(published):
     found = outcome(published, PAIRS, **{**WINS, "b": [source("c"), B, source("d")]})
     assert (found.verdict, found.ours) == (UNKNOWN, "")
     assert found.reason == "not in the scores: cmll of c, cmll of d"
+    # Published numbers are not in our scores; what is absent twice is named once.
+    entry = {**WINS, "a": [source("c"), source("c")], "b": TABLE2["l1"]}
+    assert outcome(published, PAIRS, **entry).reason == "not in the scores: cmll of c"
+
+
+def test_a_claim_that_lacks_its_first_dataset(published):
+    found = outcome(published, PAIRS, **WINS, datasets=["plants", *THREE])
+    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "1 of 3", 3)
+    assert found.reason == "3 of 4 datasets scored; missing: plants"
+
+
+@pytest.mark.parametrize(("number", "shown"), [(1, "1 of 3"), ("most", "most"), (0, "0 of 3")])
+def test_published_counts_are_of_all_datasets(published, number, shown):
+    assert claim(published, PAIRS, **{**WINS, "published": number}).published == shown
+
+
+def test_published_numbers_that_are_no_counts(published):
+    entry = {"kind": "value", "a": A, "dataset": "kdd", "published": 2.5, "note": "So."}
+    found = claim(published, PAIRS, **entry)
+    assert (found.id, found.published, found.note, found.is_setup) == (1, "2.5", "So.", False)
 
 
 @pytest.mark.parametrize(
@@ -157,6 +177,14 @@ def test_the_rule_of_a_claim_shows_its_tolerance_and_options(published):
     assert brief(**{**WINS, "published": 3}) == "number of datasets, exact"
     assert brief(**{**WINS, "published": "most"}) == "number of datasets, `most` is more than half"
     assert brief(**WINS, direction="fewer") == "number of datasets, ±1; fewer is stronger"
+    assert brief(**WINS, direction="neither") == "number of datasets, ±1; no direction"
+    assert brief(**{**WINS, "published": 0}) == "number of datasets, exact"
+    entry = {"kind": "near", "published": 1, "a": A, "b": B, "bound": 0.01}
+    assert brief(**entry) == "number of datasets, ±1; bound 0.01 nats per variable"
+    entry = {"kind": "beyond", "published": 1, "a": A, "b": B, "c": B, "bound": 2}
+    assert brief(**entry) == "number of datasets, ±1; factor 2"
+    entry = {"kind": "between_powers", "published": 1, "a": A, "b": A, "low": 0, "high": 2}
+    assert brief(**entry) == "number of datasets, ±1; powers 0 to 2"
     columns = [{"name": "a", **A}, {"name": "b", **B}]
     entry = {"kind": "best_of", "published": 1, "columns": columns, "best": ["a"], "ties": True}
     assert brief(**entry) == "number of datasets, ±1; ties count"

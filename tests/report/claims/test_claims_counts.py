@@ -3,15 +3,19 @@
 import pytest
 
 from claim_cases import THREE, outcome, scores_of, scores_on, source
+from mnlearn.report.claims.counts import DIRECTIONS, collect_rows
 from mnlearn.report.claims.verdicts import (
     CONTRADICTED,
+    LEGEND,
     MORE,
     REPRODUCED,
     SMALLER,
     UNKNOWN,
+    WORDS,
     count_verdict,
 )
 from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.published import Number
 
 A, B, C = source("a"), source("b"), source("c")
 ALL = list(load_registry())
@@ -40,6 +44,7 @@ def verdict(printed, scores, /, **entry):
         (20, 20, "more", REPRODUCED),
         (1, 0, "fewer", SMALLER),
         (0, 0, "fewer", REPRODUCED),
+        (2, 1, "more", REPRODUCED),
     ],
 )
 def test_counts_of_20_datasets(count, published, direction, expected):
@@ -121,9 +126,10 @@ def test_best_of(published):
     assert outcome(published, scores, best=["x"], ties=True, **entry).ours == "2 of 3"
     assert outcome(published, scores, best=["x", "y"], **entry).ours == "3 of 3"
     assert outcome(published, scores, best=["z"], lower=True, **entry).ours == "3 of 3"
+    assert outcome(published, scores, best=["x", "y", "z"], **entry).ours == "3 of 3"
 
 
-@pytest.mark.parametrize(("bound", "count"), [(0.029, 1), (0.03, 2), (0.032, 3)])
+@pytest.mark.parametrize(("bound", "count"), [(0.029, 1), (0.03, 2), (0.03125, 2), (0.032, 3)])
 def test_near(published, bound, count):
     # 0.5 over the 16 variables of NLTCS, 0.5 over the 17 of MSNBC, and 0.
     scores = scores_on(a=[-1.0, -2.0, -3.0], b=[-1.5, -1.5, -3.0])
@@ -131,6 +137,8 @@ def test_near(published, bound, count):
     assert outcome(published, scores, **entry).ours == f"{count} of 3"
     waiting = outcome(published, scores, datasets=["nltcs", "plants"], **entry)
     assert waiting.verdict == UNKNOWN
+    other = outcome(published, scores_on(["x"], a=[1.0], b=[1.0]), datasets=["x"], **entry)
+    assert (other.verdict, other.reason) == (UNKNOWN, "none of 1 datasets is scored")
 
 
 @pytest.mark.parametrize(
@@ -141,6 +149,10 @@ def test_near(published, bound, count):
         (0.05, "apart", 2),
         (0.05, "similar", 1),
         (0.5, "similar", 3),
+        # 10 per cent is not less than 10 per cent.
+        (0.1, "above", 1),
+        (0.1, "apart", 2),
+        (0.1, "similar", 3),
     ],
 )
 def test_margin(published, bound, relation, count):
@@ -173,3 +185,79 @@ def test_cells(published):
     found = outcome(published, scores, pairs=[["y", "x"], ["z", "y"]], **entry)
     assert (found.verdict, found.ours) == (CONTRADICTED, "2 of 6")
     assert verdict(published, scores, pairs=[["x", "w"]], **entry) == UNKNOWN
+
+
+def test_cells_that_wait(published):
+    scores = scores_of({
+        ("a", "x"): dict(zip(THREE, (1, 2, 3), strict=True)),
+        ("a", "y"): dict(zip(THREE, (0, 3, 4), strict=True)),
+        ("a", "w"): {"msnbc": 1},
+    })  # fmt: skip
+    entry = {"kind": "cells", "published": 3, "method": "a", "quantity": "cmll"}
+    found = outcome(published, scores, pairs=[["x", "y"], ["x", "w"]], **entry)
+    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "2 of 4", 1)
+    assert found.reason == "1 of 3 datasets scored; missing: nltcs, kdd"
+    found = outcome(published, scores, pairs=[["x", "y"], ["y", "x"]], **entry)
+    assert (found.ours, found.difference, found.n_datasets) == ("3 of 6", "+0", 3)
+
+
+def test_the_words_of_verdicts_and_counts():
+    assert list(LEGEND) == [
+        "reproduced",
+        "holds more strongly",
+        "holds here, smaller effect",
+        "contradicted",
+        "faster here",
+        "set-up",
+        "cannot be checked",
+    ]
+    assert WORDS == {
+        "some": "at least one",
+        "often": "at least a third",
+        "most": "more than half",
+        "all": "every one",
+        "not all": "not every one",
+    }
+
+
+def test_every_direction_is_accepted(published):
+    scores = scores_on(a=[3.0, 2.0, 1.0], b=[1.0, 1.0, 3.0])
+    entry = {"kind": "wins", "published": 2, "a": A, "b": B}
+    assert DIRECTIONS == ("more", "fewer", "neither")
+    for direction in DIRECTIONS:
+        assert verdict(published, scores, direction=direction, **entry) == REPRODUCED
+
+
+def test_values_are_rounded_to_the_fewest_decimals_that_are_printed():
+    first = {"x": Number(0.12345, decimals=4), "z": Number(1 / 3), "y": Number(0.12345, decimals=2)}
+    other = {"z": Number(2 / 3), "y": Number(0.98765)}
+    rows, missing = collect_rows([first, other], ["x", "z", "y"])
+    assert rows == [[0.333333333333, 0.666666666667], [0.12, 0.99]]
+    assert missing == ["x"]
+
+
+# Entries, values of a on 8 and on 5 of 13 datasets, and of b. 8 is more than chance gives.
+EIGHT = {
+    "near": ({"b": B, "bound": 1}, 0.0, 1e6, 0.0),
+    "margin": ({"b": B, "bound": 1}, 2.0, 1.0, 1.0),
+    "beyond": ({"b": B, "c": B, "bound": 1}, 0.0, -1.0, 1.0),
+    "inside": ({"low": 1, "high": 2}, 1.0, 9.0, 1.0),
+    "between_powers": ({"b": B, "low": 1, "high": 2}, 1.0, 9.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", EIGHT)
+def test_half_of_the_datasets_are_what_chance_gives(published, kind):
+    options, true, untrue, b = EIGHT[kind]
+    entry = {"kind": kind, "published": 12, "datasets": ALL[:13], "a": A, **options}
+    scores = scores_on(ALL[:13], a=[true] * 8 + [untrue] * 5, b=[b] * 13)
+    found = outcome(published, scores, **entry)
+    assert (found.verdict, found.ours, found.difference) == (SMALLER, "8 of 13", "-4")
+
+
+def test_half_of_the_cells_are_what_chance_gives(published):
+    values = {"x": [1.0] * 8 + [0.0] * 5, "y": [0.5] * 13}
+    scores = scores_of({("a", v): dict(zip(ALL[:13], n, strict=True)) for v, n in values.items()})
+    entry = {"kind": "cells", "published": 12, "method": "a", "quantity": "cmll"}
+    found = outcome(published, scores, pairs=[["x", "y"]], datasets=ALL[:13], **entry)
+    assert (found.verdict, found.ours) == (SMALLER, "8 of 13")

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from claim_cases import THREE, claim, outcome, scores_of, scores_on, source
-from mnlearn.report.claims import significance
+from mnlearn.report.claims import significance, values
 from mnlearn.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
@@ -38,6 +39,8 @@ def verdict(printed, scores, /, **entry):
         (0.4, 0.5, MORE),
         (0.6, 0.5, SMALLER),
         (1.1, 0.5, CONTRADICTED),
+        (1.9, 1.5, MORE),
+        (1.2, 1.0, CONTRADICTED),
     ],
 )
 def test_ratios(ours, published, expected):
@@ -70,7 +73,7 @@ def test_a_ratio_to_nothing_is_not_judged(published, kind):
     ("speedup", "expected"),
     [
         (1101, MORE),
-        (1099, REPRODUCED),
+        (1100, REPRODUCED),
         (9.1, REPRODUCED),
         (9.0, REPRODUCED),
         (8.9, SMALLER),
@@ -94,6 +97,7 @@ def test_orders_of_magnitude(published, speedup, expected):
         ([7.9, 50, 100], SMALLER),
         ([10, 50, 79], SMALLER),
         ([1.1, 50, 200], SMALLER),
+        ([1.0, 50, 200], CONTRADICTED),
         ([0.9, 50, 100], CONTRADICTED),
     ],
 )
@@ -106,7 +110,7 @@ def test_ranges_of_speedups(published, speedups, expected):
 
 @pytest.mark.parametrize(
     ("share", "expected"),
-    [(0.93, MORE), (0.89, REPRODUCED), (0.87, SMALLER), (0.51, SMALLER), (0.49, CONTRADICTED)],
+    [(0.93, MORE), (0.89, REPRODUCED), (0.87, SMALLER), (0.51, SMALLER), (0.5, CONTRADICTED)],
 )
 def test_shares(published, share, expected):
     scores = scores_on(a=[share] * 3, b=[1.0] * 3, c=[1 - share] * 3)
@@ -123,6 +127,7 @@ def test_shares(published, share, expected):
         ([1, 2, 3], SMALLER),
         ([1, 5, 4], CONTRADICTED),
         ([4, 2, 1], CONTRADICTED),
+        ([0, 2, 4], CONTRADICTED),
     ],
 )
 def test_trends(published, means, expected):
@@ -146,17 +151,71 @@ def test_orders_of_means(published):
     assert verdict(published, scores, high=[A, C], low=[B], **entry) == CONTRADICTED
     more = scores_on(a=[4.0] * 3, b=[2.0] * 3, c=[1.0] * 3, d=[3.0] * 3)
     mixed = {"high": [A, B], "low": [C, source("d")]}
-    assert verdict(published, more, **mixed, **entry) == SMALLER
+    found = outcome(published, more, **mixed, **entry)
+    assert (found.verdict, found.ours, found.n_datasets) == (
+        SMALLER,
+        "4.00, 2.00 against 1.00, 3.00",
+        3,
+    )
+    assert outcome(published, more, high=[A], low=[C], **entry).ours == "4.00 above 1.00"
+    # Equal means are not in order.
+    assert verdict(published, more, high=[A], low=[A], **entry) == CONTRADICTED
+    waiting = outcome(published, more, high=[A], low=[C], datasets=[*THREE, "plants"], **entry)
+    assert (waiting.verdict, waiting.ours) == (UNKNOWN, "4.00 above 1.00")
 
 
 @pytest.mark.parametrize(
-    ("ours", "expected"), [(10.09, REPRODUCED), (10.11, CONTRADICTED), (9.89, CONTRADICTED)]
+    ("ours", "expected", "difference"),
+    [(101.0, REPRODUCED, "+1"), (101.1, CONTRADICTED, "+1.1"), (98.9, CONTRADICTED, "-1.1")],
 )
-def test_values(published, ours, expected):
-    scores = scores_on(a=[ours, 0.0, 0.0])
-    entry = {"kind": "value", "a": A, "published": 10}
-    assert verdict(published, scores, dataset="nltcs", **entry) == expected
-    assert verdict(published, scores, dataset="plants", **entry) == UNKNOWN
+def test_values(published, ours, expected, difference):
+    entry = {"kind": "value", "a": A, "published": 100, "dataset": "nltcs"}
+    found = outcome(published, scores_on(a=[ours, 0.0, 0.0]), **entry)
+    assert (found.verdict, found.n_datasets) == (expected, 1)
+    assert float(found.difference) == float(difference)
+
+
+@pytest.mark.parametrize("kind", ["value", "exceeds", "seconds"])
+def test_a_value_that_is_not_scored(published, kind):
+    entry = {"kind": kind, "a": A, "published": 100, "dataset": "plants"}
+    if kind == "exceeds":
+        entry["limit"] = "title"
+    found = outcome(published, scores_on(a=[1.0] * 3), **entry)
+    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "", 0)
+    assert found.reason == "none of 1 datasets is scored"
+
+
+@pytest.mark.parametrize(
+    ("kind", "theirs"),
+    [("ratio", 2), ("orders", "1 to 2"), ("speedup_range", "1 to 2"), ("share", 1)],
+)
+def test_ratios_that_are_not_scored(published, kind, theirs):
+    entry = {"kind": kind, "a": A, "b": B, "published": theirs}
+    found = outcome(published, scores_on(a=[1.0] * 3, b=[1.0] * 3), datasets=["x", "y"], **entry)
+    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "", 0)
+    assert found.reason == "none of 2 datasets is scored"
+
+
+def test_the_usual_mean_is_arithmetic(published):
+    names = ["nltcs", "msnbc"]
+    scores = scores_on(names, a=[1.0, 16.0], b=[10.0, 2.0])
+    found = outcome(published, scores, kind="ratio", a=A, b=B, published=4, datasets=names)
+    assert (found.ours, float(found.difference), found.n_datasets) == ("4.05", 0.05, 2)
+
+
+def test_a_share_at_the_tolerance(published):
+    scores = scores_on(a=[0.02] * 3, b=[1.0] * 3)
+    assert verdict(published, scores, kind="share", a=A, b=B, published=0) == REPRODUCED
+
+
+def test_a_rank_correlation_at_the_threshold(published, monkeypatch):
+    a, b = [3.0, 2.0, 1.0, 4.0], [1.0, 2.0, 3.0, 4.0]
+    monkeypatch.setattr(values, "WEAK_CORRELATION", float(stats.spearmanr(a, b).statistic))
+    entry = {"kind": "correlation", "published": "more", "a": A, "b": B, "datasets": ALL[:4]}
+    assert verdict(published, scores_on(ALL[:4], a=a, b=b), **entry) == REPRODUCED
+    for one, other in ((a, [1.0] * 4), ([1.0] * 4, b)):
+        found = outcome(published, scores_on(ALL[:4], a=one, b=other), **entry)
+        assert (found.verdict, found.ours) == (CONTRADICTED, "constant")
 
 
 @pytest.mark.parametrize(
@@ -168,10 +227,11 @@ def test_bounds(published, ours, expected):
     entry = {"kind": "exceeds", "a": A, "published": 100, "dataset": "kdd"}
     entry |= {"limit": "methods.a.grid.size", "content": content}
     scores = scores_on(["kdd"], a=[float(ours)])
-    assert verdict(published, scores, **entry) == expected
+    found = outcome(published, scores, **entry)
+    assert (found.verdict, found.n_datasets) == (expected, 1)
 
 
-@pytest.mark.parametrize(("ours", "expected"), [(99.1, UNKNOWN), (98.9, CONTRADICTED)])
+@pytest.mark.parametrize(("ours", "expected"), [(99.0, UNKNOWN), (98.9, CONTRADICTED)])
 def test_a_bound_that_our_limit_excludes_is_not_judged(published, ours, expected):
     content = {"methods": {"a": {"grid": {"size": [10, 100]}}}}
     entry = {"kind": "exceeds", "a": A, "published": 100, "dataset": "kdd"}
@@ -179,6 +239,7 @@ def test_a_bound_that_our_limit_excludes_is_not_judged(published, ours, expected
     found = outcome(published, scores_on(["kdd"], a=[ours]), **entry)
     assert found.verdict == expected
     assert found.reason == ("our limit of 100 ended the growth" if expected == UNKNOWN else "")
+    assert found.n_datasets == 1
 
 
 @pytest.mark.parametrize(
@@ -186,7 +247,10 @@ def test_a_bound_that_our_limit_excludes_is_not_judged(published, ours, expected
 )
 def test_absolute_times(published, ours, expected):
     entry = {"kind": "seconds", "a": A, "published": 100, "dataset": "kdd"}
-    assert verdict(published, scores_on(["kdd"], a=[float(ours)]), **entry) == expected
+    found = outcome(published, scores_on(["kdd"], a=[float(ours)]), **entry)
+    assert (found.verdict, found.n_datasets) == (expected, 1)
+    assert found.difference[0] == ("-" if ours < 100 else "+")
+    assert float(found.difference) == ours - 100
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(2.9, REPRODUCED), (3, FASTER)])
@@ -278,6 +342,24 @@ def test_wilcoxon(published, n_losses, printed, expected):
 def test_the_limits_of_p_values_are_inside(p, expected):
     assert significance._verdict(p, favours=True, published=0.05, is_bound=False) == expected
     assert significance._verdict(p, favours=False, published=0.05, is_bound=False) == CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("p", "theirs", "is_bound", "expected"),
+    [
+        (0.05, None, False, CONTRADICTED),
+        (0.01, 0.01, True, SMALLER),
+        # A factor of 10 is inside, on both sides.
+        (0.005, 0.05, False, REPRODUCED),
+        (0.05, 0.005, False, REPRODUCED),
+    ],
+)
+def test_the_limits_of_published_p_values(p, theirs, is_bound, expected):
+    assert significance._verdict(p, True, theirs, is_bound) == expected
+
+
+def test_differences_below_the_ninth_decimal_have_no_rank():
+    assert significance.rank_sums(np.array([4e-10, 1.0, -2.0])) == (1.0, 2.0)
 
 
 @pytest.mark.parametrize(

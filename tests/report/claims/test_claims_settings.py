@@ -38,6 +38,7 @@ SETTINGS = {
         ("cmll.groups", 4, ""),
         ("cmll.groups", 5, "deviates: ours 4"),
         ("cmll.burn_in", 4, "deviates: the study does not set cmll.burn_in"),
+        ("cmll.groups.x", 4, "deviates: the study does not set cmll.groups.x"),
     ],
 )
 def test_settings_of_the_study_and_published_ones(published, path, published_text, reason):
@@ -60,6 +61,9 @@ def test_numbers_of_setups(published, number, reason):
     paths = ["methods.a.grid.sd", "methods.a.grid.k"]
     entry = {"kind": "setups", "published": number, "paths": paths, "content": SETTINGS}
     assert outcome(published, **entry).reason == reason
+    missing = outcome(published, **{**entry, "paths": ["cmll.groups", "cmll.x"]})
+    assert (missing.verdict, missing.ours) == (SETUP, "")
+    assert missing.reason == "deviates: the study does not set cmll.x"
 
 
 @pytest.mark.parametrize(
@@ -68,14 +72,16 @@ def test_numbers_of_setups(published, number, reason):
 def test_settings_that_models_recorded(published, values, reason):
     entry = {"kind": "recorded", "published": 1, "a": A}
     found = outcome(published, scores_on(a=values), **entry)
-    assert (found.verdict, found.reason) == (SETUP, reason)
+    assert (found.verdict, found.reason, found.n_datasets) == (SETUP, reason, 3)
+    waiting = outcome(published, scores_on(a=values), datasets=[*THREE, "x"], **entry)
+    assert (waiting.verdict, waiting.ours) == (UNKNOWN, found.ours)
 
 
 def test_variants_that_are_compared(published):
     scores = scores_of({(m, v): dict.fromkeys(THREE, 1.0) for m in "ab" for v in "xy"})
     entry = {"kind": "compared", "methods": ["a", "b"], "quantity": "cmll"}
     found = outcome(published, scores, published=2, variants=["x", "y"], **entry)
-    assert (found.verdict, found.reason) == (SETUP, "")
+    assert (found.verdict, found.reason, found.n_datasets) == (SETUP, "", 3)
     found = outcome(published, scores, published=3, variants=["x", "y"], **entry)
     assert found.reason == "deviates: ours 2 of 2"
     found = outcome(published, scores, published=3, variants=["x", "y", "z"], **entry)
@@ -111,5 +117,9 @@ def test_sources_of_several_variants(published):
     assert outcome(published, scores, a={**base, "variants": ["x", "y", "z"]}, **entry).ours == "3"
     assert outcome(published, scores, a={**base, "without": ["z"]}, **entry).ours == "2"
     assert outcome(published, scores, a={**base, "without": []}, **entry).ours == "6"
+    less = outcome(published, scores, a={**base, "variants": ["x", "y"]}, **entry)
+    assert (less.ours, less.difference) == ("1.5", "+1.50")
+    none = outcome(published, scores, **{**entry, "published": 2}, a={**base, "variant": "y"})
+    assert none.difference == "+0"
     waiting = outcome(published, scores, a={**base, "variants": ["x", "w"]}, **entry)
     assert waiting.verdict == UNKNOWN

@@ -1,0 +1,86 @@
+"""Claims as text for readers and as rows for programs, word for word."""
+
+from mnlearn.report.claims.rendering import Claim, count_verdicts, to_csv, to_text
+from mnlearn.report.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN, Outcome
+
+RESULT = Claim(
+    1, "wins", "a beats b.", "8 of 20", Outcome(REPRODUCED, "9 of 20", "+1", n_datasets=20),
+    "a count, ±1", "number of datasets", "the rule", note="A remark.",
+)  # fmt: skip
+CELLS = Claim(
+    2, "cells", "x, y.", "most", Outcome(UNKNOWN, reason="none"), "cells", "number of cells",
+    "the rule", note="A remark.",
+)  # fmt: skip
+AGAIN = Claim(
+    1, "wins", "b beats c.", "2 of 20", Outcome(CONTRADICTED, "9 of 20", "+7", n_datasets=20),
+    "a count, ±1", "number of datasets", "the rule", note="A remark.",
+)  # fmt: skip
+FOLLOWED = Claim(
+    3, "setting", "sd is 1.", "1", Outcome(SETUP, "1"), "setting", "setting", "another rule",
+    is_setup=True,
+)  # fmt: skip
+
+
+def test_the_text_for_readers():
+    assert (
+        to_text("T", [RESULT, CELLS, AGAIN, FOLLOWED])
+        == f"""\
+# Claims: T
+
+3 results: 1 *reproduced*; 1 *contradicted*; 1 *cannot be checked*.
+
+1 set-up claims, which are not results: 1 followed.
+
+## Results
+
+|  id | claim      | published | ours    | difference | rule        | verdict                  |
+| --: | ---------- | --------- | ------- | ---------- | ----------- | ------------------------ |
+|   1 | a beats b. | 8 of 20   | 9 of 20 | +1         | a count, ±1 | reproduced               |
+|   2 | x, y.      | most      | –       | –          | cells       | cannot be checked (none) |
+|   1 | b beats c. | 2 of 20   | 9 of 20 | +7         | a count, ±1 | contradicted             |
+
+## Set-up
+
+|  id | claim    | published | ours | difference | rule    | verdict |
+| --: | -------- | --------- | ---- | ---------- | ------- | ------- |
+|   3 | sd is 1. | 1         | 1    | –          | setting | set-up  |
+
+## Verdicts
+
+- **reproduced**: {LEGEND[REPRODUCED]}.
+- **contradicted**: {LEGEND[CONTRADICTED]}.
+- **set-up**: {LEGEND[SETUP]}.
+- **cannot be checked**: {LEGEND[UNKNOWN]}.
+
+## Rules
+
+The column `rule` names the rule of each claim. In full:
+
+- **number of datasets, number of cells**: the rule.
+- **setting**: another rule.
+
+## Remarks
+
+1. A remark.
+
+2. A remark.
+"""
+    )
+
+
+def test_parts_that_are_empty_are_left_out():
+    text = to_text("T", [FOLLOWED])
+    assert text.startswith("# Claims: T\n\n1 set-up claims, which are not results: 1 followed.\n\n")
+    assert "## Results" not in text
+    assert text.endswith("- **setting**: another rule.\n")
+    assert "## Set-up" not in to_text("T", [RESULT])
+    assert to_text("T", []) == "# Claims: T\n\nThis study states no claims.\n"
+    assert count_verdicts([]) == ""
+
+
+def test_the_rows_for_programs():
+    assert to_csv([RESULT, CELLS]) == (
+        "id,kind,statement,published,ours,verdict,difference,reason,n_datasets,rule,note\n"
+        '1,wins,a beats b.,8 of 20,9 of 20,reproduced,+1,,20,"a count, ±1",A remark.\n'
+        '2,cells,"x, y.",most,,cannot be checked,,none,,cells,A remark.\n'
+    )
