@@ -174,3 +174,65 @@ def test_table_that_expands_beyond_the_limit_is_refused(tmp_path):
     path = write(tmp_path / "a.csv.gz", gzip.compress(b"c\n" + b"a\n" * 1_000_000))
     with pytest.raises(InputError, match=r"kB expand to .* MB or more; expected at most 1 MB"):
         read_one_hot(path, limit=ExpansionLimit(max_bytes=10**6))
+
+
+@pytest.mark.parametrize("text", ["", "?", "NA", "n/a", "NaN", "null"])
+def test_texts_of_missing_cells(tmp_path, text):
+    path = write(tmp_path / "a.csv", f"a,b\nx,y\nz, {text} \n")
+    with pytest.raises(InputError) as caught:
+        read_one_hot(path)
+    assert str(caught.value) == (
+        f"{path}, line 3, column 'b': is missing ({text!r}); fill it in, leave the line out or "
+        "give missing values a name of their own."
+    )
+
+
+def test_as_many_categories_as_are_read(tmp_path):
+    path = write(tmp_path / "a.csv", "a\n" + "".join(f"{i}.5\n" for i in range(100)))
+    data, encoding = read_one_hot(path)
+    assert data.n_vars == 100
+    assert encoding["kind"] == "one-hot"
+    with pytest.raises(InputError) as caught:
+        find_encoding([path], 99)
+    assert str(caught.value) == (
+        f"{path}, column 'a': has 100 different values, more than 99; group them or leave it out."
+    )
+
+
+def test_values_that_a_file_lacks(tmp_path):
+    _, encoding = read_one_hot(write(tmp_path / "a.csv", "c,d\na,0\nb,0\nc,1\nd,1\n"))
+    other = write(tmp_path / "b.csv", "c,d\nd,0\nb,0\nb,0\n")
+    data = encode(other, encoding)
+    assert examples(data).tolist() == [[0, 0, 0, 1, 0], [0, 1, 0, 0, 0], [0, 1, 0, 0, 0]]
+
+
+def test_both_values_of_a_column_are_a_group_if_a_person_names_them(tmp_path):
+    path = write(tmp_path / "a.csv", "c\na\nb\n")
+    _, encoding = read_one_hot(path)
+    column = encoding["columns"][0] | {"variables": ["x", "y"], "indicated": ["b", "a"]}
+    data = encode(path, {"kind": "one-hot", "columns": [column]})
+    assert (data.names, data.groups) == (("x", "y"), ((0, 1),))
+
+
+def test_order_of_numbers_and_words(tmp_path):
+    for lines, ordered in (("10 9 1.0 1", ["1", "1.0", "9", "10"]), ("10 9 x", ["10", "9", "x"])):
+        path = write(tmp_path / "a.csv", "c\n" + lines.replace(" ", "\n") + "\n")
+        assert find_encoding([path])["columns"][0]["categories"] == ordered
+
+
+def test_an_encoding_whose_columns_are_none(tmp_path):
+    write_json(tmp_path / "a.json", {"kind": "one-hot", "columns": [[]]})
+    with pytest.raises(InputError, match=r"column 1: expected the keys column, categories, var"):
+        load_encoding(tmp_path / "a.json")
+    _, encoding = read_one_hot(write(tmp_path / "a.csv", "c,d\na,x\nb,y\n"))
+    encoding["columns"][1]["variables"] = []
+    write_json(tmp_path / "a.json", encoding)
+    with pytest.raises(InputError, match=r"a\.json, column 2: expected as many variables as ind"):
+        load_encoding(tmp_path / "a.json")
+
+
+def test_quotes_within_a_cell_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"a\.csv, line 3: is not CSV"):
+        read_one_hot(write(tmp_path / "a.csv", 'c\na\n"a"b\n'))
+    data, _ = read_one_hot(write(tmp_path / "a.csv", 'c, d\na, "x, y"\nb, z\n'))
+    assert data.names == ("c=b", "d=z")

@@ -65,6 +65,9 @@ def test_groups_that_are_none_are_refused(groups, message):
         ([0, -2, 0, 1, 1, 1, -1], "group_of: expected groups numbered by their first columns"),
         ([0, 1, 0, 2, 2, 2, -1], "group_of, group 2: expected two columns or more"),
         ([0, 0, -1, -1, -1, -1, -1], "row 1: expected exactly one 1 in the columns 1, 2"),
+        # Of two rows without a value, the first is named.
+        ([-1, -1, -1, 0, 0, -1, -1], "row 3: expected exactly one 1 in the columns 4, 5, .* none"),
+        ([[0, -1, 0, 1, 1, 1, -1]], "group_of: expected 7 whole numbers"),
     ],
 )
 def test_files_with_other_groups_are_refused(tmp_path, label, message):
@@ -87,7 +90,10 @@ def test_declared_groups():
         ("1-3,5", NAMES, "expected `names`, or ranges of columns such as 1-3,7-10; got '1-3,5'"),
         ("6-8", NAMES, "group 1: expected columns 1 to 7, got 8"),
         ("3-2", NAMES, "group 1: expected two columns or more"),
-        ("0-2", NAMES, "group 1: expected columns 1 to 7, got 0"),
+        ("0-2", NAMES, "^groups, group 1: expected columns 1 to 7, got 0"),
+        ("a-2", NAMES, "expected `names`, or ranges"),
+        ("1-b", NAMES, "expected `names`, or ranges"),
+        ("x" * 50, NAMES, f"got '{'x' * 40}'"),
     ):
         with pytest.raises(InputError, match=message):
             find_groups(text, 7, names)

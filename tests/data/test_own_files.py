@@ -1,14 +1,20 @@
 """A person's own files: three, or one to be split."""
 
+import gzip
+
 import numpy as np
 import pytest
 
-from made_data import examples, write
+from made_data import assert_same, examples, write
+from mnlearn.data.categories import find_encoding
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.own_files import load_local
+from mnlearn.data.reading import Reading
+from mnlearn.data.splits import split_examples
 from mnlearn.data.text import save_text
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
 
 
 def test_local_three_files(tmp_path):
@@ -60,3 +66,60 @@ def test_the_limit_of_expansion_holds_for_every_file(tmp_path):
         with pytest.raises(InputError, match=r"a\.csv\.gz: .* so it is\."):
             load_local(*paths, limit=limit)
     assert load_local(path, limit=ExpansionLimit(max_bytes=20_000))[0].n_vars == 20
+
+
+def test_the_usual_shares_and_seed(tmp_path):
+    matrix = np.random.default_rng(1).integers(0, 2, (100, 7))
+    save_text(merge_rows(matrix), path := tmp_path / "all.data")
+    parts = load_local(path)
+    assert [part.n_examples for part in parts] == [70, 10, 20]
+    rng = stream(0, "local", "split")
+    expected = split_examples(merge_rows(matrix), (0.7, 0.1, 0.2), rng)
+    for part, other in zip(parts, expected, strict=True):
+        assert_same(part, other)
+
+
+def test_what_is_wrong_with_a_split_names_the_file_or_the_shares(tmp_path):
+    path = write(tmp_path / "a.data", "2|0,1\n1,1\n")
+    with pytest.raises(InputError) as caught:
+        load_local(path)
+    assert str(caught.value) == (
+        f"{path}: weighted examples cannot be split at random; give three files instead."
+    )
+    path = write(tmp_path / "a.data", "0,1\n1,1\n")
+    with pytest.raises(InputError, match=r"^fractions: the test part of 2 examples would be empty"):
+        load_local(path)
+
+
+def test_files_are_read_like_the_first(tmp_path):
+    train = write(tmp_path / "train.csv", "a,b\n1,0\n2,1\n")
+    other = write(tmp_path / "other.csv", "a,b\n1,0\n1,1\n")
+    parts = load_local(train, other, other, reading=Reading(ones=("a=1",)))
+    assert [examples(part).tolist() for part in parts] == [
+        [[1, 0], [0, 1]],
+        *[[[1, 0], [1, 1]]] * 2,
+    ]
+
+
+def test_encoded_files_with_groups(tmp_path):
+    path = write(tmp_path / "a.csv", "c,d,e\nx,0,1\ny,1,0\nz,0,1\n")
+    encoding = find_encoding([path])
+    assert [p.groups for p in load_local(path, path, path, encoding=encoding)] == [((0, 1, 2),)] * 3
+    parts = load_local(path, path, path, encoding=encoding, groups="4-5")
+    assert [part.groups for part in parts] == [((3, 4),)] * 3
+    with pytest.raises(InputError, match=r"a\.csv, groups: expected `names`, or ranges"):
+        load_local(path, path, path, encoding=encoding, groups="4")
+    limit = ExpansionLimit(max_bytes=10)
+    packed = write(tmp_path / "a.csv.gz", gzip.compress(path.read_bytes()))
+    with pytest.raises(InputError, match="expand to"):
+        load_local(packed, packed, packed, encoding=encoding, limit=limit)
+
+
+def test_the_later_file_has_names(tmp_path):
+    bare, ab = write(tmp_path / "a.data", "0,1\n"), write(tmp_path / "ab.csv", "a,b\n0,1\n")
+    assert [part.names for part in load_local(bare, ab, bare)] == [("a", "b")] * 3
+    assert [part.names for part in load_local(bare, bare, bare)] == [None] * 3
+    ba = write(tmp_path / "ba.csv", "a,c\n0,1\n")
+    with pytest.raises(InputError) as caught:
+        load_local(bare, ab, ba)
+    assert str(caught.value) == f"{ba}: expected 'b' as column 2 as in {ab}, got 'c'."

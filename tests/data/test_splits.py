@@ -60,6 +60,8 @@ def test_split_is_decided_by_the_generator():
         ((0.5, 0.2, 0.2), "expected a sum of 1"),
         ((0.98, 0.01, 0.01), "the valid part of 20 examples would be empty"),
         ((float("nan"), 0.5, 0.5), "expected three numbers"),
+        ((1.0, 0.5, 0.5), "expected three numbers"),
+        ((0.4, 0.3, 0.300001), "expected a sum of 1, got 0.4 . 0.3 . 0.300001 = 1"),
     ],
 )
 def test_fractions_that_make_no_split_are_refused(fractions, message):
@@ -68,7 +70,9 @@ def test_fractions_that_make_no_split_are_refused(fractions, message):
 
 
 def test_fractions_may_round():
-    assert split_examples(numbered(30), (1 / 3, 1 / 3, 1 / 3), np.random.default_rng(0))
+    for fractions in ((1 / 3, 1 / 3, 1 / 3), (0.3333333333, 0.3333333333, 0.3333333333)):
+        parts = split_examples(numbered(30), fractions, np.random.default_rng(0))
+        assert [part.n_examples for part in parts] == [10, 10, 10]
 
 
 def test_weighted_examples_are_not_split():

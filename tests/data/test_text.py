@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from made_data import PLAIN, assert_same, examples, matrices, write
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
-from mnlearn.data.text import save_text
+from mnlearn.data.text import load_benchmark, parse_plain, save_text
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
@@ -97,6 +97,9 @@ def test_examples_without_weight_have_weight_one(tmp_path):
         ("a,\n0,1\n", "line 1, column 2: has no name"),
         ("\n0,1\n", "line 1: is empty"),
         ("0,1\n0," + "1" * 100 + "\n", "expected 0 or 1, got '" + "1" * 40 + "' and 60 more"),
+        ("0,1\n0," + "1" * 41 + "\n", "got '" + "1" * 40 + "' and 1 more characters."),
+        ("0,1\n0," + "1" * 40 + "\n", "expected 0 or 1, got '" + "1" * 40 + "'."),
+        ('a,b\n"0"1,1\n', "line 2: is not CSV"),
         ('0,1\n"' + "0" * 200_000 + '",1\n', "line 2: is not CSV: field larger than field limit"),
     ],
 )
@@ -207,3 +210,53 @@ def test_text_that_expands_beyond_the_limit_is_refused(tmp_path, suffix, pack):
         load_dataset(path, ExpansionLimit(max_ratio=10, free_bytes=1000))
     with pytest.raises(InputError, match=r"expand to .* or more; expected at most 1 MB"):
         load_dataset(path, ExpansionLimit(max_bytes=10**6))
+
+
+def test_plain_text_is_read_at_once():
+    assert parse_plain(b"0\n1\n").tolist() == [[0], [1]]
+    assert parse_plain(b"0,1\n1,1\n").tolist() == [[0, 1], [1, 1]]
+    assert parse_plain(b"0,1,1\n").tolist() == [[0, 1, 1]]
+    assert parse_plain(b"0,1,1,0\n" * 3).tolist() == [[0, 1, 1, 0]] * 3
+    for other in (
+        b"", b"\n", b"0,1", b"01\n01\n", b"0,1\n1\n", b"0,2\n", b"0;1\n", b"0,1,\n", b"0,1\r\n",
+        b"0,1\n1,0,1\n", b"0,1\n0,1;", b"0,1,0\n0,1\n0,",
+    ):  # fmt: skip
+        assert parse_plain(other) is None
+
+
+def test_benchmark_text_is_read_as_it_is(tmp_path):
+    data = load_benchmark(write(tmp_path / "a.data", PLAIN))
+    assert examples(data).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 1]]
+    data = load_benchmark(write(tmp_path / "a.data", "2|0,1\r\n1,1\n"))
+    assert (data.rows.tolist(), data.weight.tolist()) == ([[0, 1], [1, 1]], [2, 1])
+    with pytest.raises(InputError, match=r"a\.data, line 2, column 1: expected 0 or 1, got 'x'"):
+        load_benchmark(write(tmp_path / "a.data", "0,1\nx,1\n"))
+    with pytest.raises(InputError, match=r"a\.data\.gz: .* at most 1 kB"):
+        load_benchmark(
+            write(tmp_path / "a.data.gz", gzip.compress(PLAIN.encode() * 100)),
+            ExpansionLimit(max_bytes=1000),
+        )
+
+
+@pytest.mark.parametrize(
+    "names", [("0", "1"), ("a", "1.5"), ("a\nb", "c"), (" a", "b"), ("a|", "b")]
+)
+def test_names_that_would_be_read_as_something_else_are_not_written(tmp_path, names):
+    data = merge_rows(np.array([[0, 1], [1, 1]]), names=names)
+    with pytest.raises(InputError) as caught:
+        save_text(data, path := tmp_path / "a.csv")
+    assert str(caught.value) == f"{path}: the names of the variables cannot be written as a header."
+    assert not path.exists()
+
+
+def test_text_of_names_and_weights(tmp_path):
+    data = merge_rows(np.array([[1, 1], [0, 1]]), [0.1, 2.0], names=("a,b", 'c"'))
+    save_text(data, tmp_path / "a.csv")
+    text = '"a,b","c"""\n2|0,1\n0.10000000000000001|1,1\n'
+    assert (tmp_path / "a.csv").read_bytes().decode() == text
+
+
+def test_quoted_cells_behind_a_blank(tmp_path):
+    data = load_dataset(write(tmp_path / "a.csv", 'a, "b, c"\n0, "1"\n1, "1"\n0,0\n'))
+    assert data.names == ("a", "b, c")
+    assert examples(data).tolist() == [[0, 1], [1, 1], [0, 0]]
