@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 from conftest import random_data, random_dependency_network, random_features, random_network
+from made_models import log_prob_of, trees_of
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.models.markov_network import markov_network
@@ -260,3 +261,17 @@ def test_interactions_of_edges():
     for (u, v), interaction in found.items():
         expected = potential(u, v) - potential(u) - potential(v) + potential()
         assert interaction == pytest.approx(expected)
+
+
+def test_how_deep_trees_are_cut():
+    """A chain of 12 tests: nodes with up to 10 or 5 tests above them are kept."""
+    chain = log_prob_of(0.0)
+    for v in range(12, 0, -1):
+        chain = (v, log_prob_of(1.0), chain)
+    trees = trees_of([chain] + [log_prob_of(0.0)] * 12)
+    longest = {mode: int(tree_features(trees, mode).length.max()) for mode in FEATURE_MODES}
+    assert longest == {
+        "default": 13, "prune": 13, "prune-10": 11, "prune-5": 6, "nonzero": 13,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match=r"feature_mode: expected one of .* got 'prune-7'"):
+        tree_features(trees, "prune-7")

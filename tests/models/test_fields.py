@@ -7,7 +7,13 @@ import pytest
 
 from made_hidden_trees import random_hidden_tree
 from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals
+from mnlearn.models.circuit import (
+    ArithmeticCircuit,
+    circuit_arrays,
+    circuit_of_arrays,
+    product_of_marginals,
+    with_weight,
+)
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees
 from mnlearn.models.features import FeatureSet, features_of
 from mnlearn.models.markov_network import MarkovNetwork
@@ -92,3 +98,95 @@ def circuit(**changes):
 def test_what_does_not_fit_together_is_refused(build, sentence):
     with pytest.raises(InputError, match=sentence):
         build()
+
+
+HIDDEN = random_hidden_tree(0, n_vars=3, n_states=2)
+
+
+def hidden(**changes):
+    """A tree of hidden variables with single entries of its arrays changed."""
+    arrays = {}
+    for name, entries in changes.items():
+        arrays[name] = getattr(HIDDEN, name).copy()
+        for place, value in entries.items():
+            arrays[name][place] = value
+    return replace(HIDDEN, **arrays)
+
+
+def test_hidden_trees_may_be_rounded():
+    assert HIDDEN.root != 1
+    emission = {(0, 0): 1.0 + 0.9e-6, (0, 1): 0.0}
+    certain = hidden(emission=emission, transition={(1, 0): [1.0, 0.9e-6]})
+    assert certain.emission[0].tolist() == [1.0 + 0.9e-6, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("build", "sentence"),
+    [
+        (lambda: hidden(emission={(0, 0): 1.0 + 1.5e-6}), "emission: expected probabilities."),
+        (lambda: hidden(emission={(0, 0): -1e-9}), "emission: expected probabilities."),
+        (lambda: hidden(transition={(1, 0): [1.1, -0.1]}), "transition: expected probabilities."),
+        (
+            lambda: hidden(transition={(1, 0): [1.0, 1.5e-6]}),
+            "transition: expected rows that add up to 1.",
+        ),
+        (lambda: hidden(parent={1: -2}), "parent: expected variables 0 to 2 or -1."),
+        (lambda: hidden(parent={1: 3}), "parent: expected variables 0 to 2 or -1."),
+        (lambda: replace(HIDDEN, parent=[-1, -1, 0]), "parent: expected a tree with one root."),
+        (lambda: replace(HIDDEN, parent=[-1, 2, 1]), "parent: expected a tree with one root."),
+    ],
+)
+def test_hidden_trees_that_are_none(build, sentence):
+    with pytest.raises(InputError) as caught:
+        build()
+    assert str(caught.value) == f"hidden tree, {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("states", "sentence"),
+    [
+        ((("a", "b"),), "expected those of 2 variables, got 1."),
+        ((("a", "b"), ("a", "b", "c")), "expected two for each variable, got 3."),
+        ((("a", "b"), ("a", "a")), "two columns are called 'a'"),
+    ],
+)
+def test_names_of_values_are_checked(states, sentence):
+    with pytest.raises(InputError, match=f"^BayesianNetwork, states: {sentence}"):
+        BayesianNetwork(flat_trees(2), [0, 1], None, states)
+
+
+@pytest.mark.parametrize("n_vars", [63, 64, 65, 128, 129, 200])
+def test_circuits_of_more_variables_than_a_word_has_bits(n_vars):
+    whole = product_of_marginals(np.linspace(0.2, 0.8, n_vars))
+    whole.check()
+    assert whole.is_deterministic()
+    lacking = replace(whole, n_vars=n_vars + 1, features=None, child=np.where(
+        whole.child >= 2 * n_vars, whole.child + 2, whole.child))  # fmt: skip
+    with pytest.raises(InputError) as caught:
+        lacking.check()
+    assert str(caught.value) == f"circuit: variable {n_vars} is not below its root."
+    # The last sum has the same literal twice.
+    last = 2 * n_vars - 1
+    doubled = replace(whole, child=np.where(whole.child == last, last - 1, whole.child))
+    assert not doubled.is_deterministic()
+    # Its last product has one variable twice.
+    shared = replace(whole, child=np.where(whole.child == whole.n_nodes - 2, whole.n_nodes - 3,
+                                           whole.child))  # fmt: skip
+    if n_vars > 1:
+        with pytest.raises(InputError, match="is a product whose factors share one"):
+            shared.check()
+
+
+def test_circuits_of_arrays():
+    whole = product_of_marginals(np.array([0.25, 0.5]))
+    arrays = circuit_arrays(whole)
+    assert sorted(arrays) == ["child", "is_sum", "start", "weight"]
+    again = circuit_of_arrays(2, {**arrays, "more": np.zeros(1)})
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(getattr(again, name), array)
+    np.testing.assert_array_equal(with_weight(whole, [1, 2, 3, 4]).weight, [1.0, 2.0, 3.0, 4.0])
+
+
+def test_parameters_that_are_not_known_to_be_those_of_cpds():
+    with pytest.raises(InputError, match="are not known to be those of CPDs"):
+        product_of_marginals(np.array([0.5])).to_bayesian_network()
