@@ -1,6 +1,8 @@
 """Checkpoints that are damaged are ignored, and their steps repeated."""
 
 import json
+import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +120,29 @@ def test_searches_of_another_context_do_not_meet(tmp_path):
     other = Checkpoints(tmp_path, code="other")
     assert other.record(KEY, lambda: 5) == 5
     assert other.load(KEY) is None
+    keep(tmp_path / "more")
+    # Only the values of what a search depends on count, and not their order.
+    one, other = Checkpoints(tmp_path, a=1, b=2), Checkpoints(tmp_path, b=2, a=1)
+    assert one.record({"k": 1, "l": 2}, lambda: {"y": 1, "x": 2}) == {"y": 1, "x": 2}
+    assert other.record({"l": 2, "k": 1}, lambda: 0) == {"y": 1, "x": 2}
+
+
+def test_the_seconds_of_a_step_are_kept(tmp_path, monkeypatch):
+    clock = iter([100.0, 103.0])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    kept = Checkpoints(tmp_path, code="c")
+    for _ in range(2):
+        _, spent = kept.fit(KEY, lambda: Fitted(random_network(0), {"weights": 2.0}, {"n": 3}))
+        assert spent == 3.0
+
+
+def test_what_the_files_of_a_step_hold(tmp_path):
+    keep(tmp_path)
+    found = files(tmp_path)
+    assert all(re.fullmatch(rf"[0-9a-f]{{24}}{re.escape(end)}", found[end].name) for end in STEP_OF)
+    assert json.loads(found[".json"].read_text()).keys() == {"digest", "value"}
+    record = json.loads(found[".fit.json"].read_text())["value"]
+    assert record.keys() == {"digest", "details", "seconds", "spent"}
+    assert read_arrays(found[".state.npz"]).keys() == {"a", "b", "digest"}
+    names = [each.name[:24] for each in found.values()]
+    assert names.count(found[".npz"].name[:24]) == 3  # State has a key of its own.

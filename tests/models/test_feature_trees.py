@@ -16,9 +16,10 @@ from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.lem.growth import learn_feature_tree
 from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.models import feature_tree_network
 from mnlearn.models.feature_tree import feature_tree, merge_equal
 from mnlearn.models.feature_tree_circuit import circuit_of
-from mnlearn.models.feature_tree_network import leaf_features, network_of
+from mnlearn.models.feature_tree_network import _expand, leaf_features, network_of
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
@@ -208,6 +209,16 @@ def test_equal_subtrees_are_counted_once_when_merged():
         "depth": 3,
         "n_a_nodes_merged": 6,
     }
+
+
+def test_as_many_features_as_a_network_has(trees, monkeypatch):
+    tree = trees[0][0]
+    n_features = sum(1 for leaf in leaf_features(tree) for _ in _expand(tree.variables, leaf))
+    monkeypatch.setattr(feature_tree_network, "MAX_FEATURES", n_features)
+    assert network_of(tree).n_vars == tree.n_vars
+    monkeypatch.setattr(feature_tree_network, "MAX_FEATURES", n_features - 1)
+    with pytest.raises(InputError, match=f"feature tree: has more than {n_features - 1} features"):
+        network_of(tree)
 
 
 def test_groups_are_checked():

@@ -8,21 +8,28 @@ from numpy.testing import assert_allclose
 
 from conftest import random_data, random_dependency_network, random_network
 from made_hidden_trees import complete_joint, random_hidden_tree
+from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals
+from mnlearn.inference.score import Score, check_groups, score_of
 from mnlearn.inference.settings import Inference
+from mnlearn.inference.terms import HARD_WEIGHT
+from mnlearn.learning.lem.growth import learn_feature_tree
+from mnlearn.learning.lem.settings import LemSettings
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring import any_model, circuits, hidden_trees, networks
+from mnlearn.scoring import any_model, circuits, feature_trees, hidden_trees, networks
 
 EXACT = Inference("exact")
 MARKOV = random_network(0)
+FEATURE_TREE = learn_feature_tree(random_data(0), LemSettings(delta=0.01))
 KINDS = [
     pytest.param(networks, MARKOV, id="networks"),
     pytest.param(circuits, compile_network(MARKOV), id="circuits"),
     pytest.param(hidden_trees, random_hidden_tree(0, n_vars=6), id="hidden trees"),
+    pytest.param(feature_trees, FEATURE_TREE, id="feature trees"),
 ]
 
 
@@ -43,8 +50,10 @@ def test_data_and_groups_are_checked(scores, model):
     ):
         with pytest.raises(InputError, match="variable 1 is in two groups"):
             score([[0, 1], [1]])
-        with pytest.raises(InputError, match="6"):
-            score([[0, 6]])
+        for v in (-1, 6):
+            with pytest.raises(InputError) as caught:
+                score([[0, v]])
+            assert str(caught.value) == f"query groups: expected variables 0 to 5, got {v}."
 
 
 @pytest.mark.parametrize("score", ["ll", "cll"])
@@ -71,6 +80,7 @@ def test_which_likelihoods_are_exact():
     assert networks.has_exact_likelihood(random_dependency_network(0)) is False
     assert circuits.has_exact_likelihood(compile_network(MARKOV)) is True
     assert hidden_trees.has_exact_likelihood(random_hidden_tree(0)) is True
+    assert feature_trees.has_exact_likelihood(FEATURE_TREE) is True
 
 
 def test_networks_that_cannot_be_enumerated_are_compiled():
@@ -85,7 +95,10 @@ def test_networks_that_cannot_be_enumerated_are_compiled():
     def annealed(network, data):
         return any_model.annealed_ll(network, data, Annealing(), seed=0)
 
-    for score in (any_model.ll, any_model.marginal_ll, annealed):
+    def approximate(network, data):
+        return any_model.approximate_ll(network, data, Inference("bp"))
+
+    for score in (any_model.ll, any_model.marginal_ll, annealed, approximate):
         with pytest.raises(InputError, match="expected 21 variables"):
             score(network, random_data(0, n_vars=n_vars + 1))
 
@@ -139,7 +152,10 @@ def test_whether_inference_converged_is_known_of_approximations_only():
 def test_estimates_of_models_with_an_exact_likelihood_are_exact():
     data = random_data(0)
     bp = Inference("bp", iterations=100, tolerance=1e-6)
-    for _, model in KINDS[1].values, KINDS[2].values:
+    for _, model in (kind.values for kind in KINDS[1:]):
+        annealed = any_model.annealed_ll(model, data, Annealing(), seed=0)
+        assert_allclose(annealed.per_row, any_model.ll(model, data).per_row)
+        assert annealed.monte_carlo_error == 0
         found = any_model.approximate_ll(model, data, bp)
         assert_allclose(found.per_row, any_model.ll(model, data).per_row)
         assert found.converged is None
@@ -155,6 +171,42 @@ def test_estimates_of_models_with_an_exact_likelihood_are_exact():
     assert found.converged == 1.0
     field = Inference("meanfield", iterations=100, tolerance=1e-6)
     assert any_model.approximate_ll(tree, data, field).mean > exact + 1e-4
+
+
+def test_the_mean_of_a_score_and_its_error():
+    data = merge_rows([[0], [1]], [1.0, 3.0])
+    score = score_of(np.array([-1.0, -2.0]), data, 0.25)
+    assert (score.mean, score.monte_carlo_error) == (-1.75, 0.25)
+    assert score.standard_error == pytest.approx(np.std([-1, -2, -2, -2], ddof=1) / 2)
+    assert score_of(np.array([-1.0, -2.0]), data).monte_carlo_error == 0
+    assert Score(np.zeros(1), 0.0, 0.0).monte_carlo_error == 0
+    two = score_of(np.array([-1.0, -2.0]), merge_rows([[0], [1]]))
+    assert two.standard_error == pytest.approx(0.5)
+    assert score_of(np.array([-1.0, -2.0]), merge_rows([[0], [1]], [0.5, 0.5])).standard_error == 0
+
+
+def test_which_scores_are_those_of_forbidden_states():
+    near = np.array([-0.51, -0.49]) * HARD_WEIGHT
+    assert score_of(near, merge_rows([[0], [1]])).per_row.tolist() == [-np.inf, near[1]]
+
+
+def test_query_groups_of_all_variables():
+    check_groups([[0, 5], [3]], 6)
+    check_groups([], 6)
+
+
+def test_the_pll_of_a_hidden_tree_with_an_impossible_value():
+    tree = random_hidden_tree(3, n_vars=4, n_states=2)
+    emission = tree.emission.copy()
+    emission[1, 0] = 0.0
+    tree, data = dataclasses.replace(tree, emission=emission), random_data(3, n_vars=4)
+    joint = complete_joint(tree)[0].sum(axis=1).reshape((2,) * 4)
+    expected = [
+        sum(np.log(joint[tuple(x)] / joint[(*x[:v], slice(None), *x[v + 1 :])].sum())
+            for v in range(4))
+        for x in data.rows.tolist()
+    ]  # fmt: skip
+    assert_allclose(hidden_trees.pll(tree, data).per_row, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("n_batches", [1, 2, 5])

@@ -9,7 +9,8 @@ import oracles
 from libra_oracle import factor_text, factor_value, libra_factors
 from made_models import assert_equal_models, modest, states, written
 from mnlearn.models.io.formats import load_model, save_model
-from mnlearn.models.io.libra import read_dn, read_mn, write_dn
+from mnlearn.models.io.libra import read_dn, read_mn, target_trees, write_dn
+from mnlearn.runtime.errors import InputError
 
 
 @given(st.data())
@@ -235,6 +236,21 @@ def test_further_trees_and_wide_tables_become_features(tmp_path):
     assert network.features.length.tolist() == [23, 2, 2]
     assert network.weight.tolist() == [1.5, 1.0, 2.0]
     assert network.target.tolist() == [0, 0, 0]
+
+
+def test_as_many_parents_as_a_table_has(tmp_path, monkeypatch):
+    monkeypatch.setattr(target_trees, "MAX_TABLE_PARENTS", 2)
+    others = "v1 { }\nv2 { }\nv3 { }\n"
+    for rows, n_nodes in (("1 +v0_1 +v1_1 +v2_1", 7), ("1 +v0_1 +v1_1 +v2_1 +v3_0", 1)):
+        text = f"2,2,2,2\nDN {{\nv0 {{ table {{\n{rows}\n}} }}\n{others}}}\n"
+        network = read_dn(written(tmp_path, "a.dn", text))
+        assert len(network.trees.split_var) == n_nodes + 3
+        assert len(network.features) == (n_nodes == 1)
+    table = "v0 { table {\n1 +v0_1 +v1_1 +v2_1 +v3_0\n} }"
+    bare = "".join(f"v{v} {{ tree {{ (v{v}_0 0 0) }} }}\n" for v in (1, 2, 3))
+    path = written(tmp_path, "a.bn", f"2,2,2,2\nBN {{\n{table}\n{bare}}}\n")
+    with pytest.raises(InputError, match=r"a\.bn, line 3: expected a CPD that mentions v0 and has"):
+        load_model(path)
 
 
 def test_deep_trees(tmp_path):
