@@ -5,13 +5,15 @@ import pytest
 
 from conftest import random_data, random_dependency_network, random_network
 from made_hidden_trees import random_hidden_tree
+from made_models import log_prob_of, trees_of
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.dependency_network import flat_trees
+from mnlearn.models.dependency_network import flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,22 @@ def test_dependency_networks():
         "n_features": len(network.features),
         "n_edges": len(network.edges()),
     }
+
+
+def test_leaves_that_say_something():
+    """A tree that is one leaf of log-odds 0 says nothing; each leaf of a split counts."""
+    flat, other = log_prob_of(0.0), log_prob_of(1.0)
+    network = tree_network(trees_of([flat, other, (0, flat, (1, flat, other))]))
+    assert network.trees.n_informative_leaves == 1 + 3
+    assert network.describe() == {
+        "n_vars": 3, "n_leaves": 4, "deepest_leaf": 2, "n_features": 0, "n_edges": 2,
+    }  # fmt: skip
+    assert flat_trees(2).n_informative_leaves == 0
+
+
+@pytest.mark.parametrize("v", [-1, 2])
+def test_variables_of_features_have_to_exist(v):
+    assert markov_network(2, features_of([[(0, 1)], [(1, 1)]]), [1.0, 2.0]).n_vars == 2
+    with pytest.raises(InputError) as caught:
+        markov_network(2, features_of([[(0, 1)], [(v, 1)]]), [1.0, 2.0])
+    assert str(caught.value) == "features: expected variables 0 to 1."

@@ -12,6 +12,7 @@ from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.inference.queries import answer
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
+from mnlearn.models import junction_tree
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
@@ -160,6 +161,10 @@ def test_a_file_keeps_the_tree(tmp_path, tree):
     [
         ("parent", [-1, 0, 2, 0], "clique 2: expected a parent before it"),
         ("parent", [-1, 0, 1, -1], "clique 3: expected its parent to have all its variables"),
+        ("parent", [-1, 0, 1, -2], "clique 3: expected a parent before it"),
+        ("parent", [-1, 0, 1, 3], "clique 3: expected a parent before it"),
+        ("clique_var", [0, 0, 1, 2, 2, 3, 1, 4], "clique 0: expected its variables to ascend"),
+        ("clique_var", [-1, 1, 1, 2, 2, 3, 1, 4], "expected variables 0 to 4 in the cliques"),
         ("clique_var", [0, 1, 1, 2, 2, 3, 1, 3], "clique 3: expected its parent to have all"),
         ("clique_var", [0, 1, 1, 2, 2, 3, 0, 1], "clique 3: expected a variable of its own"),
         ("clique_var", [1, 0, 1, 2, 2, 3, 1, 4], "clique 0: expected its variables to ascend"),
@@ -190,6 +195,17 @@ def test_variables_in_no_clique_and_tables_without_bounds():
     n = 64
     with pytest.raises(InputError, match="more than 2,000,000 cells"):
         JunctionTree(grouped_variables(n), [0, n], np.arange(n), [-1], [0.0])
+
+
+def test_as_many_cells_as_a_tree_has(monkeypatch):
+    members = [(0, 1), (1, 2), (2, 3), (1, 4)]
+    tree = build(grouped_variables(5), members, [-1, 0, 1, 0], np.random.default_rng(0))
+    monkeypatch.setattr(junction_tree, "MAX_CELLS", 16)
+    assert replace(tree).table_start.tolist() == [0, 4, 8, 12, 16]
+    assert tree.describe()["treewidth"] == 1
+    monkeypatch.setattr(junction_tree, "MAX_CELLS", 15)
+    with pytest.raises(InputError, match="its tables have more than 15 cells"):
+        replace(tree)
 
 
 def test_from_the_command(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from conftest import random_data, random_dependency_network, random_network
 from made_hidden_trees import complete_joint, random_hidden_tree
 from mnlearn.data.dataset import merge_rows
+from mnlearn.data.incomplete import merge_incomplete
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals
@@ -17,10 +18,12 @@ from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import HARD_WEIGHT
 from mnlearn.learning.lem.growth import learn_feature_tree
 from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import any_model, circuits, feature_trees, hidden_trees, networks
+from oracles import all_states
 
 EXACT = Inference("exact")
 MARKOV = random_network(0)
@@ -171,6 +174,27 @@ def test_estimates_of_models_with_an_exact_likelihood_are_exact():
     assert found.converged == 1.0
     field = Inference("meanfield", iterations=100, tolerance=1e-6)
     assert any_model.approximate_ll(tree, data, field).mean > exact + 1e-4
+
+
+def test_rows_that_are_impossible_like_all_their_neighbours():
+    """Only 000 is possible; all that differs from 111 in one place is not."""
+    circuit = product_of_marginals(np.full(3, 0.5))
+    weight = np.tile([0.0, -np.inf], 3)
+    circuit = dataclasses.replace(circuit, weight=weight, features=None)
+    data = merge_rows([[0, 0, 0], [1, 1, 1], [0, 1, 0]])
+    assert circuits.pll(circuit, data).per_row.tolist() == [0.0, -np.inf, -np.inf]
+
+
+@pytest.mark.parametrize(("scores", "model"), KINDS)
+def test_the_likelihood_of_the_known_cells(scores, model):
+    rows = np.array([[1, 2, 0, 2, 1, 1], [0, 1, 1, 0, 1, 0]], np.uint8)
+    data = merge_incomplete(rows)
+    found = any_model.marginal_ll(model, data).per_row[data.row_of]
+    states = all_states(6)
+    log_p = any_model.ll(model, merge_rows(states)).per_row
+    for row, value in zip(rows, found, strict=True):
+        agree = ((states == row) | (row == 2)).all(axis=1)
+        assert value == pytest.approx(np.logaddexp.reduce(log_p[agree]), abs=1e-9)
 
 
 def test_the_mean_of_a_score_and_its_error():
