@@ -82,6 +82,9 @@ def test_other_names_are_variables(tmp_path, name):
                                           "--ones says which value counts as 1."),
         ("a,b\ninf,0\n0,1\n", {}, ", line 2, column 1: expected 0 or 1, got 'inf'; --ones says "
                                   "which value counts as 1."),
+        ("a,b\n1,0\n2|1,x\n", {}, ", line 3, column 1: expected 0 or 1, got '2|1'; --ones says "
+                                   "which value counts as 1."),
+        ("a,b\n2|1.0,0\n1,0\n", {}, ", line 2, column 1: expected 0 or 1, got '1.0'."),
         ("a,b\n1,0\n2,1\n", {}, ", column 'a': has 1 and 2, but 'b' has 0 and 1; --ones says which "
                                 "value counts as 1 in the first."),
         ("a,b\n1,1\n2,1\n", {}, ", column 'b': has only 1, which could be 0 or 1, because other "
@@ -167,6 +170,12 @@ def test_what_is_said_changes_how_files_are_read(said):
         ('"a;b";c\n1.0;0\n', [[1, 0]], ("a;b", "c")),
         (' "a, b", c\n1.0, 0\n', [[1, 0]], ("a, b", "c")),
         ("a,b\n1.0,0\n\n\n", [[1, 0]], ("a", "b")),
+        ("1.0,0\n", [[1, 0]], None),
+        ('a\t "b"\n1.0\t0\n', [[1, 0]], ("a", '"b"')),
+        ("x;y\n1,0;0,0\n", [[1, 0]], ("x", "y")),
+        ('"r";1.0;0\n"s";0;1\n', None, None),
+        ('"a";"b"\n"r";1.0;0\n"s";0;1\n', [[1, 0], [0, 1]], ("a", "b")),
+        ("a,b\n1,1.0,0\n1,0,0\n", None, None),
         ('a,b\n"1"0,0\n', None, None),
         ("a,b\n1.0,0\n1.0\n", None, None),
     ],
@@ -195,6 +204,12 @@ def test_sentences_on_missing_cells(tmp_path, content, sentence):
     with pytest.raises(InputError) as caught:
         load_dataset(path)
     assert str(caught.value) == sentence.format(path)
+
+
+def test_a_first_line_with_a_number_has_no_names(tmp_path):
+    found = read(tmp_path, "nan,1\n1.0,0\n")
+    assert values(found) == [[MISSING, 1], [1, 0]]
+    assert found.data.names is None
 
 
 def test_a_missing_cell_of_a_column_without_a_name(tmp_path):
