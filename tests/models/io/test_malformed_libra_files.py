@@ -78,6 +78,15 @@ MALFORMED_MN = {
              "expected a feature, features, table, tree or }, got 'foo'"),
     "foreign blank": ("2,2\nMN {\n\xa00.5 +v0_1\n}\n", 3,
                       "expected a feature, features, table, tree or }, got '\\xa0'"),
+    "empty lines at the end": ("2,2\nMN {\n\n", 3,
+                               "expected a feature, features, table, tree or }, got the end"),
+    "empty first line": ("\nMN {\n}\n", 1, "expected a schema such as 2,2,2, got nothing."),
+    "token of 40 letters": ("2,2\nMN {\n" + "x" * 40 + "\n}\n", 3,
+                            "expected a feature, features, table, tree or }, got '"
+                            + "x" * 40 + "'."),
+    "token of 41 letters": ("2,2\nMN {\n" + "x" * 41 + "\n}\n", 3,
+                            "expected a feature, features, table, tree or }, got '"
+                            + "x" * 40 + "…'."),
     "long token": ("2,2\nMN {\n" + "x" * 90 + "\n}\n", 3,
                    "expected a feature, features, table, tree or }, got '" + "x" * 40 + "…'"),
 }  # fmt: skip
