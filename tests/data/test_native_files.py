@@ -96,6 +96,7 @@ EYE = np.array([1, 0, 2], np.int32)
         ({"row_of": np.array([-1, 0, 1, 2])}, "row_of: is damaged"),
         ({"row_of": np.array([0, 1])}, "row_of: is damaged"),
         ({"row_of": EYE + 0.5}, "row_of: expected whole numbers, got float64"),
+        ({"row_of": EYE[None]}, "row_of: expected whole numbers, got int32"),
         ({"packed_rows": np.array([[1], [2], [3]])}, "rows, variables and weights do not agree"),
         ({"packed_rows": np.array([[32], [32], [128]], np.uint8)}, "not different and in order"),
         ({"packed_rows": np.array([[128], [64], [32]], np.uint8)}, "not different and in order"),
