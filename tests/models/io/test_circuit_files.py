@@ -283,18 +283,18 @@ def test_the_text_of_a_d_dnnf(tmp_path):
     path = tmp_path / "c.ac"
     path.write_text(SMALL)
     save_model(load_model(path), tmp_path / "c.nnf")
-    assert (tmp_path / "c.nnf").read_text() == (
+    assert (tmp_path / "c.nnf").read_bytes().decode() == (
         "o 1 0\na 2 0\na 3 0\nt 4 0\n3 4 2 -1 0\n2 4 3 1 0\n1 3 0\n1 2 0\n"
     )
-    assert (tmp_path / "c.nnf.csv").read_text() == (
+    assert (tmp_path / "c.nnf.csv").read_bytes().decode() == (
         "variable,positive,negative,name\n1,1.0,1.0,V0\n2,0.25,1.0,\n3,0.75,1.0,\n"
     )
     path.write_text('(2 2)\nv 0 0\nv 0 1\n+ 0 1\nv 1 0\n* 2 3\nEOF\n# names ["a", "b"]\n')
     save_model(load_model(path), tmp_path / "c.nnf")
-    assert (tmp_path / "c.nnf").read_text() == (
+    assert (tmp_path / "c.nnf").read_bytes().decode() == (
         "a 1 0\no 2 0\nt 3 0\n2 3 -1 0\n2 3 1 0\n1 2 0\n1 3 -2 0\n"
     )
-    assert (tmp_path / "c.nnf.csv").read_text().endswith("\n1,1.0,1.0,a\n2,1.0,1.0,b\n")
+    assert (tmp_path / "c.nnf.csv").read_bytes().decode().endswith("\n1,1.0,1.0,a\n2,1.0,1.0,b\n")
 
 
 @pytest.mark.parametrize(
