@@ -92,6 +92,8 @@ def circuit(**changes):
             "features: expected 2, one for each parameter, got 1",
         ),
         (lambda: circuit(target=[0]), r"target: expected shape \(2\), got \(1,\)"),
+        (lambda: circuit(start=[0, 2, 4, 6, 8]), "Circuit, start: expected positions from 0 to 7"),
+        (lambda: circuit(start=[1, 2, 4, 6, 7]), "Circuit, start: expected positions from 0 to 7"),
         (lambda: circuit(start=[0, 2]), r"start: expected shape \(5\), got \(2,\)"),
     ],
 )
