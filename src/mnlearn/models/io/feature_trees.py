@@ -60,7 +60,7 @@ def tree_of_arrays(
 def _check_tree(path: Path | str, tree: FeatureTree) -> None:
     """Raise InputError if a position is out of range, or a child stands before its parent."""
     n_a, n_f = len(tree.log_prob), tree.n_f_nodes
-    if n_f < 1 or tree.branch_start[0] != 1:
+    if n_f < 1:
         raise damaged(path, "branch_start")
     check_starts(path, "branch_start", tree.branch_start - 1, n_a - 1)
     check_starts(path, "literal_start", tree.literal_start, len(tree.literal_var), n_f)

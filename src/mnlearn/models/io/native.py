@@ -172,9 +172,9 @@ def read_npz(path: Path | str) -> Model:
     if kind == "arithmetic_circuit":
         return _load_circuit(path, arrays, n_vars, names)
     if kind == "bayesian_network":
+        trees, states = _load_trees(path, arrays, n_vars), _load_states(path, arrays, n_vars)
         try:
-            trees = _load_trees(path, arrays, n_vars)
-            return bayesian_network(trees, names, _load_states(path, arrays, n_vars))
+            return bayesian_network(trees, names, states)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
     _check_arrays(path, arrays, _FEATURES)

@@ -179,7 +179,7 @@ class _Reader:
             if len(set(scope)) < length:
                 raise InputError(f"{self.path}: expected different variables in a factor.")
             n_cells += math.prod(arity[v] for v in scope)
-            if length > 2 * MAX_SCOPE or n_cells > MAX_CELLS:
+            if n_cells > MAX_CELLS:
                 raise InputError(f"{self.path}: the factors have more than {MAX_CELLS:,} cells.")
             scopes.append(tuple(scope))
         found = [self._factor(scope, arity) for scope in scopes]

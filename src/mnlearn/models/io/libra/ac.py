@@ -118,7 +118,7 @@ class _Reader:
 
     def _named(self, key: str) -> Any:
         """Return the names of variables or of their values in the last lines; None without any."""
-        for number, line in enumerate(self.lines[-2:], start=max(len(self.lines) - 1, 1)):
+        for number, line in enumerate(self.lines[-2:], start=len(self.lines) - 1):
             if not line.startswith(f"# {key} "):
                 continue
             where = f"{self.path}, line {number}"
