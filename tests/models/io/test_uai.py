@@ -145,6 +145,6 @@ def test_which_files_have_tables(tmp_path):
     assert convert_tables(tmp_path / "b.BIF", tmp_path / "c.bif")
     assert convert_tables(tmp_path / "b.BIF", tmp_path / "d.uai")
     for source, target in (("a.UAI", "e.uai"), ("a.UAI", "e.npz"), ("a.npz", "e.bif")):
-        assert not convert_tables(tmp_path / source, tmp_path / target)
+        assert convert_tables(tmp_path / source, tmp_path / target) is False
     assert not list(tmp_path.glob("e.*"))
     assert (tmp_path / "b.BIF").read_bytes() == (tmp_path / "c.bif").read_bytes()
