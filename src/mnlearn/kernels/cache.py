@@ -15,6 +15,7 @@ from typing import Any
 import numba
 import platformdirs
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 
 
@@ -100,7 +101,7 @@ class _CacheFiles(CompileResultCacheImpl):
 @functools.cache
 def _announce() -> None:
     """Log, once in a process, that kernels are compiled: a person waits for it."""
-    line = "compiling what this needs, which takes up to a minute; later runs will not wait for it"
+    line = "compiling what this needs, which takes some seconds; later runs will not wait for it"
     _LOGGER.debug(line, extra={"for_terminals": True})
 
 
@@ -121,7 +122,10 @@ class KernelCache(FunctionCache):
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = super().load_overload(sig, target_context)
+            # What compiled code calls. Numba's own method loads all that a compilation needs, too,
+            # which takes a quarter of a second.
+            rtsys.initialize(target_context)
+            found = self._load_overload(sig, target_context)
         except OSError:
             return None
         except Exception:  # a damaged file can raise nearly anything when it is unpickled

@@ -4,10 +4,10 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from numba import njit
-from numba.core.dispatcher import Dispatcher
+import numba
 
 from mnlearn.kernels.cache import KernelCache
+from mnlearn.kernels.parts import KernelDispatcher
 
 
 def _load_array_functions() -> None:
@@ -36,14 +36,14 @@ def _decorator(**options: Any) -> Any:
     `nogil` lets threads run kernels side by side. `error_model="numpy"` removes the test for a zero
     divisor from inner loops, which would otherwise keep them from being vectorised.
     """
-    compiled = njit(nogil=True, error_model="numpy", **options)
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", **options}
 
     def decorate(function: Any) -> Any:
-        kernel = compiled(function)
-        # With NUMBA_DISABLE_JIT the decorator of Numba returns the function itself.
-        if isinstance(kernel, Dispatcher):
-            # Numba's own option `cache` takes its folder from a setting of the whole process.
-            kernel._cache = KernelCache(function)  # type: ignore[attr-defined]
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return function
+        kernel = KernelDispatcher(function, targetoptions=options)
+        # Numba's own option `cache` takes its folder from a setting of the whole process.
+        kernel._cache = KernelCache(function)  # type: ignore[attr-defined]
         return kernel
 
     return decorate

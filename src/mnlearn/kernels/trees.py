@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.inlining import inlined
+from mnlearn.kernels.inlining import copy_into, inlined
 from mnlearn.kernels.jit import kernel
 
 LEAF = -1
@@ -180,7 +180,7 @@ def _partition(order, begin, end, column, spare):
         else:
             order[middle] = i
             middle += 1
-    order[middle:end] = spare[:n_ones]
+    copy_into(order[middle:end], spare[:n_ones])
     return middle
 
 
@@ -233,7 +233,7 @@ def _start_root(target, data, rule, room, nodes):
     counts, active, pair_weight = room.counts[0], room.active[0], data.pair_weight
     for i in range(n_rows):
         room.order[i] = i
-    counts[1] = pair_weight[target]
+    copy_into(counts[1], pair_weight[target])
     total = data.weight.sum()
     n_active = 0
     for u in range(n_vars):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 
 FORWARD, BACKWARD = 0, 1
@@ -101,13 +102,13 @@ def data_shares(start, var, value, order, target_at, columns, ends, weight, remo
     for f in range(len(start) - 1):
         begin, n = start[f], start[f + 1] - start[f] - 1
         at = target_at[f]
-        of_target[:] = every
+        copy_into(of_target, every)
         _intersect(of_target, columns[var[at]], value[at], ends)
         target_share = _share(of_target, weight)
         for direction in range(2):
             for starts_with_target in range(2):
                 out = with_target[direction] if starts_with_target else removed[direction]
-                holding[:] = of_target if starts_with_target else every
+                copy_into(holding, of_target if starts_with_target else every)
                 share = target_share if starts_with_target else whole
                 for step in range(n + 1):
                     if step:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mnlearn.kernels.arithmetic.bits import popcount
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 
 FORWARD, BACKWARD, SUBSET = 0, 1, 2
@@ -29,9 +30,10 @@ def _with_room(found, n_found, needed):
         size *= 2
     new_keys, new_total = np.empty(size, np.uint64), np.empty(size)
     new_source = np.empty((size, 4), np.int64)
-    new_keys[:n_found] = keys[:n_found]
-    new_total[:n_found] = total[:n_found]
-    new_source[:n_found] = source[:n_found]
+    copy_into(new_keys, keys[:n_found])
+    copy_into(new_total, total[:n_found])
+    for i in range(n_found):
+        copy_into(new_source[i], source[i])
     new_slots = np.full(4 * size, -1, np.int64)
     for i in range(n_found):
         new_slots[_slot_of(new_keys[i], new_keys, new_slots)] = i

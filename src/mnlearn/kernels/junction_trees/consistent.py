@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.junction_trees.subsets import rank_of, rank_without
 
@@ -93,7 +94,7 @@ def cover(c, v, turn, clique, components, choice, binom, rest, chosen):
     n : int, their number.
     """
     k = len(clique) - 1
-    rest[:] = components.mask[c]
+    copy_into(rest, components.mask[c])
     rest[v >> 6] &= ~(np.uint64(1) << np.uint64(v & 63))
     total = 0.0
     n = 0

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.l1_logistic.loss import bound_gap, evaluate
 from mnlearn.kernels.l1_logistic.quadratic_model import (
@@ -111,7 +112,8 @@ def l1_path(target, data, y, counts, goal, start, result):
     loss = evaluate(data, y, state.theta, state.stored, state.residual, state.gradient)
     state.gradient[target] = 0.0
     for p in range(len(goal.penalties)):
-        state.penalty[:] = goal.penalties[p] * goal.factor
+        for j in range(n + 1):
+            state.penalty[j] = goal.penalties[p] * goal.factor[j]
         loss = _minimise(target, data, y, goal, p, enough, loss, state, result)
         _write(data, state, p, loss, result)
         if _ends(goal, p, result.loss, constant_loss):
@@ -123,7 +125,7 @@ def l1_path(target, data, y, counts, goal, start, result):
 def _read(data, start, state):
     """Take the weights to start at, which are those of the columns that were given."""
     n = len(data.flipped)
-    state.theta[:] = start
+    copy_into(state.theta, start)
     for j in range(n):
         if start[j] != 0.0:
             state.covered[:] = False  # the Hessian is that at weights of 0
@@ -255,7 +257,8 @@ def _renew(data, state, active, n_fresh, exact):
     renew_hessian(state.hessian, data, state.residual, active, n_fresh, state.place)
     if exact:
         state.covered[:] = False
-    state.covered[active] = True
+    for a in range(len(active)):
+        state.covered[active[a]] = True
 
 
 @kernel
@@ -286,7 +289,7 @@ def _search_line(data, y, state, active, objective, lower):
     trial = state.trial
     length = 1.0
     for _ in range(_MAX_HALVINGS):
-        trial[:] = state.theta
+        copy_into(trial, state.theta)
         for a in range(len(active)):
             trial[active[a]] += length * state.delta[a]
         loss = evaluate(data, y, trial, state.stored, state.residual, state.changed)

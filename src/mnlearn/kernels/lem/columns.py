@@ -3,6 +3,7 @@
 import numpy as np
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 
 
@@ -29,7 +30,7 @@ def pack_columns(values, examples, variable, slot, slot_value, columns):
 def mask_of(columns, slot, j, s, last_word, mask):
     """Fill in the bits of the examples in which variable j has the value of slot s."""
     if s > slot[j]:
-        mask[:] = columns[s - j - 1]
+        copy_into(mask, columns[s - j - 1])
         return
     mask[:] = ~np.uint64(0)
     mask[len(mask) - 1] = last_word

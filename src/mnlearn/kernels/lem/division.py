@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.lem.assessment import assess
 from mnlearn.kernels.lem.columns import (
@@ -121,7 +122,7 @@ def _partition_all(node, clauses, mask, settings, side):
     if is_small(node.n, settings):
         return
     mask_side(node, mask, np.uint64(0), node.n, side)
-    side.both[:] = node.both
+    copy_into(side.both, node.both)
     merge_pairs(node, node.n, settings, side)
     if settings.subset_size >= 3:
         # Every literal in a call would compile the kernel once more.

@@ -4,6 +4,7 @@ A clause is a conjunction that is known not to hold: if all its literals but one
 last one is false.
 """
 
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 
 
@@ -70,6 +71,6 @@ def add_clause(clauses, feature):
     if len(feature) == 1:
         return clauses.n
     end = clauses.start[clauses.n]
-    clauses.slots[end : end + len(feature)] = feature
+    copy_into(clauses.slots[end : end + len(feature)], feature)
     clauses.start[clauses.n + 1] = end + len(feature)
     return clauses.n + 1

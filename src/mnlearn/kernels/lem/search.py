@@ -6,6 +6,7 @@ variables has more states than a number can hold.
 
 import numpy as np
 
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.lem.assessment import assess
 from mnlearn.kernels.lem.columns import count_bits, mask_of
@@ -166,7 +167,7 @@ def longer_features(node, feature, both):
         for t in feature:
             free &= node.owner[t] != node.owner[s]
         if free:
-            out[n, :-1] = feature
+            copy_into(out[n], feature)
             out[n, -1] = s
             out[n].sort()
             n += 1
@@ -194,6 +195,6 @@ def conjunctions(node, max_length, both):
     n = 0
     for r in range(1, len(rows)):
         if (max_length > 1 and rows[r][1] != NONE) or node.literal[rows[r][0]]:
-            out[n] = rows[r]
+            copy_into(out[n], rows[r])
             n += 1
     return out[:n]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mnlearn.kernels.arithmetic.splitmix import chain_seed, fill_logistic
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.conditioning import condition, holding_terms, room_for
 from mnlearn.kernels.sampling.effects import add_effects, collapse_pairs, flip_effects
@@ -35,11 +36,11 @@ def anneal(terms, start_odds, state, energy, n_steps, seed, first, last, log_wei
         n_left = condition(terms, held, log_odds, left)
         n_left = collapse_pairs(left, n_left, log_odds, effect)
         stream = chain_seed(seed + np.uint64(i), nothing[0])
-        x[:n_vars] = state[i]
+        copy_into(x, state[i])
         log_weight[i] = _run_steps(
             left, n_left, effect, x, log_odds, start_odds, energy[i], n_steps, stream
         )
-        state[i] = x[:n_vars]
+        copy_into(state[i], x[:n_vars])
 
 
 @kernel

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.arithmetic.logistic import log_normal, log_sigmoid, sigmoid
-from mnlearn.kernels.inlining import inlined
+from mnlearn.kernels.inlining import copy_into, inlined
 from mnlearn.kernels.jit import kernel
 
 # Beyond this weight exp(w) + 1 is exp(w).
@@ -87,7 +87,7 @@ def propagate_beliefs(terms, evidence, plan, first, last, log_odds, report):
         change = np.inf
         iteration = 0
         while iteration < plan.max_iterations and change > plan.tolerance:
-            before[:] = belief
+            copy_into(before, belief)
             if plan.parallel:
                 _send_together(factors, n_factors, plan.damping, belief)
             else:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.conditioning import (
     BATCH,
@@ -31,7 +32,7 @@ def enumerate_marginals(terms, evidence, base, n_query, owned, tolerance, first,
         j = (i - first) % BATCH
         if j == 0:
             start, held = holding_terms(terms, evidence[i : min(i + BATCH, last)])
-        log_odds[:] = base
+        copy_into(log_odds, base)
         n_left = condition(terms, held[start[j] : start[j + 1]], log_odds, left)
         if owned:
             _stationary(log_odds, left, n_left, tolerance, probability)

@@ -4,6 +4,7 @@ import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import advance, fill_logistic, uniform
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.chains import store_means
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC
@@ -24,7 +25,8 @@ def sample_by_flips(log_odds, effect, left, n_left, chain):
     n_query = len(x)
     # One place more than variables; see `update_terms`.
     state, odds = np.zeros(n_query + 1, np.uint8), np.zeros(n_query + 1)
-    state[:n_query], odds[:n_query] = x, log_odds
+    copy_into(state, x)
+    copy_into(odds, log_odds)
     by_literal, violated = index_terms(left, n_left, n_query, state, odds)
     add_effects(effect, x, odds)
     probability = np.empty(n_query)

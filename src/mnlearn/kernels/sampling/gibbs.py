@@ -6,6 +6,7 @@ import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, uniform
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.chains import Chain, draw_first_state, store_means
 from mnlearn.kernels.sampling.conditioning import (
@@ -63,7 +64,7 @@ def sample_marginals(terms, evidence, base, seed, plan, first, last, out):
         j = (i - first) % BATCH
         if j == 0:
             start, held = holding_terms(terms, evidence[i : min(i + BATCH, last)])
-        log_odds[:] = base
+        copy_into(log_odds, base)
         n_left = condition(terms, held[start[j] : start[j + 1]], log_odds, left)
         stream = draw_first_state(chain_seed(seed, evidence[i]), x)
         chain = Chain(x, stream, burn_in, batch_end, out[i])

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mnlearn.kernels.arithmetic.splitmix import chain_seed
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.chains import draw_first_state
 from mnlearn.kernels.sampling.conditioning import condition, holding_terms, room_for
@@ -32,8 +33,9 @@ def advance_states(terms, n_sweeps, seed, from_random, first, last, states):
         stream = chain_seed(seed + np.uint64(i), nothing[0])
         if from_random:
             stream = draw_first_state(stream, states[i])
-        x[:n_vars], log_odds[:n_vars] = states[i], base
+        copy_into(x, states[i])
+        copy_into(log_odds, base)
         by_literal, violated = index_terms(left, n_left, n_vars, x, log_odds)
         add_effects(effect, x[:n_vars], log_odds)
         make_sweeps(n_sweeps, stream, x, log_odds, effect, left, by_literal, violated)
-        states[i] = x[:n_vars]
+        copy_into(states[i], x[:n_vars])

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.inlining import inlined
 from mnlearn.kernels.jit import kernel
 
 
@@ -79,6 +80,13 @@ def add_rows(sums, near, weight, p, asked, value):
             _add_row(sums.one[u], weight[i], p, i, asked, value)
 
 
+@inlined
+def _add(total, part):
+    for v in range(len(part)):
+        for k in range(part.shape[1]):
+            total[v, k] += part[v, k]
+
+
 @kernel
 def drop_from_sums(sums, dropped):
     """Drop the literals of a mask from the feature."""
@@ -86,7 +94,7 @@ def drop_from_sums(sums, dropped):
         word = dropped[t]
         while word:
             u = np.int64(64 * t) + np.int64(lowest_bit(word))
-            sums.none[:] += sums.one[u]
+            _add(sums.none, sums.one[u])
             word &= word - np.uint64(1)
 
 

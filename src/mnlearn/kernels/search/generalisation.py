@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import mix
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.search.derivatives import (
     LiteralSums,
@@ -282,7 +283,7 @@ def _replace(asked, best, table, room):
         dropped[t] = near.violated[room.nearest[best], t]
     drop_from_sums(room.sums, dropped)
     drop(near, dropped)
-    asked[:] = room.candidates[best]
+    copy_into(asked, room.candidates[best])
     table[_slot(room.keys[best], table)] = room.keys[best]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from mnlearn.kernels.arithmetic.prefetch import prefetch
 from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
+from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -86,7 +87,7 @@ def generalise(start, literal, n_initial, keys, seed, digest):
         source = parent[p] >> _LENGTH_BITS
         if end + length > len(literal):
             larger = np.empty(end + length + len(literal) // 2, np.uint16)
-            larger[:end] = literal[:end]
+            copy_into(larger, literal[:end])
             literal = larger
         # Slices, because an index that might be negative keeps a loop from being vectorised.
         own, given = literal[end : end + length], literal[source : source + length]

@@ -1,0 +1,136 @@
+"""Kernels inside kernels: what is compiled, kept on disk and computed."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import cloudpickle
+from numba.core.compiler import Flags
+from numpy.testing import assert_array_equal
+
+from mnlearn.kernels import cache, parts
+from mnlearn.kernels.inlining import copy_into
+from mnlearn.kernels.jit import kernel
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """An empty cache."""
+    monkeypatch.setattr(cache.numba.config, "CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+KERNELS = """
+import numpy as np
+from mnlearn.kernels.jit import fused_kernel, kernel
+
+@fused_kernel
+def scale(x, factor):
+    return factor * x + 1.0
+
+@kernel
+def fill(out, factor):
+    for k in range(len(out)):
+        out[k] = scale(float(k), factor)
+    return out[1:]
+
+@kernel
+def outer(n, factor):
+    values = fill(np.empty(n), factor)
+    return values[1:]
+"""
+
+
+@pytest.fixture
+def kernels(tmp_path):
+    """A function that makes three kernels as a new process would: scale, fill and outer."""
+    source = tmp_path / "own_kernels.py"
+    source.write_text(KERNELS)
+
+    def make():
+        names = {"__name__": "own_kernels"}
+        exec(compile(KERNELS, str(source), "exec"), names)
+        return names["scale"], names["fill"], names["outer"]
+
+    return make
+
+
+def test_only_what_python_calls_becomes_machine_code(folder, kernels):
+    scale, fill, outer = kernels()
+    assert_array_equal(outer(5, 2.0), [5.0, 7.0, 9.0])
+    (file,) = folder.rglob("*.nbc")
+    assert "outer" in file.name
+    assert [len(one.overloads) for one in (scale, fill, outer)] == [0, 0, 1]
+    (part,) = scale.part.overloads.values()
+    assert not part.library._compiled
+    # Called from Python, it is compiled as any other.
+    assert scale(3.0, 2.0) == 7.0
+    assert_array_equal(fill(np.empty(2), 4.0), [5.0])
+    assert len(list(folder.rglob("*.nbc"))) == 3
+
+
+def test_what_the_cache_has_is_not_compiled_as_a_part(kernels):
+    kernels()[2](4, 1.0)
+    scale, _, outer = kernels()
+    assert_array_equal(outer(4, 1.0), [3.0, 4.0])
+    assert sum(outer.stats.cache_hits.values()) == 1
+    assert scale._part is None
+
+
+def test_a_kernel_is_pickled_as_its_function(kernels):
+    copied = cloudpickle.loads(cloudpickle.dumps(kernels()[0]))
+    assert type(copied) is parts.KernelDispatcher
+    assert copied(3.0, 2.0) == 7.0
+
+
+def test_options_compare_as_those_of_numba():
+    ours, theirs = parts._Flags(), Flags()
+    assert ours == theirs
+    assert hash(ours) == hash(theirs)
+    theirs.nrt = True
+    assert ours != theirs
+    ours.nrt = True
+    assert ours == theirs
+    # Set to what it is anyway.
+    ours.debuginfo = False
+    assert ours == theirs
+    assert ours.copy() == theirs
+    assert type(ours.copy()) is parts._Flags
+
+
+def test_copies_of_arrays_bring_no_texts():
+    """Numba compiles an error message, by the functions of strings, for `out[:] = values`."""
+
+    @kernel
+    def copy(values):
+        out = np.empty(len(values) + 1, np.int64)
+        copy_into(out, values)
+        out[len(values)] = -1
+        return out
+
+    assert copy(np.arange(3)).tolist() == [0, 1, 2, -1]
+    (compiled,) = copy.overloads.values()
+    assert "unicode" not in compiled.library.get_llvm_str()
+
+    @kernel
+    def assign(values):
+        out = np.empty(len(values), np.int64)
+        out[:] = values
+        return out
+
+    assign(np.arange(3))
+    (compiled,) = assign.overloads.values()
+    assert "unicode" in compiled.library.get_llvm_str()
+
+
+@pytest.mark.parametrize("path", sorted(Path(parts.__file__).parent.rglob("*.py")), ids=str)
+def test_no_kernel_calls_itself(path):
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, ast.FunctionDef) and function.decorator_list:
+            called = [
+                n.func.id
+                for n in ast.walk(function)
+                if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+            ]
+            assert function.name not in called
