@@ -35,12 +35,14 @@ from mnlearn.study.bench.circuits import measure_circuits
 from mnlearn.study.bench.gssl import measure_generated
 from mnlearn.study.bench.logistic import measure_logistic
 from mnlearn.study.bench.measure import (
+    RECORDED,
     Bench,
     Figure,
     compare_seconds,
     describe_score,
     measure_seconds,
 )
+from mnlearn.study.bench.pairs import measure_pairs
 from mnlearn.study.bench.weights import measure_gradient, measure_weights
 from mnlearn.study.datasets.embedded import load_embedded
 from mnlearn.study.datasets.prepare import prepare_dataset
@@ -85,6 +87,7 @@ def run_bench(
         bench.add(Figure("trees, all benchmarks", f"{count} sets", total, note="target 60 s"))
     for name, parts in data.items():
         _measure_all(bench, name, parts)
+        measure_pairs(bench, name, parts[0], parts[2])
     if not names:
         _measure_growth(bench)
     if out is not None:
@@ -259,6 +262,7 @@ def _measure_gibbs(
             seconds,
             text,
             peer=figure_peer,
+            peer_scope="" if peer is None else RECORDED,
             peer_seconds=peer_seconds,
             ratio=ratio,
             note=note,

@@ -123,7 +123,15 @@ def _measure_evaluation(bench: Bench, name: str, circuit: ArithmeticCircuit, tes
     for peer, prepare in find_peers().items() if name in LARGE else ():
         theirs = measure_seconds(prepare(circuit, test.rows[:LANES]))
         found = _describe_evaluation("circuit of examples", name, circuit, seconds)
-        bench.add(replace(found, peer=peer, peer_seconds=theirs, ratio=theirs / seconds))
+        bench.add(
+            replace(
+                found,
+                peer=peer,
+                peer_scope="in-process, in turn",
+                peer_seconds=theirs,
+                ratio=theirs / seconds,
+            )
+        )
     evaluator = Evaluator(circuit, circuit.features is not None)
     seconds = measure_seconds(lambda: evaluator.expectations(circuit.weight))
     bench.add(_describe_evaluation("circuit, plain, one row", name, circuit, seconds, n_rows=1))

@@ -75,6 +75,7 @@ def measure_generated(bench: Bench, name: str, train: Dataset, valid: Dataset) -
             total,
             f"{len(features):,} features",
             peer="" if theirs is None else "GSSL Table 3",
+            peer_scope="" if theirs is None else "published",
             peer_seconds=None if theirs is None else theirs.value,
             ratio=None if theirs is None else theirs.value / total,
             note=f"validation PLL {score:.4f}; with {LONGER} times the iterations "

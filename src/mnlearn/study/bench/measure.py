@@ -10,18 +10,28 @@ import pandas as pd
 from mnlearn.study.datasets.registry import registry_path
 
 REPEATS = 3
+# The peers of `peer_timings.tsv`.
+RECORDED = "process, recorded"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measurement. ratio : the peer's seconds (or our rate by its) over ours."""
+    """One measurement.
+
+    scope : whether `seconds` are of a whole process, or of the task in this process.
+    peer_scope : the same of the peer's, and whether they are recorded or were measured in turn
+    with ours.
+    ratio : the peer's seconds (or our rate by its) over ours.
+    """
 
     task: str
     dataset: str
     seconds: float
     rate: str = ""
     _: KW_ONLY
+    scope: str = "in-process"
     peer: str = ""
+    peer_scope: str = ""
     peer_seconds: float | None = None
     ratio: float | None = None
     note: str = ""
@@ -52,13 +62,17 @@ class Bench:
         return None if found.empty else found.iloc[0]
 
 
-def measure_seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+def measure_seconds(
+    work: Callable[[], Any],
+    repeats: int = REPEATS,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
     """Return the least time of several runs of some work."""
     times = []
     for _ in range(repeats):
-        began = time.perf_counter()
+        began = clock()
         work()
-        times.append(time.perf_counter() - began)
+        times.append(clock() - began)
     return min(times)
 
 
@@ -67,7 +81,12 @@ def compare_seconds(peer: Any, seconds: float) -> dict[str, Any]:
     if peer is None:
         return {}
     theirs = float(peer["user_seconds"])
-    return {"peer": str(peer["command"]), "peer_seconds": theirs, "ratio": theirs / seconds}
+    return {
+        "peer": str(peer["command"]),
+        "peer_scope": RECORDED,
+        "peer_seconds": theirs,
+        "ratio": theirs / seconds,
+    }
 
 
 def describe_score(score: float, peer: Any) -> str:
