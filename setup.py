@@ -21,6 +21,7 @@ STUDY_FILES = (
     "profiles/*/config.yaml",
     "workflow/*.tsv",
     "workflow/jobs.sh",
+    "workflow/peers/*.R",
     "workflow/profiles/*/config.yaml",
     "workflow/report/*",
     "workflow/rules/*.smk",
