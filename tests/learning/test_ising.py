@@ -12,13 +12,10 @@ import oracles
 from conftest import random_data
 from made_questionnaires import answers
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.ising.estimation import (
-    estimate,
-    learn_ising,
-    learn_path,
-)
+from mnlearn.learning.ising.estimation import TOLERANCE, estimate, learn_ising
+from mnlearn.learning.ising.paths import prepare_items
 from mnlearn.learning.ising.resampling import bootstrap
-from mnlearn.learning.logistic import learn_logistic_path, prepare_regressions
+from mnlearn.learning.logistic import learn_logistic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 
@@ -53,7 +50,7 @@ def test_every_penalty_has_the_least_ebic(gamma):
     data, _ = sampled(n_examples=300)
     network = learn_ising(data, gamma)
     for v in range(data.n_vars):
-        penalties = learn_path(prepare_regressions(data, standardise=True), v).penalties
+        penalties = prepare_items(data).path(v, TOLERANCE).penalties
         path = learn_logistic_path(data, penalties.tolist(), tolerance=1e-8, standardise=True)
         ebic = []
         for k in range(len(penalties)):
@@ -89,9 +86,9 @@ def test_the_network_is_that_of_glmnet(case):
     assert_allclose(network.threshold[kept], case["intercept"], atol=1e-6 if fine else 1e-3)
     if fine:
         examples = merge_rows(data.rows[:, kept], data.weight)
-        regressions = prepare_regressions(examples, standardise=True)
+        items = prepare_items(examples)
         for v in range(len(kept)):
-            penalties = learn_path(regressions, v).penalties / data.n_examples
+            penalties = items.path(v, TOLERANCE).penalties / data.n_examples
             assert len(penalties) == case["n_penalties"][v]
             assert_allclose(penalties[[0, -1]], [case["first"][v], case["last"][v]], rtol=1e-8)
     both = (expected != 0) & (expected.T != 0)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.l1_logistic.loss import LogisticData
-from mnlearn.kernels.l1_logistic.path import WHOLE_PATH, PathGoal, PathResult, l1_path
+from mnlearn.kernels.l1_logistic.path import PathGoal, PathResult, l1_path
 from mnlearn.kernels.trees import cooccurrence
 from mnlearn.learning.neighbourhoods import build_pair_features
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
@@ -149,16 +149,13 @@ class _Regression(NamedTuple):
 
 
 class OwnPath(NamedTuple):
-    """The regression of one variable for each penalty of its own path.
+    """The regression of one variable for each penalty.
 
-    penalties, intercept, loss, gap : float64, (n_penalties,), loss and gap in nats.
-    beta : float64, (n_penalties, n_vars).
+    beta : float64, (n_penalties, n_vars). intercept, gap : float64, (n_penalties,), gap in nats.
     """
 
-    penalties: NDArray[np.float64]
     beta: NDArray[np.float64]
     intercept: NDArray[np.float64]
-    loss: NDArray[np.float64]
     gap: NDArray[np.float64]
 
 
@@ -184,7 +181,6 @@ class Regressions:
         v: int,
         penalties: NDArray[np.float64],
         tolerance: float,
-        ends: tuple[float, float] = WHOLE_PATH,
         start: NDArray[np.float64] | None = None,
     ) -> OwnPath:
         """Return the regression of a variable, which has both values, for descending penalties.
@@ -197,21 +193,18 @@ class Regressions:
             Descending penalties.
         tolerance
             As in `learn_logistic_path`.
-        ends
-            The path ends where more than the first share of the loss of the best constant is
-            explained, or a penalty explains less than the second.
         start
             Weights, and then the intercept, to start at, float64, (n_vars + 1,); those of the best
             constant if None.
         """
         n_penalties = len(penalties)
         beta = np.zeros((n_penalties, self.data.n_vars))
-        intercept, gap, loss = (np.zeros(n_penalties) for _ in range(3))
+        intercept, gap = np.zeros(n_penalties), np.zeros(n_penalties)
         y = np.ascontiguousarray(self.data.rows[:, v])
-        goal = PathGoal(penalties, self.factor, tolerance, *ends)
-        result = PathResult(beta, intercept, gap, loss)
-        n = l1_path(v, self._design, y, self._counts, goal, self._first(v, start), result)
-        return OwnPath(penalties[:n], beta[:n], intercept[:n], loss[:n], gap[:n])
+        goal = PathGoal(penalties, self.factor, tolerance)
+        result = PathResult(beta, intercept, gap)
+        l1_path(v, self._design, y, self._counts, goal, self._first(v, start), result)
+        return OwnPath(beta, intercept, gap)
 
     def _first(self, v: int, start: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the weights and the intercept that the path of variable `v` starts at."""

@@ -13,7 +13,7 @@ ACTIVE = np.array([0, 3, 4, 7, 8, 11])
 def minimise(hessian, theta, gradient, penalty):
     delta, slope = np.empty(len(ACTIVE)), np.empty(len(ACTIVE))
     model = hessian.astype(np.float32)
-    lower = minimise_model(theta, gradient, penalty, model, ACTIVE, delta, slope)
+    lower = minimise_model(theta, gradient, penalty, model, ACTIVE, delta, slope, 1e-3)
     return lower, delta
 
 

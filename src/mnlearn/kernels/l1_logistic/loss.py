@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_normal
-from mnlearn.kernels.jit import fused_kernel, kernel
+from mnlearn.kernels.jit import kernel, sum_kernel
 
 _BLOCK = 256
 
@@ -33,9 +33,12 @@ class LogisticData(NamedTuple):
     free_intercept: bool
 
 
-@fused_kernel
-def _residuals(log_odds, y, weight, residual):
-    """Write the derivatives of the loss by the log-odds; return the loss."""
+@sum_kernel
+def residuals_of(log_odds, y, weight, residual):
+    """Write the derivatives of the loss by the log-odds; return the loss.
+
+    Of one array for both, the loop would take one row at a time.
+    """
     loss = 0.0
     for i in range(len(log_odds)):
         s = log_odds[i] if y[i] else -log_odds[i]
@@ -64,15 +67,16 @@ def evaluate(data, y, theta, stored, residual, gradient):
             stored[j] = -theta[j]
             constant += theta[j]
     loss = 0.0
+    log_odds = np.empty(_BLOCK)
     for begin in range(0, len(y), _BLOCK):
         end = min(begin + _BLOCK, len(y))
-        block = residual[begin:end]
+        block = log_odds[: end - begin]
         for i in range(begin, end):
             total = constant
             for j in indices[indptr[i] : indptr[i + 1]]:
                 total += stored[j]
             block[i - begin] = total
-        loss += _residuals(block, y[begin:end], weight[begin:end], block)
+        loss += residuals_of(block, y[begin:end], weight[begin:end], residual[begin:end])
     stored[:] = 0.0
     whole = 0.0
     for i in range(len(y)):
@@ -86,7 +90,7 @@ def evaluate(data, y, theta, stored, residual, gradient):
     return loss
 
 
-@fused_kernel
+@sum_kernel
 def _entropy(y, weight, residual, scale_one, scale_zero):
     """Return the dual of the loss at the residuals, scaled by a factor for each class."""
     total = 0.0

@@ -23,10 +23,8 @@ from mnlearn.kernels.l1_logistic.quadratic_model import (
 MAX_STEPS = 300
 # So many steps without convergence are a sign that the model is far off.
 STEPS_PER_HESSIAN = 6
-# `explained` and `gain` of a path that does not end early.
-WHOLE_PATH = (2.0, -1.0)
-# A path does not end before so many penalties.
-_FEWEST_PENALTIES = 5
+# The model is minimised until a sweep lowers it by less than this share of the first.
+_SWEEP_TOLERANCE = 1e-3
 _ARMIJO = 1e-3
 _MAX_HALVINGS = 30
 
@@ -38,29 +36,22 @@ class PathGoal(NamedTuple):
     factor : float64, (n_vars + 1,). The penalty of each coordinate is this times that of the path;
         positive, but 0 for a free intercept.
     tolerance : float64, greatest gap, as a share of the loss of the best constant.
-    explained, gain : float64. The path ends early where the loss is lower than that of the best
-        constant by a greater share than `explained`, or where a penalty lowers it by a smaller
-        share than `gain`; never with `WHOLE_PATH`.
     """
 
     penalties: NDArray[np.float64]
     factor: NDArray[np.float64]
     tolerance: float
-    explained: float
-    gain: float
 
 
 class PathResult(NamedTuple):
     """What `l1_path` writes.
 
-    beta : float64, (n_penalties, n_vars). intercept, gap, loss : float64, (n_penalties,), gap and
-        loss in nats; the loss is without the penalty.
+    beta : float64, (n_penalties, n_vars). intercept, gap : float64, (n_penalties,), gap in nats.
     """
 
     beta: NDArray[np.float64]
     intercept: NDArray[np.float64]
     gap: NDArray[np.float64]
-    loss: NDArray[np.float64]
 
 
 class _State(NamedTuple):
@@ -92,8 +83,6 @@ class _State(NamedTuple):
 def l1_path(target, data, y, counts, goal, start, result):
     """Learn the coefficients of one variable for descending penalties, each from the last.
 
-    Returns the number of penalties before the path ended.
-
     target : int, the variable. data : LogisticData.
     y : uint8, (n_rows,), values of the target, of both kinds.
     counts : float64, (n_vars + 1, n_vars + 1), weight of the rows in which two coordinates
@@ -115,10 +104,7 @@ def l1_path(target, data, y, counts, goal, start, result):
         for j in range(n + 1):
             state.penalty[j] = goal.penalties[p] * goal.factor[j]
         loss = _minimise(target, data, y, goal, p, enough, loss, state, result)
-        _write(data, state, p, loss, result)
-        if _ends(goal, p, result.loss, constant_loss):
-            return p + 1
-    return len(goal.penalties)
+        _write(data, state, p, result)
 
 
 @kernel
@@ -135,25 +121,15 @@ def _read(data, start, state):
 
 
 @kernel
-def _write(data, state, p, loss, result):
+def _write(data, state, p, result):
     """Write the weights of penalty `p` as those of the columns that were given."""
     n = len(data.flipped)
-    result.loss[p] = loss
     result.intercept[p] = state.theta[n]
     for j in range(n):
         result.beta[p, j] = state.theta[j]
         if data.free_intercept and data.flipped[j]:
             result.beta[p, j] = -state.theta[j]
             result.intercept[p] += state.theta[j]
-
-
-@kernel
-def _ends(goal, p, loss, constant_loss):
-    """Return whether the path ends at penalty `p`, given the losses so far."""
-    if p + 1 < _FEWEST_PENALTIES:
-        return False
-    explained = (constant_loss - loss[p]) / constant_loss
-    return explained > goal.explained or loss[p - 1] - loss[p] < goal.gain * constant_loss
 
 
 @kernel
@@ -195,8 +171,9 @@ def _minimise(target, data, y, goal, p, enough, loss, state, result):
                 n_steps = 0
         model = _active_part(state.hessian, active)
         lower = minimise_model(
-            state.theta, state.gradient, state.penalty, model, active, state.delta, state.slope
-        )
+            state.theta, state.gradient, state.penalty, model, active, state.delta, state.slope,
+            _SWEEP_TOLERANCE,
+        )  # fmt: skip
         if lower < 0.0 and not exact:
             misled = True
             continue

@@ -12,8 +12,6 @@ from mnlearn.kernels.inlining import inlined
 from mnlearn.kernels.jit import kernel, sum_kernel
 
 MAX_SWEEPS = 200
-# Coordinate descent ends when a sweep lowers the model by less than this share of the first.
-SWEEP_TOLERANCE = 1e-3
 # So many sweeps are followed by a solution of the linear equations.
 SWEEPS_PER_SOLVE = 10
 _RUNAWAY = 1e3
@@ -95,14 +93,15 @@ def _sum_curvatures(data, residual, place, n_fresh, both, one):
 
 
 @kernel
-def minimise_model(theta, gradient, penalty, model, active, delta, slope):
+def minimise_model(theta, gradient, penalty, model, active, delta, slope, tolerance):
     """Minimise the quadratic model over the active coordinates; return how much lower it gets.
 
     Returned is -1 where the model, after corrections, has no minimum.
 
     theta, gradient, penalty : float64, (n_vars + 1,). active : int64, (n_active,).
     model : float32, (n_active, n_active), the Hessian. delta : float64, (n_active,), the step,
-    written. slope : float64, (n_active,), scratch.
+    written. slope : float64, (n_active,), scratch. tolerance : float64, the last sweep lowers the
+    model by at most this share of what the first one did.
     """
     first = 0.0
     for a in range(len(active)):
@@ -115,7 +114,7 @@ def minimise_model(theta, gradient, penalty, model, active, delta, slope):
             first = gain
         elif not gain <= _RUNAWAY * first:
             return -1.0
-        if gain <= SWEEP_TOLERANCE * first:
+        if gain <= tolerance * first:
             if every:
                 break
             every = True

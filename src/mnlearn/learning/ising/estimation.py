@@ -12,19 +12,13 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.learning.ising.network import IsingNetwork
-from mnlearn.learning.logistic import OwnPath, Regressions, prepare_regressions
+from mnlearn.learning.ising.paths import N_PENALTIES, Items, RegressionPath, prepare_items
 from mnlearn.learning.neighbourhoods import MERGES
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 
 GAMMA = 0.25
-# glmnet's path: so many penalties, evenly on a log scale, down to a share of the largest that
-# depends on whether there are fewer examples than predictors.
-N_PENALTIES = 100
-SMALLEST, SMALLEST_WIDE = 1e-4, 1e-2
-# glmnet's path ends once so much of the deviance is explained, or a penalty adds less than this.
-ENDS = (0.999, 1e-5)
 # Greatest duality gap, as a share of the loss of the best constant. The rule by which the path ends
 # compares differences of 1e-5. Networks of resamples are only compared with each other; the smaller
 # gap takes up to three times as long (decision 0660).
@@ -111,8 +105,7 @@ def estimate(
     kept = np.flatnonzero(~dropped)
     if len(kept) > 1:
         examples = merge_rows(data.rows[:, kept], data.weight) if dropped.any() else data
-        regressions = prepare_regressions(examples, standardise=True)
-        learn = partial(_choose_all, regressions, gamma, tolerance)
+        learn = partial(_choose_all, prepare_items(examples), gamma, tolerance)
         chosen = [one for block in map_ranges(learn, len(kept), threads) for one in block]
         for v, one in zip(kept.tolist(), chosen, strict=True):
             regression[v, kept] = one.beta
@@ -144,14 +137,14 @@ class _Chosen(NamedTuple):
 
 
 def _choose_all(
-    regressions: Regressions, gamma: float, tolerance: float, begin: int, end: int
+    items: Items, gamma: float, tolerance: float, begin: int, end: int
 ) -> list[_Chosen]:
-    return [_choose(regressions, gamma, tolerance, v) for v in range(begin, end)]
+    return [_choose(items, gamma, tolerance, v) for v in range(begin, end)]
 
 
-def _choose(regressions: Regressions, gamma: float, tolerance: float, v: int) -> _Chosen:
-    path = learn_path(regressions, v, tolerance)
-    ebic = compute_ebic(path, regressions.data, gamma)
+def _choose(items: Items, gamma: float, tolerance: float, v: int) -> _Chosen:
+    path = items.path(v, tolerance)
+    ebic = compute_ebic(path, items.data, gamma)
     best = int(np.argmin(ebic))
     return _Chosen(
         path.beta[best],
@@ -162,27 +155,7 @@ def _choose(regressions: Regressions, gamma: float, tolerance: float, v: int) ->
     )
 
 
-def learn_path(regressions: Regressions, v: int, tolerance: float = TOLERANCE) -> OwnPath:
-    """Return the regression of variable `v` for each penalty of glmnet's path."""
-    largest = _largest_penalty(regressions, v)
-    data = regressions.data
-    share = SMALLEST_WIDE if data.n_examples < data.n_vars - 1 else SMALLEST
-    penalties = np.geomspace(largest, share * largest, N_PENALTIES)
-    # All weights are 0 at the first penalty, and rounding must not change this.
-    penalties[0] *= 1 + 1e-9
-    return regressions.path(v, penalties, tolerance, ENDS)
-
-
-def _largest_penalty(regressions: Regressions, v: int) -> float:
-    """Return the least penalty that leaves variable `v` without neighbours."""
-    data = regressions.data
-    y = data.rows[:, v] - data.frequency[v]
-    pull = np.abs((data.weight * y) @ data.rows) / regressions.factor[:-1]
-    # Where the variable depends on no other at all, any penalty will do.
-    return max(float(np.delete(pull, v).max()), 1e-6 * data.n_examples)
-
-
-def compute_ebic(path: OwnPath, data: Dataset, gamma: float) -> NDArray[np.float64]:
+def compute_ebic(path: RegressionPath, data: Dataset, gamma: float) -> NDArray[np.float64]:
     """Return the EBIC of every penalty, (n_penalties,)."""
     price = np.log(data.n_examples) + 2 * gamma * np.log(data.n_vars - 1)
     return np.asarray(2 * path.loss + price * np.count_nonzero(path.beta, axis=1))
