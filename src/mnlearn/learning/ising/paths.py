@@ -10,8 +10,8 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.l1_logistic.dense import DenseData
 from mnlearn.kernels.l1_logistic.dense_path import DenseGoal, DenseResult, dense_path
 
-# As in glmnet (decision 0660): so many penalties, evenly on a log scale, down to a share of the largest that depends on whether
-# there are fewer examples than predictors.
+# As in glmnet (decision 0660): so many penalties, evenly on a log scale, down to a share of the
+# largest that depends on whether there are fewer examples than predictors.
 N_PENALTIES = 100
 SMALLEST, SMALLEST_WIDE = 1e-4, 1e-2
 # The path ends once so much of the deviance is explained, or a penalty adds less than this.
