@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mnlearn.kernels.l1_logistic.quadratic_model import minimise_model
+from mnlearn.kernels.l1_logistic.quadratic_model import (
+    _cholesky_solve,
+    _step_clipped,
+    minimise_model,
+)
 
 N = 12
 ACTIVE = np.array([0, 3, 4, 7, 8, 11])
@@ -51,3 +55,35 @@ def test_a_model_without_a_minimum_is_noticed():
     hessian = np.full((len(ACTIVE), len(ACTIVE)), -3.0) + 4.0 * np.eye(len(ACTIVE))
     rng = np.random.default_rng(0)
     assert minimise(hessian, np.zeros(N), rng.normal(size=N), np.full(N, 0.01))[0] == -1.0
+
+
+def test_a_step_leaves_weights_at_zero_that_would_change_their_sign():
+    """The second weight would cross 0; the others go all the way."""
+    hessian = np.eye(3, dtype=np.float32)
+    theta, active = np.array([1.0, 0.5, -1.0]), np.arange(3)
+    delta, slope = np.zeros(3), np.array([-1.0, 2.0, 1.0])
+    penalty, way = np.full(3, 0.1), np.array([0.9, -2.1, -0.9], np.float32)
+    assert _step_clipped(theta, penalty, hessian, active, delta, slope, active, way)
+    assert_allclose(delta, [0.9, -0.5, -0.9], rtol=1e-6)
+    assert_allclose(slope, [-0.1, 1.5, 0.1], rtol=1e-6)
+
+
+def test_a_step_that_does_not_lower_the_model_is_not_taken():
+    hessian = np.eye(2, dtype=np.float32)
+    theta, delta, slope = np.ones(2), np.zeros(2), np.array([1.0, 1.0])
+    way = np.array([0.5, 0.5], np.float32)
+    active = np.arange(2)
+    assert not _step_clipped(theta, np.full(2, 0.1), hessian, active, delta, slope, active, way)
+    assert_allclose(delta, 0.0)
+    assert_allclose(slope, 1.0)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 8, 9, 17, 40])
+def test_linear_equations_of_all_sizes(n):
+    """Columns are made eight at a time, in fours."""
+    rng = np.random.default_rng(n)
+    root = rng.normal(size=(n, n + 5))
+    matrix, right = (root @ root.T).astype(np.float32), rng.normal(size=n).astype(np.float32)
+    x = right.copy()
+    assert _cholesky_solve(matrix.copy(), x)
+    assert_allclose(matrix.astype(float) @ x, right, atol=1e-3)

@@ -22,7 +22,7 @@ from mnlearn.kernels.l1_logistic.quadratic_model import (
 
 MAX_STEPS = 300
 # So many steps without convergence are a sign that the model is far off.
-STEPS_PER_HESSIAN = 6
+STEPS_PER_HESSIAN = 10
 # The model is minimised until a sweep lowers it by less than this share of the first.
 _SWEEP_TOLERANCE = 1e-3
 _ARMIJO = 1e-3

@@ -9,7 +9,7 @@ Hessian at the present weights.
 import numpy as np
 
 from mnlearn.kernels.inlining import inlined
-from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.jit import fused_kernel, kernel, sum_kernel
 
 MAX_SWEEPS = 200
 # So many sweeps are followed by a solution of the linear equations.
@@ -17,6 +17,8 @@ SWEEPS_PER_SOLVE = 10
 _RUNAWAY = 1e3
 # A pivot below this share of its diagonal element is a rounding error of single precision.
 _LEAST_PIVOT = np.float32(1e-6)
+# So many columns of a Cholesky factor are made at a time; a multiple of 4.
+_PANEL = 8
 # Keeps a coordinate's step finite where all probabilities are 0 or 1, or the variable is constant.
 LEAST_CURVATURE = 1e-8
 
@@ -32,7 +34,7 @@ def renew_hessian(hessian, data, residual, active, n_fresh, place):
     n_active = len(active)
     for a in range(n_active):
         place[active[a]] = a
-    both, one = np.zeros((n_fresh, n_active)), np.zeros(n_active)
+    both, one = np.zeros((n_fresh, n_active), np.float32), np.zeros(n_active)
     whole = _sum_curvatures(data, residual, place, n_fresh, both, one)
     n = len(data.flipped)
     for a in range(n_active):
@@ -43,7 +45,7 @@ def renew_hessian(hessian, data, residual, active, n_fresh, place):
     for a in range(n_fresh):
         for b in range(a, n_active):
             u, v = active[a], active[b]
-            together = one[b] if u == n else one[a] if v == n else both[a, b]
+            together = one[b] if u == n else one[a] if v == n else np.float64(both[a, b])
             flip_u = u < n and data.flipped[u] and not data.free_intercept
             flip_v = v < n and data.flipped[v] and not data.free_intercept
             if flip_u and flip_v:
@@ -63,7 +65,7 @@ def _sum_curvatures(data, residual, place, n_fresh, both, one):
     """Sum the curvatures of the rows by the active columns that are 1; return the sum of all.
 
     place : int64, place of each coordinate among the active ones, or -1.
-    both : float64, (n_fresh, n_active), both columns 1; one : float64, (n_active,), of the columns
+    both : float32, (n_fresh, n_active), both columns 1; one : float64, (n_active,), of the columns
     that are not fresh. Added to.
     """
     indptr, indices, weight, _, _ = data
@@ -73,6 +75,7 @@ def _sum_curvatures(data, residual, place, n_fresh, both, one):
         r = abs(residual[i])
         curvature = r * (1.0 - r / weight[i])
         whole += curvature
+        single = np.float32(curvature)
         n_here = n_old = 0
         for j in indices[indptr[i] : indptr[i + 1]]:
             at = place[j]
@@ -86,9 +89,9 @@ def _sum_curvatures(data, residual, place, n_fresh, both, one):
         for k in range(n_here):
             row = both[fresh[k]]
             for m in range(k, n_here):
-                row[fresh[m]] += curvature
+                row[fresh[m]] += single
             for m in range(n_old):
-                row[old[m]] += curvature
+                row[old[m]] += single
     return whole
 
 
@@ -157,7 +160,7 @@ def _sweep(theta, penalty, model, active, delta, slope, every):
 
 @kernel
 def _step_inside(theta, penalty, model, active, delta, slope):
-    """Go towards the minimum over the coordinates that are not 0, until one changes its sign.
+    """Go towards the minimum over the coordinates that are not 0; none changes its sign.
 
     Arguments as in `minimise_model`.
     """
@@ -179,53 +182,139 @@ def _step_inside(theta, penalty, model, active, delta, slope):
     way = pull.copy()
     if not _cholesky_solve(matrix, way) or not way @ pull > 0.0:
         return  # a model with negative or no curvature, or one at its minimum
+    if not _step_clipped(theta, penalty, model, active, delta, slope, inside, way):
+        _step_to_first_zero(theta, penalty, model, active, delta, slope, inside, way)
+
+
+@kernel
+def _step_clipped(theta, penalty, model, active, delta, slope, inside, way):
+    """Go all the way, but leave coordinates at 0 that would change their sign.
+
+    Nothing is done where that does not lower the penalised model; returns whether it does.
+    Arguments as in `minimise_model`; inside : int64, places of the coordinates that move, and
+    way : float32, the step of each.
+    """
+    change, moved = np.zeros(len(active)), slope.copy()
+    for k in range(len(inside)):
+        a = inside[k]
+        x = theta[active[a]] + delta[a]
+        crosses = penalty[active[a]] > 0.0 and x * (x + way[k]) < 0.0
+        change[a] = -x if crosses else way[k]
+        row = model[a]
+        for b in range(len(active)):
+            moved[b] += row[b] * change[a]
+    lower = 0.0
+    for a in inside:
+        x = theta[active[a]] + delta[a]
+        lower -= 0.5 * (slope[a] + moved[a]) * change[a]
+        lower -= penalty[active[a]] * (abs(x + change[a]) - abs(x))
+    if not lower > 0.0:
+        return False
+    for a in inside:
+        delta[a] += change[a]
+    slope[:] = moved
+    return True
+
+
+@kernel
+def _step_to_first_zero(theta, penalty, model, active, delta, slope, inside, way):
+    """Go until the first coordinate is 0; arguments as in `_step_clipped`."""
     length, first = 1.0, -1
-    for k in range(n):
+    for k in range(len(inside)):
         x = theta[active[inside[k]]] + delta[inside[k]]
         if penalty[active[inside[k]]] > 0.0 and x * way[k] < 0.0 and -x / way[k] < length:
             length, first = -x / way[k], k
-    for k in range(n):
+    for k in range(len(inside)):
         a = inside[k]
         change = length * way[k] if k != first else -theta[active[a]] - delta[a]
         delta[a] += change
         row = model[a]
-        for b in range(n_active):
+        for b in range(len(active)):
             slope[b] += row[b] * change
 
 
-@sum_kernel
+@kernel
 def _cholesky_solve(matrix, x):
     """Solve for x in place; return whether the matrix, which is overwritten, is positive definite.
 
-    LAPACK's routines end the program where it is not.
+    LAPACK's routines end the program where it is not. Some columns at a time are made, so that
+    each row that is read is multiplied by several.
 
     matrix : float32, (n, n), of which the lower triangle is read. x : float32, (n,).
     """
     n = len(x)
+    least = np.empty(n, np.float32)
     for i in range(n):
-        row = matrix[i]
-        least = _LEAST_PIVOT * row[i]
-        for j in range(i):
-            other = matrix[j]
-            total = row[j]
-            for k in range(j):
-                total -= row[k] * other[k]
-            row[j] = total / other[j]
-        total = row[i]
-        for k in range(i):
-            total -= row[k] * row[k]
-        if not total > least:
+        least[i] = _LEAST_PIVOT * matrix[i, i]
+    for begin in range(0, n, _PANEL):
+        for i in range(begin, n):
+            for j in range(begin, min(begin + _PANEL, n) - 3, 4):
+                _subtract_products(matrix, i, j, begin)
+            for j in range(min(begin + _PANEL, n) // 4 * 4, min(begin + _PANEL, n)):
+                matrix[i, j] -= _product(matrix, i, j, 0, begin)
+        if not _factor_panel(matrix, least, begin, min(begin + _PANEL, n)):
             return False
-        row[i] = np.sqrt(total)
-        total = x[i]
-        for k in range(i):
-            total -= row[k] * x[k]
-        x[i] = total / row[i]
+    for i in range(n):
+        x[i] = (x[i] - _product_with(matrix, i, x)) / matrix[i, i]
     for i in range(n - 1, -1, -1):
-        row = matrix[i]
-        x[i] /= row[i]
+        x[i] /= matrix[i, i]
         for k in range(i):
-            x[k] -= row[k] * x[i]
+            x[k] -= matrix[i, k] * x[i]
+    return True
+
+
+@sum_kernel
+def _subtract_products(matrix, i, j, n_columns):
+    """Subtract from four elements of row i, from column j on, the products of the first columns."""
+    first = second = third = fourth = np.float32(0.0)
+    for k in range(n_columns):
+        factor = matrix[i, k]
+        first += factor * matrix[j, k]
+        second += factor * matrix[j + 1, k]
+        third += factor * matrix[j + 2, k]
+        fourth += factor * matrix[j + 3, k]
+    matrix[i, j] -= first
+    matrix[i, j + 1] -= second
+    matrix[i, j + 2] -= third
+    matrix[i, j + 3] -= fourth
+
+
+@sum_kernel
+def _product(matrix, i, j, begin, end):
+    """Return the product of rows i and j in some of their columns."""
+    total = np.float32(0.0)
+    for k in range(begin, end):
+        total += matrix[i, k] * matrix[j, k]
+    return total
+
+
+@sum_kernel
+def _product_with(matrix, i, x):
+    """Return the product of row i, before its diagonal, and x."""
+    total = np.float32(0.0)
+    for k in range(i):
+        total += matrix[i, k] * x[k]
+    return total
+
+
+@fused_kernel
+def _factor_panel(matrix, least, begin, end):
+    """Make some columns of the Cholesky factor; return whether all pivots are large enough."""
+    inverse = np.empty(end - begin, np.float32)
+    for i in range(begin, len(matrix)):
+        for j in range(begin, min(i, end)):
+            total = matrix[i, j]
+            for k in range(begin, j):
+                total -= matrix[i, k] * matrix[j, k]
+            matrix[i, j] = total * inverse[j - begin]
+        if i < end:
+            total = matrix[i, i]
+            for k in range(begin, i):
+                total -= matrix[i, k] * matrix[i, k]
+            if not total > least[i]:
+                return False
+            matrix[i, i] = np.sqrt(total)
+            inverse[i - begin] = np.float32(1.0) / matrix[i, i]
     return True
 
 
