@@ -12,7 +12,7 @@ from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
-from mnlearn.models.tree_features import FEATURE_MODES, tree_features
+from mnlearn.models.tree_features import FEATURE_MODES, find_tree_features
 from mnlearn.scoring import networks
 
 
@@ -32,7 +32,7 @@ class Workspace:
             self._arranged = None  # Two arrangements could be more than memory holds.
             trees, _ = self.trees.trees(learner)
             began = time.perf_counter()
-            features = tree_features(trees, learner.feature_mode)
+            features = find_tree_features(trees, learner.feature_mode)
             self._key, self._arranged = key, arrange_features(self.task, features, began)
         return self._arranged
 

@@ -69,6 +69,14 @@ class Trees:
             depth[self.child[node]] = depth[node] + 1
         return read_only(depth)
 
+    @cached_property
+    def parent(self) -> NDArray[np.int64]:
+        """Parent of each node, or -1 at a root, int64 of shape (n_nodes,)."""
+        parent = np.full(len(self.split_var), -1, np.int64)
+        inner = np.flatnonzero(~self.is_leaf)
+        parent[self.child[inner]] = inner[:, None]
+        return read_only(parent)
+
     def tests(self) -> dict[tuple[int, int], int]:
         """Return how many nodes test each pair (tested variable, target)."""
         inner = ~self.is_leaf
@@ -83,11 +91,9 @@ class Trees:
 
     def paths(self) -> FeatureSet:
         """Return for each node the conjunction of the tests that lead to it, from the root down."""
-        parent = np.full(len(self.split_var), -1, np.int64)
-        inner = np.flatnonzero(~self.is_leaf)
-        parent[self.child[inner]] = inner[:, None]
+        parent = self.parent
         branch = np.zeros(len(self.split_var), np.uint8)
-        branch[self.child[inner, 1]] = 1
+        branch[self.child[~self.is_leaf, 1]] = 1
         start = np.concatenate([[0], np.cumsum(self.depth)])
         var = np.empty(start[-1], np.int32)
         value = np.empty(start[-1], np.uint8)

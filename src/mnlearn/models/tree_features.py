@@ -1,6 +1,9 @@
 """The five feature sets that DTSL reads off probability trees (Lowd & Davis 2010, Section III)."""
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.models.dependency_network import Trees
 from mnlearn.models.features import (
@@ -14,8 +17,34 @@ from mnlearn.models.features import (
 FEATURE_MODES = ("default", "prune", "prune-10", "prune-5", "nonzero")
 
 
+@dataclass(frozen=True, eq=False)
+class TreeFeatures:
+    """Features that were read off trees.
+
+    Attributes
+    ----------
+    features : FeatureSet
+        The distinct features of all trees, in canonical order.
+    trees : Trees
+        The trees.
+    place : ndarray of int64, shape (n_features,), or None
+        Twice a node plus a value of the target: the feature is the path to the node, with that
+        value. If it is so at several nodes, the first of them. None if some feature is not the
+        path to a node.
+    """
+
+    features: FeatureSet
+    trees: Trees
+    place: NDArray[np.int64] | None
+
+
 def tree_features(trees: Trees, feature_mode: str) -> FeatureSet:
-    """Return the distinct features of all trees, in canonical order.
+    """Return the distinct features of all trees, in canonical order; see `find_tree_features`."""
+    return find_tree_features(trees, feature_mode).features
+
+
+def find_tree_features(trees: Trees, feature_mode: str) -> TreeFeatures:
+    """Return the distinct features of all trees.
 
     Parameters
     ----------
@@ -49,5 +78,8 @@ def tree_features(trees: Trees, feature_mode: str) -> FeatureSet:
         length = np.bincount(both.owner[positive], minlength=len(both))
         start = np.concatenate([[0], np.cumsum(length)])
         both = feature_set(start, both.var[positive], both.value[positive])
-    features, _ = canonicalise(both)
-    return features.select(features.length > 0)
+        features, _ = canonicalise(both)
+        return TreeFeatures(features.select(features.length > 0), trees, None)
+    features, position = canonicalise(both)
+    _, first = np.unique(position, return_index=True)
+    return TreeFeatures(features, trees, np.concatenate([2 * nodes, 2 * nodes + 1])[first])

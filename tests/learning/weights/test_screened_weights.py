@@ -71,6 +71,29 @@ def test_any_number_of_rows(n_rows):
     assert_allclose(gradient, exact_gradient, rtol=1e-4, atol=1e-5 * data.n_examples)
 
 
+def test_columns_of_pairs_share_their_lists(monkeypatch):
+    monkeypatch.setattr(packed_module, "FEW", 2.0)
+    rng = np.random.default_rng(0)
+    data = merge_rows(rng.random((500, 12)) < 0.3)
+    pairs = [[(u, u % 2), (v, 1)] for u, v in itertools.combinations(range(12), 2)]
+    triples = [[(0, 1), (v, 1), (v + 1, 0)] for v in range(1, 9)]
+    features, _ = canonicalise(concatenate([atomic_features(12), features_of(pairs + triples)]))
+    likelihood = arrange_packed(features, data)
+    assert len(likelihood.rows) < likelihood.n_listed / 2
+    exact, w = arrange_stored(features, data), rng.normal(size=len(features))
+    assert likelihood.n_listed == sum(
+        np.all([data.rows[:, u] == x for j, (u, x) in enumerate(literals) if j != k], axis=0).sum()
+        if len(literals) > 1
+        else data.n_rows
+        for literals in map(features.literals, range(len(features)))
+        for k in range(len(literals))
+    )
+    assert_allclose(likelihood.curvature, exact.curvature, rtol=1e-6)
+    found, expected = likelihood.value_and_gradient(w), exact.value_and_gradient(w)
+    assert_allclose(found[0], expected[0], rtol=1e-6)
+    assert_allclose(found[1], expected[1], atol=1e-4 * data.n_examples)
+
+
 def test_does_not_depend_on_threads():
     features, data = features_and_data(0)
     w = np.random.default_rng(0).normal(size=len(features))

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from mnlearn.learning.learner import Fitted, Start, Task
 from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.arrangement import arrange
+from mnlearn.learning.weights.arrangement import arrange, arrange_tree_features
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.judge import Judge
 from mnlearn.learning.weights.likelihood import Restrictable
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_features import TreeFeatures
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +88,17 @@ class ArrangedFeatures:
         return self.task.criterion(self._network(weight))
 
 
-def arrange_features(task: Task, features: FeatureSet, began: float) -> ArrangedFeatures:
+def arrange_features(
+    task: Task, features: FeatureSet | TreeFeatures, began: float
+) -> ArrangedFeatures:
     """Arrange features for weight learning.
 
     began : when the conversion to these features began, as from `time.perf_counter`.
     """
-    likelihood = arrange(features, task.train, task.threads)
+    likelihood: Restrictable
+    if isinstance(features, TreeFeatures):
+        likelihood = arrange_tree_features(features, task.train, task.threads)
+        features = features.features
+    else:
+        likelihood = arrange(features, task.train, task.threads)
     return ArrangedFeatures(task, features, likelihood, time.perf_counter() - began)

@@ -88,7 +88,7 @@ class PackedLikelihood:
     many, few : Columns
         Columns that touch many rows, which are not stored, and few rows, which are.
     rows : uint16 or uint32 array
-        The rows that are stored.
+        The rows that are stored. Columns of pairs that ask for the same literal share a list.
     threads : int
         Number of threads of an evaluation.
     """
@@ -127,6 +127,11 @@ class PackedLikelihood:
         gradient += few.by_feature(gradients[1], -1.0, self.n_features)
         return float(loss.sum()), gradient
 
+    @property
+    def n_listed(self) -> int:
+        """Number of (column, row) pairs of the columns that touch few rows."""
+        return int((self.few.place[:, 1] - self.few.place[:, 0]).sum())
+
     def restrict(self, members: NDArray[np.bool_]) -> "PackedLikelihood":
         """Return the likelihood of some of the features alone, in the same order."""
         number = np.where(members, np.cumsum(members) - 1, -1)
@@ -159,16 +164,18 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
     wanted = (features.value == 1) | (partner < 0)
     own = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
     owner, asks_one = features.owner[own], features.value[own] == 1
-    where = (packed_data, shape, own, owner)
-    count, total = np.empty(len(own), np.int64), np.empty(len(own))
+    first, same = _find_equal_columns(shape, own, owner)
+    where = (packed_data, shape, own[first], owner[first])
+    count, total = np.empty(len(first), np.int64), np.empty(len(first))
     kernels.count_touched(*where, count, total)
-    is_few = count < FEW * data.n_rows
-    offset = np.concatenate([[0], np.cumsum(np.where(is_few, count, 0))])
+    listed = count < FEW * data.n_rows
+    offset = np.concatenate([[0], np.cumsum(np.where(listed, count, 0))])
     rows = np.empty(offset[-1], np.uint16 if data.n_rows <= 2**16 else np.uint32)
     kernels.list_touched(*where, offset, rows)
     place = np.empty((len(own), 4), np.int64)
     kernels.write_other_literals(shape, own, owner, 2 * data.n_vars, place)
-    place[is_few, 0], place[is_few, 1] = offset[:-1][is_few], offset[1:][is_few]
+    is_few = listed[same]
+    place[is_few, 0], place[is_few, 1] = offset[:-1][same][is_few], offset[1:][same][is_few]
     columns = Columns(
         var=features.var[own].astype(np.int64),
         own=own,
@@ -181,7 +188,7 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
     return PackedLikelihood(
         n_vars=data.n_vars,
         n_features=len(features),
-        curvature=0.25 * columns.by_feature(total, 1.0, len(features)),
+        curvature=0.25 * columns.by_feature(total[same], 1.0, len(features)),
         data=packed_data,
         features=shape,
         many=Columns(**{name: part[~is_few] for name, part in parts.items()}),
@@ -189,3 +196,21 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
         rows=rows,
         threads=threads,
     )
+
+
+def _find_equal_columns(
+    features: CodedFeatures, own: NDArray[np.int64], owner: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return one column of each set of rows, and for each column the place of its set among them.
+
+    Columns of pairs with the same other literal touch the same rows. Other columns stand alone.
+    """
+    start = features.start[owner]
+    is_pair = features.start[owner + 1] - start == 2
+    key = -1 - np.arange(len(own))
+    key[is_pair] = features.code[(2 * start + 1 - own)[is_pair]]
+    _, first, same = np.unique(key, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[same.ravel()]

@@ -1,0 +1,225 @@
+"""The pseudo-likelihood of the features of probability trees, by walks of the trees."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.likelihood import tree_walks as kernels
+from mnlearn.kernels.likelihood.tree_walks import Forest, Walks
+from mnlearn.models.dependency_network import Trees
+from mnlearn.models.tree_features import TreeFeatures
+from mnlearn.runtime.threads import map_ranges
+
+# Walks are stored up to this memory. Those of further rows are found anew in each evaluation.
+STORED_BYTES = 2**28
+# The log-odds of one block of rows stay in the cache.
+_BLOCK_CELLS = 2**15
+# Each part of the rows has its own sums, so that the sums do not depend on the threads.
+_PARTS, _PART_LEAVES = 16, 2**22
+# A code is twice the leaf: two bytes number the leaves of trees that have no more than these.
+_SHORT_LEAVES = 2**15
+# The walks are made for fewer features only if this share of the inner nodes is no longer needed.
+_DROPPED = 0.5
+# Rows from which the work of other ways is estimated.
+_SAMPLE_ROWS = 1000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeLikelihood:
+    """The pseudo-likelihood of features that are paths of trees, as a function of the weights.
+
+    Attributes
+    ----------
+    place : int64 array of shape (n_features,)
+        Twice the node whose path a feature is, plus the value of the tree's target.
+    curvature : float64 array of shape (n_features,)
+        Diagonal of the Hessian at w = 0.
+    trees : Trees
+        The trees.
+    parent, leaf : int64 arrays of shape (n_nodes,)
+        Parent of each node, or -1; number of the leaf that a node is in `forest`, or -1.
+    forest, walks
+        The trees and the rows, as the kernels take them.
+    threads : int
+        Number of threads of an evaluation.
+    """
+
+    place: NDArray[np.int64]
+    curvature: NDArray[np.float64]
+    trees: Trees
+    parent: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    forest: Forest
+    walks: Walks
+    threads: int = 1
+    dual_value: ClassVar[None] = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.place)
+
+    def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return the negative log-pseudo-likelihood of all examples and its gradient.
+
+        w : float64, shape (n_features,). The value is in nats, summed over examples.
+        """
+        n_leaves = int(self.forest.first_leaf[-1])
+        of_nodes, total = np.zeros((len(self.parent), 2)), np.empty(2 * n_leaves)
+        of_nodes.ravel()[self.place] = w
+        kernels.sum_down(self.parent, self.leaf, of_nodes, total)
+        part_start = _cut_parts(self.walks, n_leaves)
+        n_parts = len(part_start) - 1
+        loss, gradient = np.empty(n_parts), np.zeros((n_parts, 2 * n_leaves))
+
+        def evaluate(first: int, last: int) -> None:
+            kernels.value_and_gradient(
+                self.forest, self.walks, total, part_start, first, last, loss, gradient
+            )
+
+        map_ranges(evaluate, n_parts, self.threads)
+        kernels.sum_up(self.parent, self.leaf, gradient.sum(axis=0), of_nodes)
+        return float(loss.sum()), of_nodes.ravel()[self.place]
+
+    def restrict(self, members: NDArray[np.bool_]) -> "TreeLikelihood":
+        """Return the likelihood of some of the features alone, in the same order."""
+        place, curvature = self.place[members], self.curvature[members]
+        part = replace(self, place=place, curvature=curvature)
+        inner = _find_inner(self.trees, self.parent, place)
+        if inner.sum() >= (1 - _DROPPED) * len(self.forest.test):
+            return part
+        leaf, forest = _build_forest(self.trees, self.parent, inner)
+        walks = _store_walks(forest, self.walks.rows, self.walks.weight, self.threads)
+        return replace(part, leaf=leaf, forest=forest, walks=walks)
+
+
+def arrange_trees(features: TreeFeatures, data: Dataset, threads: int = 1) -> TreeLikelihood:
+    """Arrange the features of trees for evaluation on `data`.
+
+    It takes two bytes (four if a tree has more than 32,768 leaves) for each test on the path of a
+    row in a tree, and at most `STORED_BYTES`.
+    """
+    assert features.place is not None
+    trees, place = features.trees, features.place
+    parent = trees.parent
+    leaf, forest = _build_forest(trees, parent, _find_inner(trees, parent, place))
+    walks = _store_walks(forest, data.rows, data.weight, threads)
+    return TreeLikelihood(
+        place=place,
+        curvature=_curvature(trees, parent, leaf, forest, walks, threads).ravel()[place],
+        trees=trees,
+        parent=parent,
+        leaf=leaf,
+        forest=forest,
+        walks=walks,
+        threads=threads,
+    )
+
+
+def count_touches(features: TreeFeatures, data: Dataset) -> float:
+    """Estimate the number of (row, feature, literal) triples where the other literals hold.
+
+    The rows are an evenly spaced subset. Both values of a target count once.
+    """
+    assert features.place is not None
+    trees = features.trees
+    counted = np.zeros(len(trees.split_var), bool)
+    counted[features.place // 2] = True
+    step = -(-data.n_rows // _SAMPLE_ROWS)
+    rows = data.rows[::step]
+    touches = kernels.count_touches(
+        counted, trees.depth, trees.start, trees.split_var, trees.child, rows
+    )
+    return float(touches) * data.n_rows / len(rows)
+
+
+def _find_inner(trees: Trees, parent: NDArray, place: NDArray) -> NDArray[np.bool_]:
+    """Return which nodes have a feature below them."""
+    below = np.zeros(len(parent), bool)
+    node = np.unique(place // 2)
+    while len(node):
+        above = np.unique(parent[node])
+        above = above[above >= 0]
+        node = above[~below[above]]
+        below[node] = True
+    return below
+
+
+def _build_forest(trees: Trees, parent: NDArray, inner: NDArray) -> tuple[NDArray, Forest]:
+    """Return the number of the leaf that each node is (or -1), and the trees of the nodes `inner`.
+
+    Their other children become leaves.
+    """
+    kept = (parent < 0) | inner[parent]
+    is_leaf = kept & ~inner
+    leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
+    place = np.where(inner, np.cumsum(inner) - 1, ~leaf).astype(np.int32)
+    paths = trees.paths().select(is_leaf)
+    forest = Forest(
+        root=place[trees.start[:-1]],
+        test=trees.split_var[inner],
+        child=place[trees.child[inner]].reshape(-1, 2),
+        first_leaf=np.concatenate([[0], np.cumsum(is_leaf)])[trees.start],
+        path_start=paths.start,
+        path=paths.var.astype(np.uint32),
+    )
+    return leaf, forest
+
+
+def _store_walks(forest: Forest, rows: NDArray, weight: NDArray, threads: int) -> Walks:
+    """Return the walks of the rows, as many of them stored as the memory allows."""
+    n_rows, n_vars = rows.shape
+    block_rows = int(np.clip(_BLOCK_CELLS // n_vars, 16, 512))
+    count = np.empty(-(-n_rows // block_rows), np.int64)
+
+    def count_codes(first: int, last: int) -> None:
+        kernels.count_codes(forest, rows, block_rows, first, last, count)
+
+    map_ranges(count_codes, len(count), threads)
+    offset = np.concatenate([[0], np.cumsum(count)])
+    dtype = np.uint16 if np.diff(forest.first_leaf).max() <= _SHORT_LEAVES else np.uint32
+    n_stored = int(np.searchsorted(offset, STORED_BYTES // np.dtype(dtype).itemsize, "right")) - 1
+    stored = np.empty(offset[n_stored], dtype)
+    walks = Walks(rows, weight, block_rows, offset, n_stored, stored)
+
+    def store(first: int, last: int) -> None:
+        kernels.store_walks(forest, walks, first, last)
+
+    map_ranges(store, n_stored, threads)
+    return walks
+
+
+def _cut_parts(walks: Walks, n_leaves: int) -> NDArray[np.int64]:
+    """Return where each part of the blocks begins; see `weigh_walks`."""
+    n_blocks = len(walks.offset) - 1
+    n_parts = max(1, min(_PARTS, n_blocks, _PART_LEAVES // n_leaves))
+    return n_blocks * np.arange(n_parts + 1) // n_parts
+
+
+def _curvature(
+    trees: Trees, parent: NDArray, leaf: NDArray, forest: Forest, walks: Walks, threads: int
+) -> NDArray[np.float64]:
+    """Return the diagonal of the Hessian at w = 0 for the feature of each node and target value.
+
+    It is a quarter of the weight of the rows where the feature or a near miss of it holds, once for
+    each literal that a flip would change.
+    """
+    n_leaves = int(forest.first_leaf[-1])
+    part_start = _cut_parts(walks, n_leaves)
+    own, near = np.zeros((2, len(part_start) - 1, 2 * n_leaves))
+
+    def weigh(first: int, last: int) -> None:
+        kernels.weigh_walks(forest, walks, part_start, first, last, own, near)
+
+    map_ranges(weigh, len(part_start) - 1, threads)
+    own_total, near_total = own.sum(axis=0), near.sum(axis=0)
+    # A flip of a test at or below a node leads from one leaf below the node to another.
+    depth = np.repeat(np.diff(forest.path_start), 2)
+    holds, missed = np.empty((2, len(parent), 2))
+    kernels.sum_up(parent, leaf, own_total, holds)
+    kernels.sum_up(parent, leaf, near_total - depth * own_total, missed)
+    of_target = holds.sum(axis=1, keepdims=True)
+    return np.asarray(0.25 * (2 * trees.depth[:, None] * holds + missed + of_target))
