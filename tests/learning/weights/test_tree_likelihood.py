@@ -22,7 +22,7 @@ from mnlearn.models.tree_features import find_tree_features
 MODES = ("default", "prune", "prune-10", "prune-5")
 
 
-def problem(seed, mode="prune", n_rows=700, n_vars=9):
+def problem(seed, mode="prune", n_rows=700, n_vars=8):
     """Return features of trees with a constant variable and features that two trees share."""
     rng = np.random.default_rng(seed)
     rows = rng.random((n_rows, n_vars)) < 0.5
@@ -30,7 +30,7 @@ def problem(seed, mode="prune", n_rows=700, n_vars=9):
         rows[:, v] ^= rows[:, v - 1] & rows[:, v - 2]
     rows[:, 0] = True
     data = merge_rows(rows, rng.uniform(0.5, 2, n_rows))
-    trees = learn_tree_path(data, 0.9).cut(0.9)
+    trees = learn_tree_path(data, 0.5).cut(0.5)
     assert trees.depth.max() > 3
     return find_tree_features(trees, mode), data, rng
 
