@@ -5,11 +5,13 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from threadpoolctl import threadpool_limits
 
 import oracles
 from conftest import random_data, random_features
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.arithmetic import logistic32
+from mnlearn.learning.features.generation import generate_features
 from mnlearn.learning.learner import Start, Task
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights import packed_likelihood as packed_module
@@ -28,6 +30,20 @@ from mnlearn.learning.weights.rewritten_likelihood import (
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
+
+
+@pytest.mark.parametrize("screen", [False, True])
+def test_weights_do_not_depend_on_the_threads_of_matrix_products(screen):
+    data = random_data(3, 600, 14)
+    features = generate_features(data, 40_000).features(40_000, 0)
+    assert len(features) > 10_000  # Products of shorter vectors have one thread anyway.
+    likelihood = arrange(features, data)
+    weights = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            fit = fit_weights(likelihood, Penalty(0.5, 1.0), max_iterations=5, screen=screen)
+        weights.append(fit.weight)
+    assert_array_equal(weights[0], weights[1])
 
 
 def features_and_data(seed, n_vars=8, n_features=60, longest=7):

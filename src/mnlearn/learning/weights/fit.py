@@ -1,6 +1,7 @@
 """Weights of a feature set by penalised likelihood."""
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import cast
 
@@ -13,9 +14,13 @@ from mnlearn.learning.weights.descent import STANDARD, Descent, Stopping, precon
 from mnlearn.learning.weights.judge import Judge
 from mnlearn.learning.weights.likelihood import Likelihood, Restrictable
 from mnlearn.learning.weights.screening import descend_screened
+from mnlearn.runtime.blas import single_threaded
 
 # The 100 iterations of Libra are too few under the default priors of GSSL (decision 0007).
 MAX_ITERATIONS = 200
+# The library of NumPy cuts the products of shorter vectors into no parts. To limit its threads
+# takes a millisecond, in which the weights of a few features are learned.
+_LONG = 5000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -105,11 +110,15 @@ def fit_weights(
     w = np.zeros(likelihood.n_features) if start is None else start
     if screen:
         part = cast(Restrictable, likelihood)
-        found = descend_screened(part, penalty, w, max_iterations, stopping=stopping, judge=judge)
+        with single_threaded():
+            found = descend_screened(
+                part, penalty, w, max_iterations, stopping=stopping, judge=judge
+            )
         return WeightFit(**vars(found), seconds=time.perf_counter() - began)
     scale = preconditioner(likelihood, penalty) if scale is None else scale
     descent = Descent(likelihood, penalty, stopping, scale)
-    state = descent.run(w, max_iterations, memory=memory)
+    with single_threaded() if len(w) >= _LONG else nullcontext():
+        state = descent.run(w, max_iterations, memory=memory)
     return WeightFit(
         weight=descent.weight(state),
         objective=state.objective,
