@@ -129,6 +129,31 @@ def test_hostile_names_end_the_planning(tree, kind):
     assert name in shown
 
 
+@pytest.mark.parametrize("parts", ["0", "1.5", "[2]", "1001", "$(touch hit)"])
+def test_numbers_of_parts_that_there_are_not(tree, parts):
+    shown = refused(tree, "studies=[tiny]", f"parts={parts}")
+    assert "instance['parts']" in shown
+
+
+def test_jobs_that_share_out_learning(tmp_path):
+    """The same bytes as from one job; the files of the parts are gone."""
+    trees = [Tree(tmp_path / name) for name in ("one", "three")]
+    shared = trees[1].folder / "config.yaml"
+    shared.write_text(shared.read_text().replace("parts: 1 ", "parts: 3 "))
+    found = []
+    for tree, n_parts in zip(trees, (0, 5), strict=True):
+        folder = "results/tiny/models/triples/dtsl"
+        jobs = tree.jobs_of(tree.run(folder))
+        assert jobs.get("tune_part", 0) == n_parts
+        assert jobs["tune"] == 1
+        models = sorted((tree.folder / folder).glob("*.npz"))
+        found.append({path.name: path.read_bytes() for path in models})
+        assert not list(tree.folder.glob("results/tiny/parts/triples/dtsl/*"))
+        assert tree.jobs_of(tree.run(folder)) == {}
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
+
+
 def test_a_study_may_have_sub_samples(tmp_path):
     tree = Tree(tmp_path)
     tree.write_study({**TINY, "datasets": ["grid-n60-f1", "mine-n5-f0"]})

@@ -42,6 +42,7 @@ def test_a_configuration_may_have_some_of_the_keys(packaged):
         "mirror": "",
         "again": False,
         "recorded": False,
+        "parts": 1,
         "local": {},
     }
     Path("config.yaml").write_text("local: {mine: {train: mine.csv}}\n")
@@ -82,6 +83,25 @@ def test_snakemake_finds_the_files_of_a_checkout_by_itself(monkeypatch):
     monkeypatch.chdir(ROOT / "docs")
     command = reproduce._snakemake_command("dtsl", [], ["--cores", "2"], "m")
     assert command[3:] == ["--cores", "2", "--config", "studies=[dtsl]", "datasets=[]", "mirror=m"]
+
+
+@pytest.mark.parametrize(
+    ("sacct", "options"),
+    [
+        ("exit 0", []),
+        ("echo 'Slurm accounting storage is disabled' >&2; exit 1", ["squeue"]),
+        (None, ["squeue"]),
+    ],
+)
+def test_snakemake_asks_squeue_where_slurm_keeps_no_accounts(tmp_path, monkeypatch, sacct, options):
+    if sacct is not None:
+        (tmp_path / "sacct").write_text(f"#!/bin/sh\n{sacct}\n")
+        (tmp_path / "sacct").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(reproduce, "_SLURM_PLUGIN", "json")
+    settings = reproduce._snakemake_settings(None, "slurm")
+    expected = ["--slurm-status-command", *options] if options else []
+    assert settings == ["--workflow-profile", str(ROOT / "workflow/profiles/slurm"), *expected]
 
 
 def test_profiles(packaged, monkeypatch):

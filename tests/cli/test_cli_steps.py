@@ -159,6 +159,26 @@ def test_prepare_refuses_names_that_lead_elsewhere():
     refuse_with("prepare ../up --folder folder --local", '{"train": "d.data"}', "../up")
 
 
+@pytest.mark.parametrize(
+    ("more", "names"),
+    [
+        ("--round variables --own 3/2 --out p.json", "part '3/2': expected K/N"),
+        (
+            "--round variables --own '$(touch hit)' --out p.json",
+            "part '$(touch hit)': expected K/N",
+        ),
+        ("--round stage7 --own 1/2 --out p.json", "round stage7: expected one of variables."),
+        ("--round variables --own 1/2 --out p.json --part no.json", "no.json: no such file"),
+        ("--round variables --own 1/2 --out p.json --part broken.json", "broken.json, line 1"),
+        ("--round variables --own 1/2 --out p.json --part object.json", "is not a complete record"),
+        ("--round variables --own 1/2", "Missing option '--out'"),
+    ],
+)
+def test_tune_part_refuses(more, names):
+    cell = "--study s --label a --dataset d --train d.npz --valid v.npz --grid {} --checkpoints c"
+    refuse(f"tune-part dn_tree {cell} {more}", names)
+
+
 TUNE = "tune atomic --study s --label a --dataset d --train d.npz --models models"
 
 SCORE = (

@@ -111,7 +111,7 @@ def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
 
         return criterion
 
-    for n in (1, 4, 5):
+    for n in (1, 2, 3):
         with pytest.raises(KilledError):
             tune(method, train, grid, dies_after(n), checkpoints=Checkpoints(tmp_path, code="x"))
     resumed = tune(
@@ -152,7 +152,7 @@ def test_the_seconds_of_a_grid_are_those_of_all_its_points(tmp_path, monkeypatch
     grid = DNTree.grid({"kappa": [0.01, 0.1, 1.0]})
     for kept in (None, Checkpoints(tmp_path), Checkpoints(tmp_path)):
         assert tune(DNTree, train, grid, criterion, checkpoints=kept).tuning_seconds == 24.0
-    assert clock[0] == 24.0 + 24.0 + 3.0
+    assert clock[0] == 24.0 + 24.0
 
 
 def test_a_damaged_checkpoint_is_made_again(tmp_path):

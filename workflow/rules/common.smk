@@ -22,6 +22,7 @@ from mnlearn.study.datasets.prepare import (
 )
 from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import load_studies, study_path
+from mnlearn.study.parts import Parts
 from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.resources import JobResources
 
@@ -72,6 +73,7 @@ PLAN = Plan(
     plans=workflow.is_main_process,
     was_killed=was_killed,
 )
+PARTS = Parts(PLAN, config["parts"])
 RESOURCES = JobResources(PLAN, load_laws(WORKFLOW / "costs.tsv"))
 METHODS = "|".join(sorted({m for s in STUDIES.values() for m in s.methods}))
 
@@ -150,6 +152,9 @@ wildcard_constraints:
     method=METHODS,
     first=METHODS,
     second=METHODS,
+    round=r"variables|stage[0-9]+",
+    number=r"[0-9]+",
+    of=r"[0-9]+",
 
 
 def drop_rate_limit():

@@ -39,8 +39,21 @@ def data_order_of(wildcards):
 
 def tune_inputs(wildcards):
     """Return what learning a cell reads."""
+    record = record_of("models", wildcards)
     return PLAN.unless_settled(
-        record_of("models", wildcards),
+        record,
+        parts=PARTS.files(record),
+        **data(wildcards, "train", "valid"),
+        **network_of(wildcards),
+    )
+
+
+def part_inputs(wildcards):
+    """Return what a part of the learning of a cell reads."""
+    record = record_of("models", wildcards)
+    return PLAN.unless_settled(
+        record,
+        parts=PARTS.files(record, before=wildcards.round),
         **data(wildcards, "train", "valid"),
         **network_of(wildcards),
     )

@@ -1,11 +1,49 @@
 """
-Choose hyperparameters on validation data and learn: one job per dataset and method.
+Choose hyperparameters on validation data and learn: one job per dataset and method, and before it
+the jobs that share out its work if `parts` of config.yaml says so.
 
 REQUIRED INPUTS:  results/data/{dataset}/train.npz, valid.npz
 OUTPUTS:          results/{study}/models/{dataset}/{method}/, with the grid points and the record
+                  results/{study}/parts/{dataset}/{method}/ (while it is needed)
                   results/{study}/times/{dataset}/{method}.json
                   results/{study}/structures/{dataset}/{method}.json
 """
+
+
+rule tune_part:
+    """Do a part of the work of learning, and keep it in the checkpoints of the study."""
+    input:
+        unpack(part_inputs),
+    output:
+        temp("results/{study}/parts/{dataset}/{method}/{round}-{number}-of-{of}.json"),
+    log:
+        "results/logs/{study}/tune_part/{dataset}/{method}-{round}-{number}-of-{of}.log",
+    benchmark:
+        "results/benchmarks/{study}/tune_part/{dataset}/{method}-{round}-{number}-of-{of}.tsv"
+    priority: priority_of("models")
+    threads: 1
+    resources:
+        mem_mb=memory_of_part,
+        runtime=minutes_of_part,
+    params:
+        learner=learner_of,
+        grid=grid_of,
+        cmll=tuning_cmll_of,
+        network=network_option,
+        parts=part_options,
+        checkpoints=checkpoints_of,
+        recipe=recipe_of("models"),
+        seed=config["seed"],
+    shell:
+        r"""
+        mnlearn tune-part {params.learner:q} --study {wildcards.study:q} \
+            --label {wildcards.method:q} --dataset {wildcards.dataset:q} --train {input.train:q} \
+            --valid {input.valid:q} --grid {params.grid:q} --cmll {params.cmll:q} \
+            {params.network:q} {params.parts:q} --seed {params.seed:q} --threads {threads:q} \
+            --recipe {params.recipe:q} --round {wildcards.round:q} \
+            --own {wildcards.number:q}/{wildcards.of:q} --checkpoints {params.checkpoints:q} \
+            --out {output:q} &>{log:q}
+        """
 
 
 rule tune:
@@ -28,6 +66,7 @@ rule tune:
         grid=grid_of,
         cmll=tuning_cmll_of,
         network=network_option,
+        parts=part_options,
         checkpoints=checkpoints_of,
         recipe=recipe_of("models"),
         seed=config["seed"],
@@ -35,7 +74,7 @@ rule tune:
         r"""
         mnlearn tune {params.learner:q} --study {wildcards.study:q} --label {wildcards.method:q} \
             --dataset {wildcards.dataset:q} --train {input.train:q} --valid {input.valid:q} \
-            --grid {params.grid:q} --cmll {params.cmll:q} {params.network:q} \
+            --grid {params.grid:q} --cmll {params.cmll:q} {params.network:q} {params.parts:q} \
             --seed {params.seed:q} --threads {threads:q} --recipe {params.recipe:q} \
             --checkpoints {params.checkpoints:q} --models {output.models:q} &>{log:q}
         """
@@ -53,7 +92,8 @@ rule time_cell:
         "results/benchmarks/{study}/time_cell/{dataset}/{method}.tsv"
     priority: -1
     # Takes all processors, of which learning uses one, so that nothing else of this run disturbs it.
-    threads: workflow.cores or 1
+    # On a cluster their number is not known here.
+    threads: workflow.resource_settings.cores or 1
     resources:
         mem_mb=memory_of("times"),
         runtime=minutes_of("times"),

@@ -64,6 +64,11 @@ def checkpoints_of(wildcards):
     return f"results/{wildcards.study}/checkpoints"
 
 
+def part_options(wildcards, input):
+    """Return the options that name the parts that were learned before."""
+    return [word for path in input.get("parts", []) for word in ("--part", path)]
+
+
 def inference_of(wildcards):
     """Return the inference settings of a cell as JSON."""
     return as_json(study_of(wildcards).inference(wildcards.dataset))

@@ -44,6 +44,19 @@ def priority_of(kind, *keys):
     return priority
 
 
+def memory_of_part(wildcards):
+    """Return the memory of a part of the learning of a cell."""
+    record = record_of("models", wildcards)
+    return RESOURCES.part_mib(record, PARTS.round_named(record, wildcards.round))
+
+
+def minutes_of_part(wildcards):
+    """Return the time limit of a part of the learning of a cell."""
+    record = record_of("models", wildcards)
+    each = PARTS.round_named(record, wildcards.round)
+    return RESOURCES.part_minutes(record, each, int(wildcards.of))
+
+
 def dataset_priority(wildcards):
     """Return the priority of a job that all records of a dataset wait for."""
     return RESOURCES.dataset_priority(wildcards.dataset)

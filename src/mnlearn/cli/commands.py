@@ -29,8 +29,9 @@ COMMANDS = {
     "study": ("study", "demo"),
     "bench": ("bench",),
     "compile": ("compile",),
+    "learn_steps": ("tune", "tune-part"),
     "steps": (
-        *("prepare", "partition", "tune", "score-cell", "time-cell", "structure", "queries"),
+        *("prepare", "partition", "score-cell", "time-cell", "structure", "queries"),
         *("query-curve", "check-exports", "pair", "divergence", "likelihoods"),
     ),
     "product_steps": ("gather", "write", "page", "appendix", "index"),

@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Collection, Mapping
 from importlib.util import find_spec
@@ -92,6 +93,7 @@ def run_study(
     *,
     report: bool,
     profile: str | None = None,
+    parts: int | None = None,
     again: bool = False,
     recorded: bool = False,
     verbose: bool = False,
@@ -109,12 +111,11 @@ def run_study(
         See `_snakemake_settings`.
     mirror : str or None
         Folder or URL that has the benchmark data.
-    report : bool
-        Whether to write report.html.
-    again : bool
-        Make records again that are current.
-    recorded, verbose : bool
-        Use all records as they are and compute nothing; show all output of Snakemake.
+    parts : int, optional
+        Jobs that share out the learning of one cell.
+    report, again, recorded, verbose : bool
+        Write report.html; make records again that are current; use all records as they are and
+        compute nothing; show all output of Snakemake.
 
     Raises
     ------
@@ -131,8 +132,8 @@ def run_study(
     if failed and set(datasets or study.datasets) <= set(failed):
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     unlock()
-    command = _snakemake_command(name, datasets, settings, mirror)
-    command += [f"{key}=True" for key, on in (("recorded", recorded), ("again", again)) if on]
+    chosen = {"recorded": recorded, "again": again, "parts": parts}
+    command = _snakemake_command(name, datasets, settings, mirror, **chosen)
     forced = ["--forcerun", *_model_folders(name, datasets)] if again else []
     _mark_run()
     log = log_of(name)
@@ -193,16 +194,28 @@ def _snakemake_settings(cores: str | None, profile: str | None) -> list[str]:
         raise InputError(f"--profile {profile}: expected {', '.join(known)}, or a folder.")
     if profile == _SLURM and find_spec(_SLURM_PLUGIN) is None:
         raise ModuleNotFoundError(name=_SLURM_PLUGIN)
-    return ["--workflow-profile", str(folder.resolve()), *(["--cores", cores] if cores else [])]
+    settings = ["--workflow-profile", str(folder.resolve())]
+    settings += ["--cores", cores] if cores else []
+    if profile == _SLURM and not _keeps_accounts():
+        settings += ["--slurm-status-command", "squeue"]
+    return settings
+
+
+def _keeps_accounts() -> bool:
+    """Whether Slurm keeps accounts; if not, Snakemake would wait for ever for what `sacct` says."""
+    try:
+        asked = ["sacct", "--noheader", "--allocations"]
+        return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
 
 
 def _snakemake_command(
-    name: str, datasets: list[str], settings: list[str], mirror: str | None
+    name: str, datasets: list[str], settings: list[str], mirror: str | None, **chosen: Any
 ) -> list[str]:
-    """Return the command that runs a study; more words of its configuration can follow."""
+    """Return the command that runs a study; chosen : more of its configuration, unless empty."""
     config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
-    if mirror:
-        config.append(f"mirror={mirror}")
+    config += [f"{key}={value}" for key, value in {"mirror": mirror, **chosen}.items() if value]
     command = [sys.executable, "-m", "snakemake", *settings]
     if run_folder() != source_folder():
         # In a checkout Snakemake finds both by itself.

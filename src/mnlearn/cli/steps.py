@@ -1,6 +1,7 @@
 """The steps of the pipeline as subcommands; a person can paste them from Snakemake's log.
 
-This file has the steps that make records; `cli.product_steps` has those that show what they say.
+This file has the steps that make records, but for `cli.learn_steps`, which learn; and
+`cli.product_steps` has those that show what records say.
 """
 
 from pathlib import Path
@@ -55,58 +56,6 @@ def partition(train: Path, dataset: str, groups: int, number: int, out: Path, se
     from mnlearn.runtime.files import write_json
 
     write_json(out, partitions(seed, dataset, load_npz(train).n_vars, groups, n=number))
-
-
-@click.command()
-@click.argument("learner", metavar="METHOD")
-@click.option("--study", required=True)
-@click.option("--label", required=True, help="Name of the method in the study.")
-@click.option("--dataset", required=True)
-@click.option("--train", type=FILE, required=True)
-@click.option("--valid", type=FILE, required=True)
-@click.option("--grid", required=True, help="Values by parameter, as JSON.")
-@click.option("--cmll", default="{}", help="Settings to choose by validation CMLL, as JSON.")
-@click.option("--network", type=FILE, help="Dependency network to build on.")
-@click.option("--checkpoints", type=FOLDER, help="Folder for finished grid points.")
-@click.option("--models", type=FOLDER, required=True)
-@recipe_option
-@threads_option
-@seed_option
-def tune(
-    learner: str,
-    study: str,
-    label: str,
-    dataset: str,
-    train: Path,
-    valid: Path,
-    grid: str,
-    cmll: str,
-    network: Path | None,
-    checkpoints: Path | None,
-    models: Path,
-    recipe: dict[str, Any],
-    threads: int,
-    seed: int,
-) -> None:
-    """Pipeline: search a grid on validation data; keep the best model of each variant."""
-    from mnlearn.study.cells.learn import learn_cell
-
-    identity = {
-        "study": study, "method": label, "dataset": dataset, "seed": seed, "recipe": recipe,
-    }  # fmt: skip
-    values = parse_object(grid, "--grid")
-    learn_cell(
-        learner,
-        identity,
-        train,
-        valid,
-        values=values,
-        cmll_settings=parse_inference(cmll, "--cmll", "groups"),
-        checkpoint_folder=checkpoints,
-        model_folder=models,
-        threads=threads,
-        network_path=network,
-    )
 
 
 @click.command("score-cell")

@@ -15,6 +15,12 @@ from mnlearn.runtime.progress import say
 @click.option("--cores", help="Jobs at a time.  [default: all, or what the profile says]")
 @mirror_option
 @click.option("--profile", metavar="NAME", help="Of Snakemake: local, slurm, or a folder.")
+@click.option(
+    "--parts",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    help="Jobs that share out the learning of one method on one dataset.  [default: 1]",
+)
 @click.option("--show", is_flag=True, help="Print the file of the study, as a start of your own.")
 @click.option("--stale", is_flag=True, help="List records that are not current, and why.")
 @click.option("--again", is_flag=True, help="Make records again that are current.")
@@ -29,6 +35,7 @@ def study(
     cores: str | None,
     mirror: str | None,
     profile: str | None,
+    parts: int | None,
     show: bool,
     stale: bool,
     again: bool,
@@ -69,6 +76,7 @@ def study(
         mirror,
         report=report,
         profile=profile,
+        parts=parts,
         again=again,
         recorded=recorded,
         verbose=verbose,

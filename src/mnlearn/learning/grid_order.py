@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+# So many grid points in a row, each worse than the one before, end a stage that may end early.
+WORSE_IN_A_ROW = 3
+
 
 @dataclass(frozen=True)
 class Step:
@@ -123,3 +126,9 @@ def _in_order(values: Sequence[Any], step: Step) -> list[Any]:
         return math.inf if value is None else value
 
     return sorted(values, key=size, reverse=step.falling)
+
+
+def is_falling(scores: Sequence[float]) -> bool:
+    """Tell whether each of the last `WORSE_IN_A_ROW` scores is lower than the one before."""
+    last = scores[-WORSE_IN_A_ROW - 1 :]
+    return len(last) > WORSE_IN_A_ROW and all(b < a for a, b in itertools.pairwise(last))

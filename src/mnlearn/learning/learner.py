@@ -4,14 +4,13 @@ import dataclasses
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Protocol, Self
-
-from numpy.typing import NDArray
+from typing import Any, ClassVar, Literal, Self
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.grid_order import Path, Step
 from mnlearn.learning.parameters import check_value, convert, public_name
+from mnlearn.learning.shares import ALONE, Shares, Store
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.native import Model
 from mnlearn.runtime.errors import InputError
@@ -36,16 +35,6 @@ class Fitted:
     details: dict[str, Any]
 
 
-class Store(Protocol):
-    """Keeps the state of long learning on disk, from which an interrupted run resumes."""
-
-    def load(self, key: Mapping[str, Any]) -> dict[str, NDArray] | None:
-        """Return the arrays that were kept last under a key, or None."""
-
-    def save(self, key: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> None:
-        """Keep arrays under a key in place of what was kept before."""
-
-
 @dataclass(frozen=True, eq=False)
 class Task:
     """What a learner is given to learn from.
@@ -65,6 +54,8 @@ class Task:
         learner may stop learning a model that cannot become the best.
     store : Store, optional
         Where a learner that learns for long may keep its state.
+    shares : Shares
+        For a learner that learns variable by variable: whose share this process has.
     """
 
     train: Dataset
@@ -74,6 +65,7 @@ class Task:
     network: DependencyNetwork | None = None
     criterion: Callable[[Model], float] | None = None
     store: Store | None = None
+    shares: Shares = ALONE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -116,12 +108,21 @@ class Stage:
         The only hyperparameter of the stage, in the order in which its values are tried, until
         `WORSE_IN_A_ROW` of them have scored lower than the one before. The values left are not
         tried.
+    split : tuple of str, or "all"
+        Those of the parameters by which the grid can be shared out to processes: points with other
+        values of them do not start at each other and have little work in common.
     """
 
     parameters: tuple[str, ...]
     learn: Callable[..., Fitted]
     path: Path | None = None
     until_worse: Step | None = None
+    split: tuple[str, ...] | Literal["all"] = ()
+
+    @property
+    def split_by(self) -> tuple[str, ...]:
+        """Return the parameters by which the grid can be shared out, one by one."""
+        return self.parameters if self.split == "all" else self.split
 
     @property
     def order(self) -> Path | None:
@@ -151,6 +152,10 @@ class Learner:
     criterion : str
         Default criterion that compares its models on validation data: "pll", or "ll" where the
         log-likelihood is exact.
+    by_variable : str
+        Empty, unless the learner learns something variable by variable, which `learn_share` shares
+        out to processes. Then the learner that does this and nothing else; a share needs as much
+        memory.
     """
 
     title: ClassVar[str]
@@ -160,11 +165,21 @@ class Learner:
     variant: ClassVar[tuple[str, ...]] = ()
     network: ClassVar[Literal["none", "optional", "required"]] = "none"
     criterion: ClassVar[Literal["pll", "ll"]] = "pll"
+    by_variable: ClassVar[str] = ""
 
     @staticmethod
     def prepare(task: Task) -> Any:
         """Return the workspace in which grid points share what they have in common."""
         return task
+
+    @classmethod
+    def learn_share(cls, task: Task) -> None:
+        """Learn this process's share of the variables, which `task.shares` keeps."""
+
+    @classmethod
+    def first(cls, task: Task) -> Self:
+        """Return the learner with the first value of each hyperparameter of the grid."""
+        return cls.choose({name: values[0] for name, values in task.grid.items()})
 
     @classmethod
     def fields(cls) -> dict[str, dataclasses.Field]:

@@ -6,6 +6,7 @@ The solver is our own because the targets share work that a library would repeat
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +18,10 @@ from mnlearn.kernels.l1_logistic.loss import LogisticData
 from mnlearn.kernels.l1_logistic.path import PathGoal, PathResult, l1_path
 from mnlearn.kernels.trees import cooccurrence
 from mnlearn.learning.neighbourhoods import build_pair_features
+from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.threads import map_ranges
 
 # The greatest duality gap, as a share of the loss of the best constant.
 TOLERANCE = 1e-5
@@ -44,6 +45,8 @@ class LogisticPath:
         Loss of the best constant, in nats, summed over examples.
     names : tuple of str, or None
         Names of the variables.
+    seconds_shared : float
+        Seconds that other processes took for their shares of the regressions.
     """
 
     penalties: NDArray[np.float64]
@@ -52,6 +55,7 @@ class LogisticPath:
     gap: NDArray[np.float64]
     constant_loss: NDArray[np.float64]
     names: tuple[str, ...] | None = None
+    seconds_shared: float = 0.0
 
     def place(self, penalty: float) -> int:
         """Return the position of a penalty of the path."""
@@ -76,6 +80,7 @@ class LogisticPath:
             coefficient=self.coefficient + path.coefficient,
             intercept=read_only(np.vstack([self.intercept, path.intercept])),
             gap=read_only(np.vstack([self.gap, path.gap])),
+            seconds_shared=self.seconds_shared + path.seconds_shared,
         )
 
     def network(self, penalty: float) -> DependencyNetwork:
@@ -140,14 +145,6 @@ def learn_logistic_path(
     return regressions.all_paths(ordered, float(tolerance), threads=threads)
 
 
-class _Regression(NamedTuple):
-    """The regression of one variable; rows : its coefficients for each penalty, sparse."""
-
-    rows: list[sparse.csr_array]
-    intercept: NDArray[np.float64]
-    gap: NDArray[np.float64]
-
-
 class OwnPath(NamedTuple):
     """The regression of one variable for each penalty.
 
@@ -169,13 +166,28 @@ class Regressions:
         The training data.
     factor : float64 array of shape (n_vars + 1,)
         What the penalty of each weight is multiplied by; the intercept comes last.
+    free_intercept : bool
+        Whether the intercept is left out of the penalty.
     """
 
     data: Dataset
     factor: NDArray[np.float64]
-    _order: NDArray[np.int64]
-    _design: LogisticData
-    _counts: NDArray[np.float64]
+    free_intercept: bool
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Return the coordinates in the order of the kernels, (n_vars + 1,), the intercept last.
+
+        Variables come in descending order of how often the rarer value occurs, so that the parts of
+        the Hessian that change most often are next to each other.
+        """
+        rarer = np.minimum(self.data.frequency, 1 - self.data.frequency)
+        return np.append(np.argsort(-rarer, kind="stable"), self.data.n_vars)
+
+    @cached_property
+    def arranged(self) -> tuple[LogisticData, NDArray[np.float64]]:
+        """Return the data and the counts as `l1_path` takes them."""
+        return _design(self.data, self.free_intercept, self.order[:-1])
 
     def path(
         self,
@@ -199,14 +211,15 @@ class Regressions:
             constant if None.
         """
         n_penalties = len(penalties)
-        n_vars, order = self.data.n_vars, self._order
+        design, counts = self.arranged
+        n_vars, order = self.data.n_vars, self.order
         beta = np.zeros((n_penalties, n_vars))
         intercept, gap = np.zeros(n_penalties), np.zeros(n_penalties)
         y = np.ascontiguousarray(self.data.rows[:, v])
         goal = PathGoal(penalties, self.factor[order], tolerance)
         result = PathResult(beta, intercept, gap)
         target = int(np.flatnonzero(order == v)[0])
-        l1_path(target, self._design, y, self._counts, goal, self._first(v, start)[order], result)
+        l1_path(target, design, y, counts, goal, self._first(v, start)[order], result)
         place = np.argsort(order[:n_vars])
         return OwnPath(beta[:, place], intercept, gap)
 
@@ -215,7 +228,7 @@ class Regressions:
         if start is not None:
             return start
         first = np.zeros(self.data.n_vars + 1)
-        if self._design.free_intercept:
+        if self.free_intercept:
             share = self.data.frequency[v]
             first[-1] = np.log(share / (1 - share))
         return first
@@ -227,6 +240,7 @@ class Regressions:
         *,
         after: LogisticPath | None = None,
         threads: int = 1,
+        shares: Shares = ALONE,
     ) -> LogisticPath:
         """Return the regressions of all variables, for descending penalties.
 
@@ -240,67 +254,98 @@ class Regressions:
             The regressions for greater penalties, to which those of `penalties` are added.
         threads
             Number of threads; the result does not depend on it.
+        shares
+            Whether variables are shared out to processes.
         """
 
-        def learn(begin: int, end: int) -> list[_Regression]:
-            return [
-                _regress(self, penalties, tolerance, v, after.weights(v) if after else None)
-                for v in range(begin, end)
-            ]
+        def learn(first: int, end: int) -> Arrays:
+            starts = [after.weights(v) if after else None for v in range(first, end)]
+            return _regress(self, penalties, tolerance, first, starts)
+
+        def begin() -> Work:
+            _ = self.arranged  # Before threads ask for it.
+            return learn
 
         data = self.data
-        found = [one for block in map_ranges(learn, data.n_vars, threads) for one in block]
+        before = [] if after is None else after.penalties.tolist()
+        name = ("regressions", self.free_intercept, tolerance, before, penalties.tolist())
+        absent = partial(_no_regressions, len(penalties))
+        found, seconds = shares.learn(name, data.n_vars, begin, absent, threads)
         loss = _constant_loss(data.ones / data.n_examples, data.n_examples)
-        path = _gather(penalties, found, loss, data.names)
+        path = replace(_gather(penalties, found, loss, data.names), seconds_shared=seconds)
         return path if after is None else after.joined(path)
 
 
 def prepare_regressions(
     data: Dataset, free_intercept: bool = True, standardise: bool = False
 ) -> Regressions:
-    """Return what the regressions share; see `learn_logistic_path` for the arguments.
-
-    The kernels take the variables in descending order of how often the rarer value occurs, so that
-    the parts of the Hessian that change most often are next to each other.
-    """
+    """Return what the regressions share; see `learn_logistic_path` for the arguments."""
     factor = _penalty_factors(data, free_intercept, standardise)
-    rarer = np.minimum(data.frequency, 1 - data.frequency)
-    order = np.append(np.argsort(-rarer, kind="stable"), data.n_vars)
-    return Regressions(data, factor, order, *_design(data, free_intercept, order[:-1]))
+    return Regressions(data, factor, free_intercept)
 
 
 def _regress(
     regressions: Regressions,
     penalties: NDArray[np.float64],
     tolerance: float,
-    v: int,
-    start: NDArray[np.float64] | None,
-) -> _Regression:
-    """Learn the regressions of variable `v`; see `Regressions.path` for the arguments."""
-    ones = regressions.data.ones[v]
-    zeros = regressions.data.n_examples - ones
-    if ones == 0 or zeros == 0:
-        n_penalties = len(penalties)
-        intercept = np.full(n_penalties, np.log((ones + 1) / (zeros + 1)))
-        empty = sparse.csr_array((1, regressions.data.n_vars))
-        return _Regression([empty] * n_penalties, intercept, np.zeros(n_penalties))
-    path = regressions.path(v, penalties, tolerance, start=start)
-    return _Regression([sparse.csr_array(b[None]) for b in path.beta], path.intercept, path.gap)
+    first: int,
+    starts: Sequence[NDArray[np.float64] | None],
+) -> Arrays:
+    """Learn the regressions of consecutive variables; see `Regressions.path` for the arguments.
+
+    Returns intercept, gap and the number of coefficients, of shape (n_targets, n_penalties); and
+    the coefficients, as column and value, target by target and penalty by penalty.
+    """
+    n_penalties, data = len(penalties), regressions.data
+    found = []
+    for v, start in enumerate(starts, first):
+        ones = data.ones[v]
+        zeros = data.n_examples - ones
+        if ones == 0 or zeros == 0:
+            beta = np.zeros((n_penalties, data.n_vars))
+            intercept = np.full(n_penalties, np.log((ones + 1) / (zeros + 1)))
+            gap = np.zeros(n_penalties)
+        else:
+            _, beta, intercept, _, gap = regressions.path(v, penalties, tolerance, start=start)
+        row, column = np.nonzero(beta)
+        counts = np.bincount(row, minlength=n_penalties)
+        found.append((intercept[None], gap[None], counts[None], column, beta[row, column]))
+    fields = zip(*found, strict=True)
+    return dict(zip(_FIELDS, map(np.concatenate, fields), strict=True))
+
+
+_FIELDS = ("intercept", "gap", "n_coefficients", "column", "value")
+
+
+def _no_regressions(n_penalties: int, first: int, end: int) -> Arrays:
+    """Return regressions without coefficients for each of some targets."""
+    shape = (end - first, n_penalties)
+    none = np.zeros(0)
+    fields = (np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64), none.astype(int), none)
+    return dict(zip(_FIELDS, fields, strict=True))
 
 
 def _gather(
     penalties: NDArray[np.float64],
-    found: list[_Regression],
+    found: Arrays,
     constant_loss: NDArray[np.float64],
     names: tuple[str, ...] | None,
 ) -> LogisticPath:
     """Return the regressions of all variables as one path."""
-    rows = zip(*(one.rows for one in found), strict=True)
+    n_coefficients = found["n_coefficients"]
+    n_vars, n_penalties = n_coefficients.shape
+    place = np.repeat(np.arange(n_coefficients.size) % n_penalties, n_coefficients.ravel())
+    coefficient = []
+    for k in range(n_penalties):
+        own = place == k
+        start = np.concatenate([[0], np.cumsum(n_coefficients[:, k])])
+        rows = (found["value"][own], found["column"][own], start)
+        coefficient.append(sparse.csr_array(rows, shape=(n_vars, n_vars)))
     return LogisticPath(
         penalties=read_only(penalties),
-        coefficient=tuple(sparse.vstack(of_penalty, "csr") for of_penalty in rows),
-        intercept=read_only(np.column_stack([one.intercept for one in found])),
-        gap=read_only(np.column_stack([one.gap for one in found])),
+        coefficient=tuple(coefficient),
+        intercept=read_only(found["intercept"].T),
+        gap=read_only(found["gap"].T),
         constant_loss=read_only(constant_loss),
         names=names,
     )

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels import trees as kernels
+from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.runtime.arrays import read_only
-from mnlearn.runtime.threads import map_ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +27,14 @@ class TreePath:
         Gain of the best split of each node, in nats.
     min_gain : float
         -log(kappa) of the full trees, in nats.
+    seconds_shared : float
+        Seconds that other processes took for their shares of the trees.
     """
 
     trees: Trees
     gain: NDArray[np.float64]
     min_gain: float
+    seconds_shared: float = 0.0
 
     def cut(self, kappa: float) -> Trees:
         """Return the trees for `kappa`, at most the kappa that the full trees were grown with."""
@@ -66,6 +69,8 @@ def learn_tree_path(
     threads: int = 1,
     *,
     pseudocount: float = 1.0,
+    shares: Shares = ALONE,
+    sample: int = 0,
 ) -> TreePath:
     """Grow a probability tree for each variable.
 
@@ -82,6 +87,10 @@ def learn_tree_path(
         Number of threads; the result does not depend on it.
     pseudocount : float
         Added to the count of each value at a leaf; above 0.
+    shares : Shares
+        Whether variables are shared out to processes.
+    sample : int
+        Tells apart the trees of several samples of the data if they are.
 
     Returns
     -------
@@ -96,15 +105,16 @@ def learn_tree_path(
     min_gain = float(-np.log(kappa))
     # Columns with more ones than zeros are stored negated: work is proportional to the ones.
     negated = data.frequency > 0.5
-    tree_data = _arrange(data, negated)
-    rule = kernels.SplitRule(min_gain, float(min_examples), _smoothing(data, pseudocount))
 
-    def grow(begin: int, end: int) -> list[kernels.TreeNodes]:
-        return _grow(range(begin, end), tree_data, rule)
+    def begin() -> Work:
+        tree_data = _arrange(data, negated)
+        rule = kernels.SplitRule(min_gain, float(min_examples), _smoothing(data, pseudocount))
+        return lambda first, end: _grow(range(first, end), tree_data, rule)
 
-    grown = [t for block in map_ranges(grow, data.n_vars, threads) for t in block]
-    gain = np.concatenate([t.gain for t in grown])
-    return TreePath(_concatenate(grown, negated, pseudocount), read_only(gain), min_gain)
+    name = ("trees", sample, kappa, min_examples, pseudocount)
+    grown, seconds = shares.learn(name, data.n_vars, begin, _no_trees, threads)
+    trees = _put_together(grown, negated, pseudocount)
+    return TreePath(trees, read_only(grown["gain"]), min_gain, seconds)
 
 
 def _arrange(data: Dataset, negated: NDArray[np.bool_]) -> kernels.TreeData:
@@ -129,10 +139,11 @@ def _smoothing(data: Dataset, pseudocount: float) -> kernels.Smoothing:
     )
 
 
-def _grow(
-    targets: range, data: kernels.TreeData, rule: kernels.SplitRule
-) -> list[kernels.TreeNodes]:
-    """Grow the trees of some targets, one after the other, in the same memory."""
+def _grow(targets: range, data: kernels.TreeData, rule: kernels.SplitRule) -> Arrays:
+    """Grow the trees of some targets, one after the other, in the same memory.
+
+    Returns the fields of `TreeNodes` for all of them, and n_nodes, int64 of shape (n_targets,).
+    """
     n_vars, n_rows = data.columns.shape
     n_levels = int(np.log2(n_rows)) + 4
     room = kernels.TreeRoom(
@@ -151,30 +162,35 @@ def _grow(
     grown = []
     for target in targets:
         n_nodes = kernels.grow_tree(target, data, rule, room, nodes)
-        grown.append(
-            kernels.TreeNodes(
-                split_var=nodes.split_var[:n_nodes].copy(),
-                child=nodes.child[:n_nodes].copy(),
-                gain=nodes.gain[:n_nodes].copy(),
-                value_weight=nodes.value_weight[:n_nodes].copy(),
-            )
-        )
-    return grown
+        grown.append(kernels.TreeNodes._make(field[:n_nodes].copy() for field in nodes))
+    fields = zip(*grown, strict=True)
+    found = dict(zip(kernels.TreeNodes._fields, map(np.concatenate, fields), strict=True))
+    return {"n_nodes": np.array([len(one.gain) for one in grown]), **found}
 
 
-def _concatenate(
-    grown: list[kernels.TreeNodes], negated: NDArray[np.bool_], pseudocount: float
-) -> Trees:
+def _no_trees(first: int, end: int) -> Arrays:
+    """Return a leaf for each of some targets."""
+    n = end - first
+    return {
+        "n_nodes": np.ones(n, np.int64),
+        "split_var": np.full(n, LEAF, np.int32),
+        "child": np.zeros((n, 2), np.int32),
+        "gain": np.full(n, -np.inf),
+        "value_weight": np.zeros((n, 2)),
+    }
+
+
+def _put_together(grown: Arrays, negated: NDArray[np.bool_], pseudocount: float) -> Trees:
     """Return the trees of the data as they were before columns were negated."""
-    start = np.concatenate([[0], np.cumsum([len(t.gain) for t in grown])])
-    split_var = np.concatenate([t.split_var for t in grown])
-    child = np.concatenate([t.child + s for t, s in zip(grown, start[:-1], strict=True)])
+    start = np.concatenate([[0], np.cumsum(grown["n_nodes"])])
+    split_var = grown["split_var"]
+    tree_of = np.repeat(np.arange(len(start) - 1), grown["n_nodes"])
+    child = grown["child"] + start[tree_of, None]
     inner = split_var != LEAF
     child[~inner] = LEAF
     swapped = inner & negated[split_var]
     child[swapped] = child[swapped][:, ::-1]
-    count = np.concatenate([t.value_weight for t in grown])
-    tree_of = np.repeat(np.arange(len(grown)), np.diff(start))
+    count = grown["value_weight"]
     count[negated[tree_of]] = count[negated[tree_of]][:, ::-1]
     total = count.sum(axis=1, keepdims=True)
     return Trees(

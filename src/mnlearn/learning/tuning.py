@@ -1,10 +1,9 @@
 """Choosing hyperparameters on validation data, stage by stage."""
 
-import itertools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,10 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Groups, Scorer
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
-from mnlearn.learning.grid_order import order_points
+from mnlearn.learning.grid_order import WORSE_IN_A_ROW, is_falling, order_points
 from mnlearn.learning.learner import Fitted, Learner, Start, Task
+from mnlearn.learning.rounds import Round, own_points
+from mnlearn.learning.shares import Part, Shares
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -24,9 +25,6 @@ from mnlearn.models.io.native import Model
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
-
-# So many grid points in a row, each worse than the one before, end a stage that may end early.
-WORSE_IN_A_ROW = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +99,25 @@ def tune(
 ) -> Tuned:
     """Learn at every point of the grid and choose by the criterion; the first of equals wins.
 
-    Parameters
+    The arguments are the fields of `Search`.
+    """
+    return Search(
+        learner,
+        train,
+        grid,
+        criterion,
+        threads=threads,
+        checkpoints=checkpoints or Checkpoints(None),
+        last_criterion=last_criterion,
+        network=network,
+    ).run()
+
+
+@dataclass(eq=False)
+class Search:
+    """A search of a grid: what is learned from, and how grid points are compared.
+
+    Attributes
     ----------
     learner : type of Learner
         Its stages are searched in order. Values chosen in one stage are fixed in the next.
@@ -113,41 +129,86 @@ def tune(
         Scores a model, higher is better. May be None if the grid has a single point.
     threads : int
         Threads that learning may use.
-    checkpoints : Checkpoints, optional
+    checkpoints : Checkpoints
         Where finished grid points are kept.
     last_criterion : callable, optional
         Used instead of `criterion` in the last stage, the one that yields the model.
     network : DependencyNetwork, optional
         Given to a learner that builds on one.
+    n_parts : int
+        The number of processes that the variables are shared out to.
 
     Raises
     ------
     InputError
         Several points have no criterion, or the learner needs a network or has no use for one.
     """
-    kept = checkpoints or Checkpoints(None)
-    _check_criteria(learner, grid, criterion, last_criterion)
-    learner.check_network(network, train.n_vars)
-    judge = None if last_criterion else criterion
-    workspace = learner.prepare(
-        Task(train, grid, threads=threads, network=network, criterion=judge, store=kept)
-    )
-    chosen = {name: values[0] for name, values in grid.items()}
-    trace: list[dict[str, Any]] = []
-    candidates: list[Candidate] = []
-    seconds = 0.0
-    for number, stage in enumerate(learner.stages):
-        last = number == len(learner.stages) - 1
-        if not last and all(len(grid[name]) == 1 for name in stage.parameters):
-            continue
-        measure = (last_criterion or criterion) if last else criterion
-        search = _StageSearch(learner, number, workspace, kept, measure=measure, chosen=chosen)
-        candidates = search.run(grid)
-        seconds += search.seconds
-        trace += [_trace_row(number, each) for each in candidates]
-        chosen = max(candidates, key=lambda c: c.score).parameters
-    best = max(candidates, key=lambda c: c.score)
-    return Tuned(best, _best_variants(learner, candidates), trace, seconds)
+
+    learner: type[Learner]
+    train: Dataset
+    grid: Mapping[str, list[Any]]
+    criterion: Criterion | None
+    _: KW_ONLY
+    threads: int = 1
+    checkpoints: Checkpoints = field(default_factory=lambda: Checkpoints(None))
+    last_criterion: Criterion | None = None
+    network: DependencyNetwork | None = None
+    n_parts: int = 1
+
+    def __post_init__(self) -> None:
+        _check_criteria(self.learner, self.grid, self.criterion, self.last_criterion)
+        self.learner.check_network(self.network, self.train.n_vars)
+
+    def run(self) -> Tuned:
+        """Learn at every point of the grid and choose by the criterion."""
+        trace: list[dict[str, Any]] = []
+        candidates: list[Candidate] = []
+        seconds = 0.0
+        for search in self._stages():
+            candidates = search.run(self.grid)
+            seconds += search.seconds
+            trace += [_trace_row(search.number, each) for each in candidates]
+        best = max(candidates, key=lambda c: c.score)
+        return Tuned(best, _best_variants(self.learner, candidates), trace, seconds)
+
+    def run_part(self, round_: Round, part: Part) -> None:
+        """Do the work of one process in a round, and keep it in the checkpoints."""
+        if round_.stage is None:
+            self.learner.learn_share(self._task(part, self.criterion))
+            return
+        for search in self._stages():
+            if search.number == round_.stage:
+                search.run(self.grid, part)
+                return
+            search.run(self.grid)
+
+    def _stages(self) -> Iterator["_StageSearch"]:
+        """Yield the search of each stage; it has to run before the next one is asked for."""
+        last = len(self.learner.stages) - 1
+        workspace = self.learner.prepare(
+            self._task(None, None if self.last_criterion else self.criterion)
+        )
+        chosen = {name: values[0] for name, values in self.grid.items()}
+        for number, stage in enumerate(self.learner.stages):
+            if number != last and all(len(self.grid[name]) == 1 for name in stage.parameters):
+                continue
+            measure = (self.last_criterion or self.criterion) if number == last else self.criterion
+            search = _StageSearch(
+                self.learner, number, workspace, self.checkpoints, measure=measure, chosen=chosen
+            )
+            yield search
+            chosen = max(search.candidates, key=lambda c: c.score).parameters
+
+    def _task(self, own: Part | None, judge: Criterion | None) -> Task:
+        return Task(
+            self.train,
+            self.grid,
+            threads=self.threads,
+            network=self.network,
+            criterion=judge,
+            store=self.checkpoints,
+            shares=Shares(self.checkpoints, self.n_parts, own),
+        )
 
 
 def _check_criteria(
@@ -171,6 +232,7 @@ class _StageSearch:
     """The search of one stage.
 
     chosen : values of the hyperparameters of other stages. seconds : of all points so far.
+    candidates : the points learned, in the order of the grid.
     """
 
     learner: type[Learner]
@@ -181,14 +243,16 @@ class _StageSearch:
     measure: Criterion | None
     chosen: Mapping[str, Any]
     seconds: float = 0.0
+    candidates: list[Candidate] = field(default_factory=list)
 
-    def run(self, grid: Mapping[str, list[Any]]) -> list[Candidate]:
-        """Learn at the points; return the candidates in the order of the grid."""
+    def run(self, grid: Mapping[str, list[Any]], part: Part | None = None) -> list[Candidate]:
+        """Learn at the points, or those of a part; return the candidates in their order."""
         stage = self.learner.stages[self.number]
         done: dict[int, Candidate] = {}
         best: dict[tuple[Any, ...], float] = {}
-        for point in order_points(stage.parameters, grid, stage.order):
-            if stage.until_worse and _is_falling([one.score for one in done.values()]):
+        points = order_points(stage.parameters, grid, stage.order)
+        for point in points if part is None else own_points(stage, points, part):
+            if stage.until_worse and is_falling([one.score for one in done.values()]):
                 say(f"each of {WORSE_IN_A_ROW} values was worse than the one before; no more tried")
                 break
             values = dict(zip(stage.parameters, point.values, strict=True))
@@ -208,7 +272,8 @@ class _StageSearch:
                 best[point.family] = candidate.score
             outcome = f"validation {candidate.score:.4f}" if self.measure else "learned"
             say(f"{', '.join(f'{name} {value}' for name, value in values.items())}: {outcome}")
-        return [done[place] for place in sorted(done)]
+        self.candidates = [done[place] for place in sorted(done)]
+        return self.candidates
 
     def _learn(self, parameters: dict[str, Any], start: Start) -> Candidate:
         stage = self.learner.stages[self.number]
@@ -217,16 +282,25 @@ class _StageSearch:
         fitted, spent = self.checkpoints.fit(
             {"stage": self.number, **parameters}, lambda: stage.learn(one, self.workspace, *given)
         )
-        began = time.perf_counter()
-        score = self.measure(fitted.model) if self.measure else math.nan
-        self.seconds += spent + time.perf_counter() - began
+        score, seconds = self._score(parameters, fitted.model)
+        self.seconds += spent + seconds
         return Candidate(parameters, fitted, score)
 
+    def _score(self, parameters: dict[str, Any], model: Model) -> tuple[float, float]:
+        """Return the score of a grid point, from disk if it was finished before; its seconds."""
+        if self.measure is None:
+            return math.nan, 0.0
+        measure = self.measure
 
-def _is_falling(scores: Sequence[float]) -> bool:
-    """Tell whether each of the last `WORSE_IN_A_ROW` scores is lower than the one before."""
-    last = scores[-WORSE_IN_A_ROW - 1 :]
-    return len(last) > WORSE_IN_A_ROW and all(b < a for a, b in itertools.pairwise(last))
+        def work() -> list[float | str]:
+            began = time.perf_counter()
+            # As text, because JSON has no infinities.
+            return [repr(float(measure(model))), time.perf_counter() - began]
+
+        score, seconds = self.checkpoints.record(
+            {"score of stage": self.number, **parameters}, work
+        )
+        return float(score), float(seconds)
 
 
 def _best_variants(learner: type[Learner], candidates: list[Candidate]) -> dict[str, Candidate]:

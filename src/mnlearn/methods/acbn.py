@@ -36,7 +36,13 @@ class ACBN(CircuitLearner):
     prepare = staticmethod(Workspace)
     title = "ACBN"
     citation = "Lowd & Domingos 2008, Section 4"
-    stages = (Stage(("pseudocount", "search", "split_cost", "edge_cost", "max_edges"), learn),)
+    stages = (
+        Stage(
+            ("pseudocount", "search", "split_cost", "edge_cost", "max_edges"),
+            learn,
+            split=("pseudocount", "search", "split_cost", "edge_cost"),
+        ),
+    )
     scorer: ClassVar[Scorer] = circuits
     variant = ("max_edges",)
     criterion = "ll"

@@ -37,7 +37,13 @@ class ACMN(CircuitLearner):
     prepare = staticmethod(Workspace)
     title = "ACMN"
     citation = "Lowd & Rooshenas 2013, Section 3"
-    stages = (Stage(("sd", "l1", "search", "split_cost", "edge_cost", "max_edges"), learn),)
+    stages = (
+        Stage(
+            ("sd", "l1", "search", "split_cost", "edge_cost", "max_edges"),
+            learn,
+            split=("sd", "l1", "search", "split_cost", "edge_cost"),
+        ),
+    )
     scorer: ClassVar[Scorer] = circuits
     variant = ("max_edges",)
     criterion = "ll"

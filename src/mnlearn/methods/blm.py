@@ -104,6 +104,6 @@ class BLM(Learner):
     prepare = staticmethod(Workspace)
     title = "BLM"
     citation = "Davis & Domingos 2010"
-    stages = (Stage(("initial", "price", "l1", "sd"), learn, Path()),)
+    stages = (Stage(("initial", "price", "l1", "sd"), learn, Path(), split=("initial", "price")),)
     scorer: ClassVar[Scorer] = networks
     variant = ("initial",)

@@ -157,6 +157,10 @@ class DellaPietra(Learner):
     prepare = staticmethod(Workspace)
     title = "Della Pietra"
     citation = "Della Pietra, Della Pietra & Lafferty 1997"
-    stages = (Stage(("objective", "min_gain", "l1", "sd"), learn, Path()),)
+    stages = (
+        Stage(
+            ("objective", "min_gain", "l1", "sd"), learn, Path(), split=("objective", "min_gain")
+        ),
+    )
     scorer: ClassVar[Scorer] = networks
     variant = ("objective",)

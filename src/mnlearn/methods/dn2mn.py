@@ -77,7 +77,7 @@ class DN2MN(TreeLearner):
     prepare = staticmethod(Workspace)
     title = "DN2MN"
     citation = "Lowd 2012"
-    stages = (Stage(("kappa",), learn_source), Stage(("base", "orders"), learn))
+    stages = (Stage(("kappa",), learn_source), Stage(("base", "orders"), learn, split="all"))
     scorer: ClassVar[Scorer] = networks
     variant = ("base", "orders")
     network = "optional"

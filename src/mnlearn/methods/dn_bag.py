@@ -32,10 +32,19 @@ class Workspace:
             rng = stream(learner.bag_seed, "bagging")
             samples = [self.task.train.resample(rng) for _ in range(learner.n_bags)]
             found = [
-                learn_tree_path(sample, kappa, least, threads, pseudocount=added)
-                for sample in samples
+                learn_tree_path(
+                    sample,
+                    kappa,
+                    least,
+                    threads,
+                    pseudocount=added,
+                    shares=self.task.shares,
+                    sample=number,
+                )
+                for number, sample in enumerate(samples)
             ]
-            self.kept[key] = found, time.perf_counter() - began
+            seconds = sum(path.seconds_shared for path in found) + time.perf_counter() - began
+            self.kept[key] = found, seconds
         return self.kept[key]
 
 
@@ -45,6 +54,13 @@ class DNBag(TreeLearner):
 
     n_bags: int = parameter(10, "bootstrap samples that trees are grown on", low=1, high=1e6)
     bag_seed: int = parameter(20, "seed of the bootstrap samples", low=0, high=2**63)
+
+    by_variable = "dn_bag"
+
+    @classmethod
+    def learn_share(cls, task: Task) -> None:
+        """Grow the trees of this process's share of the variables, on all samples."""
+        Workspace(task).paths(cls.first(task))
 
     def learn(self, workspace: Workspace) -> Fitted:
         """Return the network of one kappa."""

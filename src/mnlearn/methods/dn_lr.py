@@ -8,10 +8,11 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.grid_order import falling
+from mnlearn.learning.grid_order import falling, is_falling
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.logistic import TOLERANCE, LogisticPath, Regressions, prepare_regressions
 from mnlearn.learning.parameters import parameter
+from mnlearn.learning.shares import ALONE, Shares
 from mnlearn.scoring import networks
 
 INTERCEPTS = ("free", "penalised")
@@ -37,6 +38,7 @@ class PenaltyPaths:
     train: Dataset
     penalties: list[float]
     threads: int
+    shares: Shares = ALONE
     grown: dict[tuple[str, float], GrownPath] = field(default_factory=dict)
 
     def path(self, intercept: str, gap: float, penalty: float) -> tuple[LogisticPath, float]:
@@ -49,10 +51,11 @@ class PenaltyPaths:
         while penalty not in own.seconds:
             rest = [p for p in self.penalties if p not in own.seconds]
             following = np.array([max(rest)], np.float64)
+            shared = own.path.seconds_shared if own.path else 0.0
             own.path = own.regressions.all_paths(
-                following, gap, after=own.path, threads=self.threads
+                following, gap, after=own.path, threads=self.threads, shares=self.shares
             )
-            spent = time.perf_counter() - began
+            spent = own.path.seconds_shared - shared + time.perf_counter() - began
             own.seconds[max(rest)] = max(own.seconds.values(), default=0.0) + spent
             began = time.perf_counter()
         assert own.path is not None
@@ -61,7 +64,7 @@ class PenaltyPaths:
 
 def regress(task: Task) -> PenaltyPaths:
     """Return a workspace for all penalties of the grid."""
-    return PenaltyPaths(task.train, task.grid["lambda"], task.threads)
+    return PenaltyPaths(task.train, task.grid["lambda"], task.threads, task.shares)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -75,6 +78,25 @@ class LogisticLearner(Learner):
     gap: float = parameter(
         TOLERANCE, "duality gap to stop at, share of the best constant's loss", low=1e-9, high=1.0
     )
+
+    by_variable = "dn_lr"
+
+    @classmethod
+    def learn_share(cls, task: Task) -> None:
+        """Learn the regressions of this process's share of the variables.
+
+        Where the search of penalties ends early, so does this, when the own regressions get worse.
+        """
+        learner, paths = cls.first(task), regress(task)
+        ends_early = cls.stages[0].until_worse is not None and task.criterion is not None
+        scores: list[float] = []
+        for penalty in sorted(task.grid["lambda"], reverse=True):
+            path, _ = paths.path(learner.intercept, learner.gap, penalty)
+            if ends_early:
+                assert task.criterion is not None
+                scores.append(task.criterion(path.network(penalty)))
+            if is_falling(scores):
+                break
 
 
 @dataclass(eq=False, kw_only=True)

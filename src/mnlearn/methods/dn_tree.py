@@ -8,6 +8,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
+from mnlearn.learning.shares import ALONE, Shares
 from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.scoring import networks
@@ -27,6 +28,13 @@ class TreeLearner(Learner):
         1.0, "count added to each value at a leaf; above 0", low=1e-9, high=1e15
     )
 
+    by_variable = "dn_tree"
+
+    @classmethod
+    def learn_share(cls, task: Task) -> None:
+        """Grow the trees of this process's share of the variables."""
+        grow_trees(task).trees(cls.first(task))
+
     def learn_trees(self, grown: "GrownTrees") -> Fitted:
         """Return the dependency network of one kappa (Lowd & Davis 2010, Section III)."""
         trees, seconds = grown.trees(self)
@@ -44,6 +52,7 @@ class GrownTrees:
     train: Dataset
     largest_kappa: float
     threads: int
+    shares: Shares = ALONE
     paths: dict[tuple[float, float], tuple[TreePath, float]] = field(default_factory=dict)
 
     def trees(self, learner: TreeLearner) -> tuple[Trees, float]:
@@ -52,16 +61,21 @@ class GrownTrees:
         if key not in self.paths:
             began = time.perf_counter()
             path = learn_tree_path(
-                self.train, self.largest_kappa, least, self.threads, pseudocount=added
+                self.train,
+                self.largest_kappa,
+                least,
+                self.threads,
+                pseudocount=added,
+                shares=self.shares,
             )
-            self.paths[key] = path, time.perf_counter() - began
+            self.paths[key] = path, path.seconds_shared + time.perf_counter() - began
         path, seconds = self.paths[key]
         return path.cut(learner.kappa), seconds
 
 
 def grow_trees(task: Task) -> GrownTrees:
     """Return a workspace whose trees serve the largest kappa of the grid."""
-    return GrownTrees(task.train, max(task.grid["kappa"]), task.threads)
+    return GrownTrees(task.train, max(task.grid["kappa"]), task.threads, task.shares)
 
 
 @dataclass(eq=False, kw_only=True)

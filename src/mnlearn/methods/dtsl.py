@@ -62,7 +62,7 @@ class DTSL(TreeLearner):
     citation = "Lowd & Davis 2010"
     stages = (
         Stage(("kappa",), learn_structure),
-        Stage(("feature_mode", "l1", "sd"), learn, Path()),
+        Stage(("feature_mode", "l1", "sd"), learn, Path(), split=("feature_mode",)),
     )
     scorer: ClassVar[Scorer] = networks
     variant = ("feature_mode",)

@@ -135,6 +135,7 @@ class GSSL(Learner):
             ("initial", "n_generated", "threshold", "l1", "sd"),
             learn,
             Path(features=(falling("threshold"), rising("n_generated"))),
+            split=("initial",),
         ),
     )
     scorer: ClassVar[Scorer] = networks

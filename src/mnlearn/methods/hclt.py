@@ -95,7 +95,11 @@ class HCLT(Learner):
     title = "HCLT"
     citation = "Liu & Van den Broeck 2021"
     stages = (
-        Stage(("n_states", "pseudocount", "softness", "entropy", "start", "batch_rows"), learn),
+        Stage(
+            ("n_states", "pseudocount", "softness", "entropy", "start", "batch_rows"),
+            learn,
+            split="all",
+        ),
     )
     scorer: ClassVar[Scorer] = hidden_trees
     criterion = "ll"

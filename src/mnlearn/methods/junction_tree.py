@@ -60,6 +60,7 @@ class JunctionTree(Learner):
         Stage(
             ("treewidth", "search", "subset_size", "threshold", "local_search", "pseudocount"),
             learn,
+            split=("treewidth", "search", "subset_size"),
         ),
     )
     scorer: ClassVar[Scorer] = feature_trees

@@ -63,6 +63,6 @@ class L1(LogisticLearner):
     prepare = staticmethod(Workspace)
     title = "L1"
     citation = "Ravikumar, Wainwright & Lafferty 2010"
-    stages = (Stage(("merge", "lambda", "l1", "sd"), learn, Path()),)
+    stages = (Stage(("merge", "lambda", "l1", "sd"), learn, Path(), split=("merge", "lambda")),)
     scorer: ClassVar[Scorer] = networks
     variant = ("merge",)

@@ -78,7 +78,13 @@ class LEM(Learner):
 
     title = "LEM"
     citation = "Gogate, Webb & Domingos 2010, Algorithms 1 and 2, Section 4"
-    stages = (Stage(("delta", "side_score", "bias_correction", "min_rows", "pseudocount"), learn),)
+    stages = (
+        Stage(
+            ("delta", "side_score", "bias_correction", "min_rows", "pseudocount"),
+            learn,
+            split="all",
+        ),
+    )
     scorer: ClassVar[Scorer] = feature_trees
     variant = ("delta",)
     criterion = "ll"

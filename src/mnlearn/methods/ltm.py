@@ -53,6 +53,6 @@ class LTM(Learner):
 
     title = "LTM"
     citation = "Choi, Tan, Anandkumar & Willsky 2011, Sections 4 and 5"
-    stages = (Stage(("grouping", "pseudocount"), learn),)
+    stages = (Stage(("grouping", "pseudocount"), learn, split="all"),)
     scorer: ClassVar[Scorer] = circuits
     criterion = "ll"

@@ -112,6 +112,13 @@ class LW(Learner):
     prepare = staticmethod(Workspace)
     title = "LW"
     citation = "Lowd 2012, Section 6.2"
-    stages = (Stage(("features", "start", "l1", "sd"), learn, Path(penalty=(rising("sd"),))),)
+    stages = (
+        Stage(
+            ("features", "start", "l1", "sd"),
+            learn,
+            Path(penalty=(rising("sd"),)),
+            split=("features", "start", "l1"),
+        ),
+    )
     scorer: ClassVar[Scorer] = networks
     network = "required"

@@ -135,6 +135,7 @@ class Mixture(Learner):
                 *("mixture_seed", "rounds", "delta", "max_edges"),
             ),
             learn_first,
+            split="all",
         ),
         Stage(("n_mixtures",), learn),
     )

@@ -59,6 +59,6 @@ class TreeBag(Learner):
 
     title = "Bagged trees"
     citation = "for comparison; Breiman 1996"
-    stages = (Stage(("base", "delta", "treewidth", "pseudocount"), learn),)
+    stages = (Stage(("base", "delta", "treewidth", "pseudocount"), learn, split="all"),)
     scorer: ClassVar[Scorer] = circuits
     criterion = "ll"

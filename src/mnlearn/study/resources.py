@@ -8,7 +8,8 @@ if long chains start first, all processors end together.
 import math
 from collections.abc import Iterator
 
-from mnlearn.study.costs import Laws, estimate_cost
+from mnlearn.learning.rounds import Round
+from mnlearn.study.costs import Laws, dataset_size, estimate_cost
 from mnlearn.study.planning import Plan, Record
 
 # Seconds for the start of a job: imports, and kernels that are loaded or compiled.
@@ -17,6 +18,8 @@ START_SECONDS = 10.0
 SNAKEMAKE_MIB = 400
 LEAST_MIB = 1000
 LEAST_MINUTES = 30
+# No recorded part of a grid took more than about this multiple of an even share (decision 0690).
+UNEVEN = 2.0
 # Where nothing is recorded of a learner or of a kind of job.
 UNKNOWN_SECONDS = 60.0
 UNKNOWN_MIB = 4000
@@ -58,6 +61,22 @@ class JobResources:
         if cost is None:
             return UNKNOWN_MIB
         return max(LEAST_MIB, SNAKEMAKE_MIB + math.ceil(cost[1]))
+
+    def part_minutes(self, models: Record, round_: Round, n_parts: int) -> int:
+        """Return the minutes after which a cluster may end a part of the learning of a cell."""
+        cost = self._cost(models, _SECONDS)
+        if cost is None:
+            return UNKNOWN_MINUTES
+        share = min(1.0, UNEVEN * round_.largest_share(n_parts))
+        return max(LEAST_MINUTES, math.ceil((START_SECONDS + share * cost[1]) / 60))
+
+    def part_mib(self, models: Record, round_: Round) -> int:
+        """Return the MiB that a part of the learning of a cell may use."""
+        whole, law = self.mib(models), self._laws.get(("", round_.like, "mib_learn"))
+        if law is None:
+            return whole
+        limit = SNAKEMAKE_MIB + math.ceil(law.margin * law(dataset_size(models.dataset)))
+        return max(LEAST_MIB, min(whole, limit))
 
     def priority(self, record: Record) -> int:
         """Return the seconds from the start of a record's job to the end of what waits for it."""

@@ -2,8 +2,9 @@
 
 import io
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from mnlearn.learning.learner import Learner
 from mnlearn.learning.tuning import (
     Candidate,
     Criterion,
+    Search,
     Tuned,
     size,
     tune,
@@ -33,6 +35,7 @@ from mnlearn.runtime.files import write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
+from mnlearn.study.cells.part_files import n_shares, read_parts
 
 
 def learn_cell(
@@ -47,6 +50,7 @@ def learn_cell(
     model_folder: Path,
     threads: int = 1,
     network_path: Path | None = None,
+    part_paths: Sequence[Path] = (),
 ) -> None:
     """Search a grid and write the models of a cell, its grid points and its record to a folder.
 
@@ -67,7 +71,44 @@ def learn_cell(
         Threads to use; the result does not depend on their number.
     network_path : Path, optional
         The dependency network that the method builds on, if it does.
+    part_paths : sequence of Path
+        What the processes left that did parts of the work, see `learn_part`; they used the same
+        folder of finished grid points.
     """
+    parts = read_parts(part_paths, identity)
+    opened = open_search(
+        name, identity, train_path, valid_path, values=values, cmll_settings=cmll_settings,
+        checkpoint_folder=checkpoint_folder, threads=threads, network_path=network_path,
+        n_parts=n_shares(parts),
+    )  # fmt: skip
+    tuned = opened.search.run()
+    memory = max([peak_memory_mib(), *(part.memory for part in parts)])
+    context = {**identity, **opened.context, "peak_memory_mib_learn": memory}
+    write_tuned(tuned, model_folder, context)
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """The search of a cell, ready to run; context : what its record says of it."""
+
+    search: Search
+    context: dict[str, Any]
+
+
+def open_search(
+    name: str,
+    identity: Mapping[str, Any],
+    train_path: Path,
+    valid_path: Path,
+    *,
+    values: Mapping[str, Any],
+    cmll_settings: Mapping[str, Any],
+    checkpoint_folder: Path | None,
+    threads: int,
+    network_path: Path | None,
+    n_parts: int,
+) -> Opened:
+    """Read what the search of a cell needs; see `learn_cell` and `Search` for the arguments."""
     learner = load_learner(name)
     grid = learner.grid(values)
     train, network, seconds_read = read_inputs(train_path, network_path)
@@ -82,17 +123,16 @@ def learn_cell(
     )  # fmt: skip
     warm_up(learner, cmll_settings)
     last = _cmll_criterion(learner, identity, valid, cmll_settings, threads=threads)
-    tuned = tune(
+    search = Search(
         learner, train, grid, validation_score(learner, valid, threads), threads=threads,
-        checkpoints=kept, last_criterion=last, network=network,
+        checkpoints=kept, last_criterion=last, network=network, n_parts=n_parts,
     )  # fmt: skip
     context = {
-        **identity,
         "learner": name,
         "learned_by": learned_by,
         "seconds_read": round(seconds_read, 4),
     }
-    write_tuned(tuned, model_folder, context)
+    return Opened(search, context)
 
 
 def read_inputs(
@@ -155,7 +195,6 @@ def write_tuned(tuned: Tuned, folder: Path, context: Mapping[str, Any]) -> None:
         "n_grid_points": len(tuned.trace),
         "seconds_tuning": round(tuned.tuning_seconds, 4),
         "seconds_write": round(seconds[0], 4),
-        "peak_memory_mib_learn": peak_memory_mib(),
         "variants": {name: _learned(candidate) for name, candidate in candidates.items()},
     }
     write_json(folder / TUNING_RECORD, record)

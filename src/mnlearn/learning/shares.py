@@ -1,0 +1,181 @@
+"""Learning that takes the variables one by one, shared out to several processes."""
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import say
+from mnlearn.runtime.threads import map_ranges
+
+Arrays = Mapping[str, NDArray]
+# Returns what is learned of the variables from `begin` to `end`. The arrays of ranges that follow
+# each other can be joined along the first axis.
+Work = Callable[[int, int], Arrays]
+
+# Variables differ in what they cost, and similar ones often stand together in the data. So each
+# process takes so many blocks of them, which lie apart.
+_BLOCKS_PER_PART = 8
+_SECONDS_BETWEEN_STATES = 45.0
+_SECONDS = "seconds"
+
+
+class Store(Protocol):
+    """Keeps the state of long learning on disk, from which an interrupted run resumes."""
+
+    def load(self, key: Mapping[str, Any]) -> dict[str, NDArray] | None:
+        """Return the arrays that were kept last under a key, or None."""
+
+    def save(self, key: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> None:
+        """Keep arrays under a key in place of what was kept before."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of several processes that share out their work; number : from 1 to `of`."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Part":
+        """Return the part that a text such as "2/3" names.
+
+        Raises
+        ------
+        InputError
+            The text is of another form, or there is no such part.
+        """
+        number, _, of = text.partition("/")
+        plain = all(word.isascii() and word.isdecimal() and len(word) < 10 for word in (number, of))
+        if not plain or not 1 <= int(number) <= int(of) or int(of) < 2:
+            raise InputError(
+                f"part {text!r}: expected K/N, such as 2/3: part K, from 1 to N, of at least two."
+            )
+        return cls(int(number), int(of))
+
+    def takes(self, place: int) -> bool:
+        """Tell whether this process does the piece of work at a place, counted from 0."""
+        return place % self.of == self.number - 1
+
+    def __str__(self) -> str:
+        """Return the text that `parse` takes."""
+        return f"{self.number}/{self.of}"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The variables of a dataset, shared out to processes that keep what they learn in a store.
+
+    Attributes
+    ----------
+    store : Store, optional
+        Needed if there are several processes.
+    n_parts : int
+        The number of processes. With 1 all is learned here, and nothing is kept.
+    own : Part, optional
+        The part of this process. A process without one puts the shares of all together, and learns
+        what it does not find.
+    """
+
+    store: Store | None = None
+    n_parts: int = 1
+    own: Part | None = None
+
+    def learn(
+        self,
+        name: Sequence[Any],
+        n_vars: int,
+        begin: Callable[[], Work],
+        absent: Work,
+        threads: int = 1,
+    ) -> tuple[dict[str, NDArray], float]:
+        """Return what is learned of all variables, and the seconds of other processes in it.
+
+        Parameters
+        ----------
+        name
+            What is learned and by which settings, in values for JSON.
+        n_vars
+            The number of variables.
+        begin
+            Called once, if there is anything to learn here. Returns what learns a range of
+            variables; the result for a variable must not depend on the range.
+        absent
+            Stands for what a process with a part of its own does not learn.
+        threads
+            Number of threads; the result does not depend on it.
+        """
+        if self.n_parts == 1:
+            return _join(map_ranges(begin(), n_vars, threads)), 0.0
+        found, seconds = self._find(name)
+        blocks = _cut(n_vars, self.n_parts * _BLOCKS_PER_PART)
+        missing = [k for k in range(len(blocks)) if k not in found and self._takes(k)]
+        if missing and self.own is None:
+            say(f"{len(missing)} of {len(blocks)} blocks of variables were not kept")
+        work = begin() if missing else absent
+        began = kept = time.monotonic()
+        for k in missing:
+            found[k] = _learn_block(work, *blocks[k], threads)
+            now = time.monotonic()
+            if self.own and (k == missing[-1] or now - kept > _SECONDS_BETWEEN_STATES):
+                self._keep(name, self.own, found, seconds + now - began)
+                kept = now
+        return _join([found.get(k) or absent(*blocks[k]) for k in range(len(blocks))]), seconds
+
+    def _takes(self, block: int) -> bool:
+        return self.own is None or self.own.takes(block)
+
+    def _key(self, name: Sequence[Any], part: Part) -> dict[str, Any]:
+        return {"variables": list(name), "part": str(part)}
+
+    def _find(self, name: Sequence[Any]) -> tuple[dict[int, dict[str, NDArray]], float]:
+        """Return the blocks that are kept, by number, and the seconds they took."""
+        assert self.store is not None
+        found: dict[int, dict[str, NDArray]] = {}
+        seconds = 0.0
+        numbers = range(1, self.n_parts + 1)
+        parts = [Part(k, self.n_parts) for k in numbers] if self.own is None else [self.own]
+        for part in parts:
+            state = self.store.load(self._key(name, part)) or {}
+            for label, array in state.items():
+                if label == _SECONDS:
+                    seconds += float(array)
+                    continue
+                block, _, array_name = label.partition("_")
+                found.setdefault(int(block), {})[array_name] = array
+        return found, seconds
+
+    def _keep(
+        self, name: Sequence[Any], own: Part, blocks: Mapping[int, Arrays], seconds: float
+    ) -> None:
+        assert self.store is not None
+        state = {f"{k}_{label}": array for k, one in blocks.items() for label, array in one.items()}
+        self.store.save(self._key(name, own), {**state, _SECONDS: np.array(seconds)})
+
+
+# One process has all variables.
+ALONE = Shares()
+
+
+def _cut(n: int, n_blocks: int) -> list[tuple[int, int]]:
+    """Return the bounds of consecutive blocks that cover 0 to n; fewer if n is small."""
+    n_blocks = max(1, min(n, n_blocks))
+    bounds = [n * k // n_blocks for k in range(n_blocks + 1)]
+    return list(itertools.pairwise(bounds))
+
+
+def _learn_block(work: Work, first: int, end: int, threads: int) -> dict[str, NDArray]:
+    return _join(map_ranges(lambda a, b: work(first + a, first + b), end - first, threads))
+
+
+def _join(found: Sequence[Arrays]) -> dict[str, NDArray]:
+    """Return the arrays of consecutive ranges as those of all of them."""
+    if len(found) == 1:
+        return dict(found[0])
+    return {name: np.concatenate([one[name] for one in found]) for name in found[0]}
