@@ -7,6 +7,19 @@ OUTPUTS:          results/{study}/tables/, figures/, claims.md, README.md; resul
 """
 
 
+# Each takes seconds: on a cluster they run where Snakemake runs.
+localrules:
+    gather,
+    table,
+    figure,
+    page,
+    claims,
+    claims_page,
+    appendix,
+    study_page,
+    index,
+
+
 rule table:
     """Write one table of a study."""
     input:
