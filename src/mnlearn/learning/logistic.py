@@ -306,7 +306,7 @@ def _regress(
             intercept = np.full(n_penalties, np.log((ones + 1) / (zeros + 1)))
             gap = np.zeros(n_penalties)
         else:
-            _, beta, intercept, _, gap = regressions.path(v, penalties, tolerance, start=start)
+            beta, intercept, gap = regressions.path(v, penalties, tolerance, start=start)
         row, column = np.nonzero(beta)
         counts = np.bincount(row, minlength=n_penalties)
         found.append((intercept[None], gap[None], counts[None], column, beta[row, column]))
