@@ -70,7 +70,9 @@ class MadeNode:
 
     def kernel_node(self):
         slots = (self.slot, self.slot_value)
-        return _make_node(self.stored, self.examples, self.variable, *slots, self.tables)
+        node = _make_node(self.stored, self.examples, self.variable, *slots, self.tables)
+        # Python gets a plain number, whose type in the next kernel would depend on its size.
+        return node._replace(last_word=np.uint64(node.last_word))
 
     def kernel_clauses(self):
         slots = [sorted(self.slot_of(x) for x in clause) for clause in self.clauses]
