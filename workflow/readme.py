@@ -81,7 +81,7 @@ SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
         ("dn2mn", "lw_lr", "cmll", 4, "table4_lr"),
     ],
 }
-PEERS_BY_NAME = "GSSL|SparC|KLay"
+PEERS_BY_NAME = "GSSL|SparC|KLay|scikit-learn|R, glmnet"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
@@ -139,6 +139,8 @@ def bench_table() -> str:
     columns = {
         "task": bench["task"],
         "data": bench["dataset"],
+        # Before there was this column, all was measured in one process.
+        "measured": bench["scope"] if "scope" in bench else ["in-process"] * len(bench),
         "seconds": bench["seconds"].map("{:.3f}".format),
         "rate": bench["rate"],
         # Peers from Libra are recorded by their command lines.
@@ -146,7 +148,7 @@ def bench_table() -> str:
         "its seconds": bench["peer_seconds"].map("{:.2f}".format),
         "ratio": bench["ratio"].map("{:.0f}".format),
     }
-    return markdown(list(columns), zip(*columns.values(), strict=True), "llrllrr")
+    return markdown(list(columns), zip(*columns.values(), strict=True), "lllrllrr")
 
 
 def parameter_table(learner: str) -> str:
