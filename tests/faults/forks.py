@@ -112,6 +112,7 @@ def run_fork(question, output):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     status = 70
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         status = run_lines(question["lines"], question["marks"])
     except BaseException:  # The fork must not come back into the loop of its parent.
         sys.excepthook(*sys.exc_info())
@@ -157,10 +158,14 @@ def serve():
                 answer = {"status": run_lines(question["lines"])}
             else:
                 ours, theirs = os.pipe()
+                # An interrupt inside the fork would be lost in what Python does there first, and
+                # could leave a lock of logging that no thread holds.
+                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
                 process = os.fork()
                 if not process:
                     os.close(ours)
                     run_fork(question, theirs)
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
                 os.close(theirs)
                 outputs[process] = ours
                 answer = {"process": process}
