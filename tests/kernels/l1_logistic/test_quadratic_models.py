@@ -87,3 +87,27 @@ def test_linear_equations_of_all_sizes(n):
     x = right.copy()
     assert _cholesky_solve(matrix.copy(), x)
     assert_allclose(matrix.astype(float) @ x, right, atol=1e-3)
+
+
+def test_a_step_is_taken_just_where_it_lowers_the_model():
+    """Against the penalised model itself, for steps of all lengths."""
+    rng = np.random.default_rng(5)
+    taken = []
+    for _ in range(300):
+        root = rng.normal(size=(len(ACTIVE), 8))
+        hessian = (root @ root.T).astype(np.float32)
+        theta, gradient = rng.normal(size=N), rng.normal(size=N)
+        penalty = np.where(np.arange(N) == N - 1, 0.0, rng.uniform(0.1, 1.0, N))
+        way = -(gradient[ACTIVE] / np.diag(hessian) * rng.uniform(0.0, 2.5)).astype(np.float32)
+        crosses = (penalty[ACTIVE] > 0.0) & (theta[ACTIVE] * (theta[ACTIVE] + way) < 0.0)
+        change = np.where(crosses, -theta[ACTIVE], way)
+        lower = decrease(hessian, theta, gradient, penalty, change)
+        if abs(lower) < 1e-4:
+            continue
+        delta, slope = np.zeros(len(ACTIVE)), gradient[ACTIVE].copy()
+        places = np.arange(len(ACTIVE))
+        found = _step_clipped(theta, penalty, hessian, ACTIVE, delta, slope, places, way)
+        assert found == (lower > 0.0)
+        assert_allclose(delta, change if found else 0.0, rtol=1e-6)
+        taken.append(found)
+    assert 50 < sum(taken) < 250
