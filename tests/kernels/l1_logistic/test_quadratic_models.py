@@ -51,6 +51,18 @@ def test_the_step_lowers_the_model_nearly_as_far_as_possible(seed):
     assert lower == pytest.approx(oracle(hessian, theta, gradient, penalty), rel=0.02)
 
 
+def test_linear_equations_end_what_sweeps_alone_do_not():
+    """Two coordinates that nearly do the same: sweeps come closer slowly."""
+    hessian = np.array([[1.0, 0.999], [0.999, 1.0]], np.float32)
+    theta, gradient, penalty = np.zeros(2), np.array([1.0, -1.0]), np.full(2, 1e-3)
+    delta, slope, active = np.empty(2), np.empty(2), np.arange(2)
+    lower = minimise_model(theta, gradient, penalty, hessian, active, delta, slope, 1e-9)
+    # By symmetry the step is (-d, d), and d minimises (1 - 0.999) d^2 - 2 d + 2 * 0.001 d.
+    bend = 1.0 - float(hessian[0, 1])
+    assert lower == pytest.approx((1.0 - 1e-3) ** 2 / bend, rel=1e-4)
+    assert_allclose(delta, np.array([-1.0, 1.0]) * (1.0 - 1e-3) / bend, rtol=1e-3)
+
+
 def test_a_model_without_a_minimum_is_noticed():
     hessian = np.full((len(ACTIVE), len(ACTIVE)), -3.0) + 4.0 * np.eye(len(ACTIVE))
     rng = np.random.default_rng(0)
