@@ -161,6 +161,16 @@ def test_factors_whose_product_is_0_everywhere():
     np.testing.assert_allclose(found, [0.25, 0.75, 0, 0], atol=1e-12)
 
 
+def test_printed_rows_of_several_states_are_scaled_to_sum_to_1():
+    """Rounding leaves sums that differ; each row of a table has its own."""
+    root = DiscreteVariable("a", ("x", "y"), (), np.array([0.5, 0.5]))
+    table = np.array([[0.2, 0.2, 0.4], [0.3, 0.3, 0.6]])
+    tree = network_of([root, DiscreteVariable("b", ("x", "y", "z"), (0,), table)])
+    rows = np.array([[a == 0, a == 1, b == 0, b == 1, b == 2] for a in (0, 1) for b in range(3)])
+    found = np.exp(log_value(circuit_of(tree), rows.astype(np.uint8)))
+    np.testing.assert_allclose(found, [1 / 8, 1 / 8, 1 / 4] * 2)
+
+
 def test_the_cells_of_all_factors_are_added_up(tmp_path):
     scope = " ".join(map(str, range(21)))
     text = f"MARKOV\n21\n{'2 ' * 21}\n3\n" + f"21 {scope}\n" * 3
