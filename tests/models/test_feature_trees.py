@@ -1,5 +1,6 @@
 """Feature trees against enumeration: likelihoods, circuits, Markov networks, graphs, files."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -39,6 +40,15 @@ def trees():
 @pytest.fixture(params=SEEDS)
 def case(request, trees):
     return trees[request.param]
+
+
+def test_names_stay_with_the_tree(tmp_path):
+    names = tuple("abcdef")
+    data = dataclasses.replace(random_data(0, n_vars=6), names=names)
+    tree = learn_feature_tree(data, LemSettings(delta=0.01))
+    save_model(tree, tmp_path / "tree.npz")
+    for same in (tree, merge_equal(tree), load_model(tmp_path / "tree.npz")):
+        assert same.names == names
 
 
 def holds(literals, x):

@@ -22,7 +22,7 @@ from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring import any_model, circuits, feature_trees, hidden_trees, networks
+from mnlearn.scoring import any_model, circuits, exact, feature_trees, hidden_trees, networks
 from oracles import all_states
 
 EXACT = Inference("exact")
@@ -184,6 +184,15 @@ def test_rows_that_are_impossible_like_all_their_neighbours():
     circuit = dataclasses.replace(circuit, weight=weight, features=None)
     data = merge_rows([[0, 0, 0], [1, 1, 1], [0, 1, 0]])
     assert circuits.pll(circuit, data).per_row.tolist() == [0.0, -np.inf, -np.inf]
+
+
+def test_a_value_of_conditional_probability_0():
+    def conditionals(model, rows, threads):
+        return None, np.tile([1.0, 0.0], (len(rows), 3, 1))
+
+    data = merge_rows([[0, 0, 0], [0, 0, 1]])
+    found = exact.cmll(product_of_marginals(np.full(3, 0.5)), data, [[2]], conditionals, 1)
+    assert found.per_row.tolist() == [0.0, -np.inf]
 
 
 @pytest.mark.parametrize(("scores", "model"), KINDS)
