@@ -84,7 +84,7 @@ def test_active_coordinates(exact):
     # Coordinate 2 is the target, and 4 has a slope of just the penalty.
     assert active.tolist() == ([0, 1, 3, 5] if exact else [1, 0, 3, 5])
     assert n_fresh == (4 if exact else 1)
-    assert path._penalised(1.5, state.penalty, state.theta) == 1.5 + 2.0 * 3.0
+    assert path.penalised_loss(1.5, state.penalty, state.theta) == 1.5 + 2.0 * 3.0
     hessian = np.arange(36.0).reshape(6, 6)
     expected = hessian[np.ix_(active, active)]
     assert_array_equal(path._active_part(hessian, active), expected)

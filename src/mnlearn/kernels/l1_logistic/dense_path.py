@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.l1_logistic.dense import dense_hessian, evaluate_dense
-from mnlearn.kernels.l1_logistic.loss import bound_gap
+from mnlearn.kernels.l1_logistic.loss import bound_gap, penalised_loss
 from mnlearn.kernels.l1_logistic.quadratic_model import minimise_model
 
 _MAX_STEPS = 300
@@ -166,7 +166,7 @@ def _minimise(target, data, y, goal, p, enough, loss, state, model, result):
     """
     last, total = np.inf, data.weight.sum()
     for step in range(_MAX_STEPS):
-        objective = _penalised(loss, state.penalty, state.theta)
+        objective = penalised_loss(loss, state.penalty, state.theta)
         expected = _expect_gap(state, goal.factor, result.penalties[p], total)
         if expected <= enough:
             # The bound costs logarithms; it is computed when it is nearly sure to suffice.
@@ -228,15 +228,6 @@ def _expect_gap(state, factor, penalty, total):
 
 
 @kernel
-def _penalised(loss, penalty, theta):
-    """Return the loss plus the penalty."""
-    total = loss
-    for j in range(len(theta)):
-        total += penalty[j] * abs(theta[j])
-    return total
-
-
-@kernel
 def _search_line(data, y, state, active, delta, objective, lower):
     """Halve the step until it lowers the objective enough; return its length and the new loss.
 
@@ -249,7 +240,7 @@ def _search_line(data, y, state, active, delta, objective, lower):
         for a in range(len(active)):
             state.trial[active[a]] += length * delta[a]
         loss = evaluate_dense(data, y, state.trial, state.residual, state.changed)
-        reached = _penalised(loss, state.penalty, state.trial)
+        reached = penalised_loss(loss, state.penalty, state.trial)
         if reached <= objective - _ARMIJO * length * lower + _ROUNDING * objective:
             return length, loss
         length *= 0.5

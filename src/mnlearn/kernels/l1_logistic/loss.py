@@ -50,6 +50,15 @@ def residuals_of(log_odds, y, weight, residual):
 
 
 @kernel
+def penalised_loss(loss, penalty, theta):
+    """Return the loss plus the penalty, which has a factor for each coordinate."""
+    total = loss
+    for j in range(len(theta)):
+        total += penalty[j] * abs(theta[j])
+    return total
+
+
+@kernel
 def evaluate(data, y, theta, stored, residual, gradient):
     """Write the residuals of the rows and the gradient at theta; return the loss.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.l1_logistic.loss import bound_gap, evaluate
+from mnlearn.kernels.l1_logistic.loss import bound_gap, evaluate, penalised_loss
 from mnlearn.kernels.l1_logistic.quadratic_model import (
     LEAST_CURVATURE,
     correct_hessian,
@@ -161,7 +161,7 @@ def _minimise(target, data, y, goal, p, enough, loss, state, result):
     n_steps = 0
     for _ in range(MAX_STEPS):
         exact = misled or n_steps >= STEPS_PER_HESSIAN
-        objective = _penalised(loss, state.penalty, state.theta)
+        objective = penalised_loss(loss, state.penalty, state.theta)
         active, n_fresh = _list_active(target, state, exact)
         exact |= n_fresh == len(active)
         if n_fresh:
@@ -192,15 +192,6 @@ def _minimise(target, data, y, goal, p, enough, loss, state, result):
         n_steps += 1
         _move(target, state, model, active, length)
     return loss
-
-
-@kernel
-def _penalised(loss, penalty, theta):
-    """Return the loss plus the penalty."""
-    total = loss
-    for j in range(len(theta)):
-        total += penalty[j] * abs(theta[j])
-    return total
 
 
 @kernel
@@ -270,7 +261,7 @@ def _search_line(data, y, state, active, objective, lower):
         for a in range(len(active)):
             trial[active[a]] += length * state.delta[a]
         loss = evaluate(data, y, trial, state.stored, state.residual, state.changed)
-        if _penalised(loss, state.penalty, trial) <= objective - _ARMIJO * length * lower:
+        if penalised_loss(loss, state.penalty, trial) <= objective - _ARMIJO * length * lower:
             return length, loss
         length *= 0.5
     return 0.0, 0.0
