@@ -55,7 +55,7 @@ def test_names_of_columns_that_name_people(tmp_path, name):
     assert values(read(tmp_path, f"b,{name}\n0,x\n1,y\n")) == [[0], [1]]
 
 
-@pytest.mark.parametrize("name", ["ids", "casework", "a"])
+@pytest.mark.parametrize("name", ["ids", "casework", "a", "valid", "paid", "AIDS"])
 def test_other_names_are_variables(tmp_path, name):
     with pytest.raises(InputError, match="line 2, column 2: expected 0 or 1, got 'x'"):
         read(tmp_path, f"b,{name}\n0,x\n1,y\n1,z\n")

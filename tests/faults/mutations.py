@@ -119,7 +119,9 @@ def array_mutation(draw):
                 array.flat[int(cell * array.size)] = value
                 arrays[name] = array
             else:
-                arrays[name] = ARRAYS[kind](arrays[name])
+                # Infinity is no date.
+                with np.errstate(invalid="ignore"):
+                    arrays[name] = ARRAYS[kind](arrays[name])
         except (TypeError, ValueError, IndexError, OverflowError):
             arrays[name] = np.array("x")  # What such arrays cannot become.
         out = io.BytesIO()

@@ -7,7 +7,7 @@ import pytest
 
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.learning.latent_trees.chow_liu import PairTables, count_pairs, pair_probabilities
+from mnlearn.learning.latent_trees.chow_liu import PairTables, count_pairs
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
@@ -55,7 +55,7 @@ def test_the_tree_is_the_best_of_all_trees():
     rows[:, 1] = np.where(rng.random(300) < 0.7, rows[:, 3], rows[:, 1])
     data = merge_rows(rows)
     tables = PairTables(data, 1.0)
-    weight = information_by_definition(pair_probabilities(data, 1.0))
+    weight = information_by_definition(PairTables(data, 1.0).all())
     for v in range(4):
         np.testing.assert_allclose(tables.information(v), weight[v], atol=2e-12)
     parent = tables.tree()
@@ -108,7 +108,7 @@ def test_learned_tree_has_the_likelihood_of_its_tables():
     fitted = ChowLiu(pseudocount=1.0).learn(Task(data, ChowLiu.grid({})))
     assert fitted.model.names == tuple("abcde")
     assert log_partition(fitted.model) == pytest.approx(0.0, abs=1e-12)
-    pairs = pair_probabilities(data, 1.0)
+    pairs = PairTables(data, 1.0).all()
     parent = PairTables(data, 1.0).tree()
     single = pairs.sum(axis=1)[:, :, 0]
     expected = np.zeros(data.n_rows)

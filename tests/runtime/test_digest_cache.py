@@ -53,17 +53,16 @@ def test_a_folder_that_cannot_be_written_is_no_error(folder, monkeypatch):
     assert computed(monkeypatch) == (digest, True)
 
 
-def test_sources_and_settings_have_files_of_their_own(folder, tmp_path):
+def test_each_state_of_the_sources_has_a_file(folder, tmp_path):
     package = tmp_path / "package"
     package.mkdir()
     (package / "a.py").write_text("x = 1\n")
-    files = {digest_cache.digest_file(package, [])}
+    files = {digest_cache.digest_file(package)}
     (package / "a.py").write_text("x = 2\n")
-    files.add(digest_cache.digest_file(package, []))
-    files.add(digest_cache.digest_file(package, ["new=former"]))
+    files.add(digest_cache.digest_file(package))
     (package / "a.py").rename(package / "b.py")
-    files.add(digest_cache.digest_file(package, []))
-    assert len(files) == 4
+    files.add(digest_cache.digest_file(package))
+    assert len(files) == 3
 
 
 def test_files_of_former_states_are_removed_after_a_month(folder, monkeypatch):

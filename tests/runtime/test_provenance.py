@@ -126,27 +126,6 @@ def test_a_moved_and_renamed_module_changes_nothing(package):
     assert taken() == before
 
 
-@pytest.fixture
-def moved(monkeypatch):
-    """A definition that records name stands at a new place."""
-    monkeypatch.setitem(digests.FORMER_NAMES, "new.place", "partitions.partitions")
-
-
-def test_the_names_of_definitions_in_records_change_nothing(package, moved):
-    """A move changes what `provenance` is given."""
-    assert (
-        changed(
-            package, "study/cells/score.py", '"inference.query_groups.partitions"', '"new.place"'
-        )
-        == set()
-    )
-
-
-def test_former_names_are_of_definitions_that_are_there():
-    for name in digests.FORMER_NAMES:
-        assert digests.reached(name)
-
-
 def test_an_import_of_another_function_of_the_same_name_changes_it(package):
     (package / "other_penalty.py").write_text(
         (package / "learning/penalty.py").read_text().replace("0.0", "0.5")

@@ -9,7 +9,7 @@ from mnlearn.report.claims.verdicts import UNKNOWN
 from mnlearn.report.figures import draw
 from mnlearn.report.figures.canvas import NOTHING, Material
 from mnlearn.runtime.files import write_json
-from mnlearn.study.cells.learn import learn_cell
+from mnlearn.study.cells.learn import CellInputs, learn_cell
 from mnlearn.study.cells.likelihoods import compare_likelihoods
 from mnlearn.study.cells.score import score_cell
 from mnlearn.study.cells.timing import time_cell
@@ -58,11 +58,12 @@ def make_records(folder, dataset, method, paths):
     """Learn, score and time one cell; add its records to the lists of paths."""
     identity = {"study": "lem", "dataset": dataset, "method": method, "recipe": {}}
     place, cell = folder / dataset / method, folder / "cells" / dataset / f"{method}.json"
-    learn_cell(
-        STUDY.learner(method), {**identity, "seed": 7}, folder / "train.npz", folder / "valid.npz",
-        values=STUDY.grid(method, dataset), cmll_settings={}, checkpoint_folder=None,
-        model_folder=place / "models",
+    inputs = CellInputs(
+        learner=STUDY.learner(method), identity={**identity, "seed": 7},
+        train_path=folder / "train.npz", valid_path=folder / "valid.npz",
+        values=STUDY.grid(method, dataset), cmll_settings={},
     )  # fmt: skip
+    learn_cell(inputs, place / "models")
     score_cell(
         place / "models", folder / "test.npz", folder / "groups.json", STUDY.inference(dataset),
         checkpoint_folder=None, per_example_path=place / "rows.csv",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from mnlearn.cli.options import (
     seed_option,
     threads_option,
 )
+
+if TYPE_CHECKING:
+    from mnlearn.study.cells.learn import CellInputs
 
 # What both steps take; the last one is the first in the help.
 _OPTIONS = (
@@ -46,7 +49,7 @@ def _search_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _arguments(
+def _inputs(
     *,
     learner: str,
     study: str,
@@ -59,35 +62,39 @@ def _arguments(
     network: Path | None,
     parts: tuple[Path, ...],
     recipe: dict[str, Any],
+    checkpoints: Path | None,
     threads: int,
     seed: int,
-) -> dict[str, Any]:
+) -> "CellInputs":
     """Return what `learn_cell` and `learn_part` are both given."""
-    return {
-        "name": learner,
-        "identity": {
-            "study": study, "method": label, "dataset": dataset, "seed": seed, "recipe": recipe,
-        },
-        "train_path": train,
-        "valid_path": valid,
-        "values": parse_object(grid, "--grid"),
-        "cmll_settings": parse_inference(cmll, "--cmll", "groups"),
-        "threads": threads,
-        "network_path": network,
-        "part_paths": parts,
+    from mnlearn.study.cells.learn import CellInputs
+
+    identity = {
+        "study": study, "method": label, "dataset": dataset, "seed": seed, "recipe": recipe,
     }  # fmt: skip
+    return CellInputs(
+        learner=learner,
+        identity=identity,
+        train_path=train,
+        valid_path=valid,
+        network_path=network,
+        values=parse_object(grid, "--grid"),
+        cmll_settings=parse_inference(cmll, "--cmll", "groups"),
+        checkpoint_folder=checkpoints,
+        part_paths=parts,
+        threads=threads,
+    )
 
 
 @click.command()
 @_search_options
 @click.option("--checkpoints", type=FOLDER, help="Folder for finished grid points.")
 @click.option("--models", type=FOLDER, required=True)
-def tune(checkpoints: Path | None, models: Path, **options: Any) -> None:
+def tune(models: Path, **options: Any) -> None:
     """Pipeline: search a grid on validation data; keep the best model of each variant."""
     from mnlearn.study.cells.learn import learn_cell
 
-    arguments = _arguments(**options)
-    learn_cell(**arguments, checkpoint_folder=checkpoints, model_folder=models)
+    learn_cell(_inputs(**options), models)
 
 
 @click.command("tune-part")
@@ -96,12 +103,9 @@ def tune(checkpoints: Path | None, models: Path, **options: Any) -> None:
 @click.option("--own", metavar="K/N", required=True, help="Which part of it this process does.")
 @click.option("--checkpoints", type=FOLDER, required=True, help="Folder for what is learned.")
 @click.option("--out", type=FILE, required=True)
-def tune_part(round_name: str, own: str, checkpoints: Path, out: Path, **options: Any) -> None:
+def tune_part(round_name: str, own: str, out: Path, **options: Any) -> None:
     """Pipeline: do one part of the search of a grid; `tune` finds it in the checkpoints."""
     from mnlearn.learning.shares import Part
     from mnlearn.study.cells.learn_part import learn_part
 
-    part, arguments = Part.parse(own), _arguments(**options)
-    learn_part(
-        **arguments, checkpoint_folder=checkpoints, round_name=round_name, part=part, out=out
-    )
+    learn_part(_inputs(**options), round_name, Part.parse(own), out)

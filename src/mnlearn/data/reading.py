@@ -21,9 +21,7 @@ _WORDS = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
 _PLAIN = {("0", "1"), *_WORDS}
 # Headers of the column of row numbers that pandas and R write, and of columns that name people.
 _INDEX = ("", "unnamed: 0", "index", "rownames", "row.names")
-_ID = re.compile(
-    r"(.*[_. ])?(id|no|nr|number|case|subject|participant|respondent)|.*[a-z]ID", re.IGNORECASE
-)
+_ID = re.compile(r"(?i:(.*[_. ])?(id|no|nr|number|case|subject|participant|respondent))|.*[a-z]ID")
 # What a person can say about a table.
 OPTIONS = ("ones", "leave_out", "keep", "na")
 # So many values of a column are named in an error.

@@ -13,8 +13,8 @@ from mnlearn.kernels.tree_mixtures import (
     fill_pair_information,
 )
 from mnlearn.learning.latent_trees.chow_liu import (
+    PairTables,
     maximum_spanning_tree,
-    pair_probabilities,
 )
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.mixture_circuit import mixture_circuit
@@ -172,7 +172,7 @@ class _Fitting:
 
     def __init__(self, data: Dataset, prior: float, threads: int) -> None:
         self._data, self._prior, self._threads = data, prior, threads
-        self._all_pairs = pair_probabilities(data, _PRIOR_PSEUDOCOUNT)
+        self._all_pairs = PairTables(data, _PRIOR_PSEUDOCOUNT).all()
         self._all_ones = self._all_pairs[:, 1, 0].sum(axis=0)
         row, self._ones = np.nonzero(data.rows)
         self._start = np.searchsorted(row, np.arange(data.n_rows + 1))

@@ -65,8 +65,13 @@ class Trees:
     def depth(self) -> NDArray[np.int64]:
         """Number of tests above each node, int64 of shape (n_nodes,)."""
         depth = np.zeros(len(self.split_var), np.int64)
-        for node in np.flatnonzero(~self.is_leaf).tolist():
-            depth[self.child[node]] = depth[node] + 1
+        below: NDArray[np.int64] = self.start[:-1]
+        d = 0
+        while len(below):
+            depth[below] = d
+            inner = below[~self.is_leaf[below]]
+            below = self.child[inner].ravel().astype(np.int64)
+            d += 1
         return read_only(depth)
 
     @cached_property

@@ -3,9 +3,7 @@
 The digest of a result covers functions, classes and constants, and not modules. Each definition is
 hashed as its syntax tree, together with the hashes of the definitions that its names resolve to.
 The place of a definition plays no part: a digest stays the same if a module is moved or renamed, or
-if a function is added to a module. Comments, docstrings and layout change no digest either. A
-definition may name another one in a text, for `provenance`. If the other definition moves, an entry
-of `FORMER_NAMES` keeps the digest.
+if a function is added to a module. Comments, docstrings and layout change no digest either.
 """
 
 import ast
@@ -34,19 +32,6 @@ LEFT_OUT = frozenset(
         "kernels.cache",
     }
 )
-# Names of definitions in texts that digests cover, and the names they had before they moved.
-# A digest reads the former name, so that records made before the move stay current.
-FORMER_NAMES: dict[str, str] = {
-    "inference.query_groups.partitions": "partitions.partitions",
-    "study.cells.learn.learn_cell": "cell_learning.learn_cell",
-    "study.cells.score.score_cell": "cell_scoring.score_cell",
-    "study.cells.timing.time_cell": "cell_timing.time_cell",
-    "study.cells.query_curve.query_curve": "query_curves.query_curve",
-    "study.cells.query_curve.draw_queries": "query_curves.draw_queries",
-    "study.cells.round_trip.check_exports": "exports.check_exports",
-    "study.cells.structure.write_structure": "structures.write_structure",
-    "study.cells.divergence.estimate_divergence": "circuit_divergence.estimate_divergence",
-}
 # Statements of a module that define no name, on which all its definitions depend.
 _EFFECTS = "(effects)"
 
@@ -126,7 +111,7 @@ def _digest_of(package: Path, roots: tuple[str, ...]) -> str:
 
 @cache
 def _file(package: Path) -> Path:
-    return digest_file(package, [f"{new}={former}" for new, former in FORMER_NAMES.items()])
+    return digest_file(package)
 
 
 def reached(*roots: str) -> set[Definition]:
@@ -362,8 +347,6 @@ def _dump(node: object, modules: set[str]) -> str:
     """
     if isinstance(node, list):
         return "[" + ",".join(_dump(item, modules) for item in _stripped(node)) + "]"
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        node = ast.Constant(FORMER_NAMES.get(node.value, node.value))
     if isinstance(node, ast.Name) and node.id in modules:
         return "module"
     if not isinstance(node, ast.AST):

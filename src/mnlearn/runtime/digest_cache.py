@@ -21,17 +21,9 @@ _DAYS_KEPT = 30
 _DIGEST = re.compile("[0-9a-f]{16}")
 
 
-def digest_file(package: Path, settings: Iterable[str]) -> Path:
-    """Return the file of the digests of a package as it is; the file need not exist.
-
-    Parameters
-    ----------
-    package : Path
-        The folder of its sources.
-    settings : iterable of str
-        What digests depend on beside the sources.
-    """
-    state = hashlib.sha256("\0".join(settings).encode())
+def digest_file(package: Path) -> Path:
+    """Return the file of the digests of a folder of sources as it is; it need not exist."""
+    state = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         content = path.read_bytes()
         state.update(f"\0{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())

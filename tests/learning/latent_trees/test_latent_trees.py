@@ -13,7 +13,7 @@ from mnlearn.inference.circuits.exact import (
     log_value,
 )
 from mnlearn.learning.latent_trees import search
-from mnlearn.learning.latent_trees.chow_liu import pair_probabilities
+from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.learning.latent_trees.distances import Distances, information_distances
 from mnlearn.learning.latent_trees.messages import TreeMessages
 from mnlearn.learning.latent_trees.neighbour_joining import join_neighbours
@@ -145,7 +145,7 @@ def test_hidden_variables_are_recovered(sample, grouping):
 def test_an_exact_hidden_copy_changes_nothing(sample, monkeypatch):
     """With no noise the copy is the variable itself: the likelihood is that of the tree before."""
     _, data = sample
-    pairs = pair_probabilities(data, 1.0)
+    pairs = PairTables(data, 1.0).all()
     edges = [(0, 1), (1, 2), (1, 3), (3, 4), (3, 5)]
     tables = {(u, v): pairs[:, :, u, v] for u, v in edges}
     tree = LatentTree(6, tables, -np.inf)

@@ -297,18 +297,12 @@ def test_the_text_of_a_d_dnnf(tmp_path):
     assert (tmp_path / "c.nnf.csv").read_bytes().decode().endswith("\n1,1.0,1.0,a\n2,1.0,1.0,b\n")
 
 
-@pytest.mark.parametrize(
-    ("suffix", "sentence"),
-    [
-        (".ac", "circuit: a parameter of exp(800) is too large to write."),
-        (".nnf", "PATH: a parameter of exp(800) is too large."),
-    ],
-)
-def test_a_parameter_that_is_too_large_to_write(tmp_path, suffix, sentence):
+@pytest.mark.parametrize("suffix", [".ac", ".nnf"])
+def test_a_parameter_that_is_too_large_to_write(tmp_path, suffix):
     path = tmp_path / f"c{suffix}"
     circuit = hidden()
     large = dataclasses.replace(circuit, weight=np.where(circuit.weight < -1, 800, circuit.weight))
     with pytest.raises(InputError) as caught:
         save_model(large, path)
-    assert str(caught.value) == sentence.replace("PATH", str(path))
+    assert str(caught.value) == f"{path}: a parameter of exp(800) is too large."
     assert list(tmp_path.iterdir()) == []

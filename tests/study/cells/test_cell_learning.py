@@ -33,10 +33,12 @@ def learn(data, label, checkpoints, out):
     """Learn a cell; return the bytes of its models and its grid points without seconds."""
     learner, grid, cmll = CELLS[label]
     identity = {"study": "s", "method": label, "dataset": "triples", "seed": 20, "recipe": {}}
-    cell_learning.learn_cell(
-        learner, identity, data / "train.npz", data / "valid.npz", values=grid,
-        cmll_settings=cmll, checkpoint_folder=checkpoints, model_folder=out,
+    inputs = cell_learning.CellInputs(
+        learner=learner, identity=identity,
+        train_path=data / "train.npz", valid_path=data / "valid.npz",
+        values=grid, cmll_settings=cmll, checkpoint_folder=checkpoints,
     )  # fmt: skip
+    cell_learning.learn_cell(inputs, out)
     return outcome(out)
 
 

@@ -19,6 +19,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import LOGGER
 from mnlearn.study.cells import learn as cell_learning
 from mnlearn.study.cells.files import TRACE, TUNING_RECORD
+from mnlearn.study.cells.learn import CellInputs
 from mnlearn.study.cells.learn_part import learn_part
 
 PENALTIES = {"l1": [0.0, 1.0], "sd": [0.3, 1.0]}
@@ -76,7 +77,7 @@ class Cell:
         identity = {"study": "s", "method": name, "dataset": "d", "seed": 20}
         needs_network = load_learner(name).network == "required"
         self.arguments = {
-            "name": name, "identity": {**identity, "recipe": {"grid": recipe}},
+            "learner": name, "identity": {**identity, "recipe": {"grid": recipe}},
             "train_path": data / "train.npz", "valid_path": data / "valid.npz",
             "values": GRIDS[name], "cmll_settings": cmll or {},
             "checkpoint_folder": folder / "kept",
@@ -85,7 +86,7 @@ class Cell:
 
     def part(self, round_name, part, before=()):
         out = self.folder / f"{round_name}-{part.number}-of-{part.of}.json"
-        learn_part(**self.arguments, round_name=round_name, part=part, out=out, part_paths=before)
+        learn_part(CellInputs(**self.arguments, part_paths=before), round_name, part, out)
         return out
 
     def parts(self, n):
@@ -101,7 +102,7 @@ class Cell:
     def whole(self, parts=()):
         """Return all bytes of the cell, but for seconds and memory."""
         models = self.folder / "models"
-        cell_learning.learn_cell(**self.arguments, model_folder=models, part_paths=parts)
+        cell_learning.learn_cell(CellInputs(**self.arguments, part_paths=parts), models)
         files = {path.name: path.read_bytes() for path in models.glob("*.npz")}
         record = json.loads((models / TUNING_RECORD).read_text())
         head, *rows = [line.split(",") for line in (models / TRACE).read_text().splitlines()]

@@ -46,6 +46,10 @@ class PairTables:
         cells = [[n - u_ones - v_ones + both, v_ones - both], [u_ones - both, both + 0.0]]
         return (np.array(cells) + self._pseudocount) / (n + 4.0 * self._pseudocount)
 
+    def all(self) -> NDArray[np.float64]:
+        """Return P(X_u = a, X_v = b) at [a, b, u, v]."""
+        return self._tables(self._both, self._ones[:, None], self._ones)
+
     def joint(self, u: int, v: int) -> NDArray[np.float64]:
         """Return P(X_u = a, X_v = b) at [a, b]."""
         return self._tables(self._both[u, v], self._ones[u], self._ones[v])
@@ -89,18 +93,6 @@ def _packed_columns(rows: NDArray[np.uint8], kept: NDArray[np.int64]) -> NDArray
         bits = np.packbits(part, axis=1, bitorder="little")
         out[begin : begin + _COLUMNS, : bits.shape[1]] = bits
     return out.view(np.uint64)
-
-
-def pair_probabilities(data: Dataset, pseudocount: float) -> NDArray[np.float64]:
-    """Return P(X_u = a, X_v = b) at [a, b, u, v], float64 of shape (2, 2, n_vars, n_vars)."""
-    both = count_pairs(data)
-    ones = np.diag(both)
-    table = np.empty((2, 2, *both.shape))
-    table[1, 1] = both
-    table[1, 0] = ones[:, None] - both
-    table[0, 1] = ones[None, :] - both
-    table[0, 0] = data.n_examples - ones[:, None] - ones[None, :] + both
-    return (table + pseudocount) / (data.n_examples + 4.0 * pseudocount)
 
 
 def conditional_probabilities(table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,10 +8,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import expected_counts_given
-from mnlearn.learning.latent_trees.chow_liu import (
-    PairTables,
-    pair_probabilities,
-)
+from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.learning.latent_trees.distances import Distances, information_distances
 from mnlearn.learning.latent_trees.messages import TreeMessages
 from mnlearn.learning.latent_trees.neighbour_joining import join_neighbours
@@ -83,8 +80,8 @@ def learn_latent_tree(
        Sections 5 and 5.4.
     """
     _check_data(data)
-    pairs = pair_probabilities(data, pseudocount)
-    parent = PairTables(data, pseudocount).tree()
+    tables = PairTables(data, pseudocount)
+    pairs, parent = tables.all(), tables.tree()
     tree = run_em(
         _observed_tree(parent, pairs), data, pseudocount, n_iterations=1, tolerance=tolerance
     )

@@ -38,52 +38,51 @@ from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, file_digest,
 from mnlearn.study.cells.part_files import n_shares, read_parts
 
 
-def learn_cell(
-    name: str,
-    identity: Mapping[str, Any],
-    train_path: Path,
-    valid_path: Path,
-    *,
-    values: Mapping[str, Any],
-    cmll_settings: Mapping[str, Any],
-    checkpoint_folder: Path | None,
-    model_folder: Path,
-    threads: int = 1,
-    network_path: Path | None = None,
-    part_paths: Sequence[Path] = (),
-) -> None:
-    """Search a grid and write the models of a cell, its grid points and its record to a folder.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CellInputs:
+    """What the search of a cell is given.
 
-    Parameters
+    Attributes
     ----------
-    name : str
-        The learner, see `methods`.
+    learner : str
+        Its name, see `methods`.
     identity : Mapping
         Study, method (label), dataset, seed, and the recipe of the cell (see `study.recipes`).
     train_path, valid_path : Path
         The data that models are learned from, and those that they are chosen by.
+    network_path : Path, optional
+        The dependency network that the method builds on, if it does.
     values, cmll_settings : Mapping
         Values by parameter, as in a study. If the settings are not empty, the last choice is made
         by validation CMLL and not PLL: number of query groups, and arguments of `Inference`.
-    checkpoint_folder, model_folder : Path
-        Folder of finished grid points, with which a killed search resumes; and folder to write.
+    checkpoint_folder : Path, optional
+        Folder of finished grid points, with which a killed search resumes.
+    part_paths : sequence of Path
+        What the processes left that did parts of the work before, see `learn_part`; they used the
+        same folder of finished grid points.
     threads : int
         Threads to use; the result does not depend on their number.
-    network_path : Path, optional
-        The dependency network that the method builds on, if it does.
-    part_paths : sequence of Path
-        What the processes left that did parts of the work, see `learn_part`; they used the same
-        folder of finished grid points.
     """
-    parts = read_parts(part_paths, identity)
-    opened = open_search(
-        name, identity, train_path, valid_path, values=values, cmll_settings=cmll_settings,
-        checkpoint_folder=checkpoint_folder, threads=threads, network_path=network_path,
-        n_parts=n_shares(parts),
-    )  # fmt: skip
+
+    learner: str
+    identity: Mapping[str, Any]
+    train_path: Path
+    valid_path: Path
+    network_path: Path | None = None
+    values: Mapping[str, Any]
+    cmll_settings: Mapping[str, Any]
+    checkpoint_folder: Path | None = None
+    part_paths: Sequence[Path] = ()
+    threads: int = 1
+
+
+def learn_cell(inputs: CellInputs, model_folder: Path) -> None:
+    """Search a grid and write the models of a cell, its grid points and its record to a folder."""
+    parts = read_parts(inputs.part_paths, inputs.identity)
+    opened = open_search(inputs, n_shares(parts))
     tuned = opened.search.run()
     memory = max([peak_memory_mib(), *(part.memory for part in parts)])
-    context = {**identity, **opened.context, "peak_memory_mib_learn": memory}
+    context = {**inputs.identity, **opened.context, "peak_memory_mib_learn": memory}
     write_tuned(tuned, model_folder, context)
 
 
@@ -95,40 +94,29 @@ class Opened:
     context: dict[str, Any]
 
 
-def open_search(
-    name: str,
-    identity: Mapping[str, Any],
-    train_path: Path,
-    valid_path: Path,
-    *,
-    values: Mapping[str, Any],
-    cmll_settings: Mapping[str, Any],
-    checkpoint_folder: Path | None,
-    threads: int,
-    network_path: Path | None,
-    n_parts: int,
-) -> Opened:
-    """Read what the search of a cell needs; see `learn_cell` and `Search` for the arguments."""
-    learner = load_learner(name)
-    grid = learner.grid(values)
-    train, network, seconds_read = read_inputs(train_path, network_path)
-    valid = load_npz(valid_path)
-    check_same_variables(train_path, train, valid_path, valid)
-    learned_by = provenance(learner_root(name), "study.cells.learn.learn_cell")
-    files = [file_digest(p) for p in (train_path, valid_path, network_path) if p is not None]
+def open_search(inputs: CellInputs, n_parts: int) -> Opened:
+    """Read what the search of a cell needs; n_parts : as for `Search`."""
+    learner, identity = load_learner(inputs.learner), inputs.identity
+    grid = learner.grid(inputs.values)
+    train, network, seconds_read = read_inputs(inputs.train_path, inputs.network_path)
+    valid = load_npz(inputs.valid_path)
+    check_same_variables(inputs.train_path, train, inputs.valid_path, valid)
+    learned_by = provenance(learner_root(inputs.learner), "study.cells.learn.learn_cell")
+    paths = (inputs.train_path, inputs.valid_path, inputs.network_path)
     kept = Checkpoints(
-        checkpoint_folder, learner=name, code=learned_by["code_digest"], files=files, grid=grid,
-        criterion=dict(cmll_settings),
+        inputs.checkpoint_folder, learner=inputs.learner, code=learned_by["code_digest"],
+        files=[file_digest(path) for path in paths if path is not None], grid=grid,
+        criterion=dict(inputs.cmll_settings),
         identity=[identity["method"], identity["dataset"], identity["seed"]],
     )  # fmt: skip
-    warm_up(learner, cmll_settings)
-    last = _cmll_criterion(learner, identity, valid, cmll_settings, threads=threads)
+    warm_up(learner, inputs.cmll_settings)
     search = Search(
-        learner, train, grid, validation_score(learner, valid, threads), threads=threads,
-        checkpoints=kept, last_criterion=last, network=network, n_parts=n_parts,
+        learner, train, grid, validation_score(learner, valid, inputs.threads),
+        threads=inputs.threads, checkpoints=kept, network=network, n_parts=n_parts,
+        last_criterion=_cmll_criterion(learner, valid, inputs),
     )  # fmt: skip
     context = {
-        "learner": name,
+        "learner": inputs.learner,
         "learned_by": learned_by,
         "seconds_read": round(seconds_read, 4),
     }
@@ -147,15 +135,9 @@ def read_inputs(
     return train, network, time.perf_counter() - began
 
 
-def _cmll_criterion(
-    learner: type[Learner],
-    identity: Mapping[str, Any],
-    valid: Dataset,
-    settings: Mapping[str, Any],
-    *,
-    threads: int,
-) -> Criterion | None:
+def _cmll_criterion(learner: type[Learner], valid: Dataset, inputs: CellInputs) -> Criterion | None:
     """Return validation CMLL as a criterion, or None if there are no settings for it."""
+    settings, identity = inputs.cmll_settings, inputs.identity
     if not settings:
         return None
     inference = Inference(**{k: v for k, v in settings.items() if k != "groups"})
@@ -163,7 +145,7 @@ def _cmll_criterion(
     groups = partitions(seed, dataset, valid.n_vars, settings["groups"], n=1)[0]
     gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
     return validation_cmll(
-        learner.scorer, valid, groups, inference, seed=gibbs_seed, threads=threads
+        learner.scorer, valid, groups, inference, seed=gibbs_seed, threads=inputs.threads
     )
 
 

@@ -31,7 +31,7 @@ def write_ac(circuit: ArithmeticCircuit, path: Path | str) -> None:
     """Write a circuit; a weight may differ in its last digit, as the file holds exp(weight)."""
     lines = [f"({' '.join(['2'] * circuit.n_vars)})"]
     lines += [f"v {v} {x}" for v in range(circuit.n_vars) for x in (0, 1)]
-    numbers = [repr(_exp(w)) for w in circuit.weight.tolist()]
+    numbers = [repr(_exp(w, path)) for w in circuit.weight.tolist()]
     lines += [f"n {number}" for number in numbers]
     child, start = circuit.child.tolist(), circuit.start.tolist()
     for i, is_sum in enumerate(circuit.is_sum.tolist()):
@@ -52,13 +52,11 @@ def write_ac(circuit: ArithmeticCircuit, path: Path | str) -> None:
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _exp(weight: float) -> float:
+def _exp(weight: float, path: Path | str) -> float:
     try:
         return math.exp(weight)
     except OverflowError:
-        raise InputError(
-            f"circuit: a parameter of exp({weight:g}) is too large to write."
-        ) from None
+        raise InputError(f"{path}: a parameter of exp({weight:g}) is too large.") from None
 
 
 def read_ac(path: Path | str) -> ArithmeticCircuit:
