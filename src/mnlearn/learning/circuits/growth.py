@@ -194,7 +194,7 @@ class CircuitLearner(Learner):
         2.0, "nats of log-likelihood that a split must gain", low=-1e9, high=1e9
     )
     edge_cost: float = parameter(
-        0.1,
+        10.0,
         "nats that each new edge must gain at first; halved when nothing gains that much",
         low=0,
         high=1e9,
