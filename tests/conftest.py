@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from faults.counting import Counts
+from made_figures import record, ring
 from made_server import Server, make_benchmark
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
@@ -118,6 +119,14 @@ def benchmark_split(mirror):
         return load_dataset(plain if plain.exists() else plain.with_name(plain.name + ".xz"))
 
     return load
+
+
+@pytest.fixture(scope="session")
+def structures(tmp_path_factory):
+    """A folder with the structure of one method on one dataset."""
+    folder = tmp_path_factory.mktemp("structures")
+    record(ring(extra=[(0, 3)]), folder)
+    return folder
 
 
 @pytest.fixture

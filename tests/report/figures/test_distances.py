@@ -3,8 +3,8 @@
 import dataclasses
 
 import pytest
-from test_figures import DATASETS, SCORE, material, scores
 
+from made_figures import DATASETS, SCORE, material, scores
 from mnlearn.report.figures import draw
 
 

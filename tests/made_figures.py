@@ -1,0 +1,138 @@
+"""Scores, a study and structures that figures are drawn of."""
+
+import numpy as np
+import pandas as pd
+
+from mnlearn.models.features import features_of
+from mnlearn.models.io.formats import save_model
+from mnlearn.models.markov_network import markov_network
+from mnlearn.report.figures.canvas import Material
+from mnlearn.study.cells.structure import write_structure
+from mnlearn.study.definition import Study
+from mnlearn.study.published import COLUMNS, tidy_scores
+
+DATASETS = {f"d{n}": f"Dataset {n}" for n in range(8)}
+NO_PUBLISHED = pd.DataFrame(columns=[*COLUMNS, "printed", "decimals"])
+SCORE = {
+    m: {"method": m, "quantity": "cmll", "head": m.upper()} for m in ("atomic", "dtsl", "trees")
+}
+
+PRODUCTS = [
+    {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"]},
+    {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"], "linear": True, "width": "page"},
+    {
+        "kind": "accuracy_time",
+        "baseline": SCORE["atomic"],
+        "relative": True,
+        "series": [
+            {"head": m, "score": SCORE[m], "seconds": {"method": m, "quantity": "seconds_learn"}}
+            for m in ("dtsl", "trees")
+        ],
+    },
+    {"kind": "variants", "method": "dtsl"},
+    {"kind": "critical_difference", "columns": list(SCORE.values())},
+    {
+        "kind": "pareto",
+        "series": [
+            {"head": m, "score": SCORE[m], "seconds": {"method": m, "quantity": "seconds_learn"}}
+            for m in ("dtsl", "trees")
+        ],
+    },
+    {"kind": "reproduction", "a": SCORE["dtsl"], "b": SCORE["trees"], "relative": True},
+    {
+        "kind": "distances",
+        "series": [{"head": m, "source": SCORE[m]} for m in ("dtsl", "atomic")],
+        "published": [SCORE["trees"]],
+    },
+    {"kind": "structure", "dataset": "d0", "method": "dtsl", "max_edges": 8},
+    {
+        "kind": "differences",
+        "quantity": "cmll",
+        "panels": [{"method": "dtsl", "reference": SCORE["trees"]}],
+        "variants": [{"name": v, "head": v} for v in ("default", "prune")],
+    },
+    {
+        "kind": "conversion_loss",
+        "quantity": "cmll",
+        "panels": [{"method": "dtsl", "reference": SCORE["trees"]}],
+        "variants": [{"name": v, "head": v} for v in ("default", "prune")],
+    },
+    {
+        "kind": "query_curves",
+        "quantity": "cll",
+        "percentages": [10, 50],
+        "y_label": "CLL",
+        "series": [{"head": m, "method": m} for m in ("dtsl", "trees")],
+    },
+    {
+        "kind": "growth",
+        "x_label": "x",
+        "y_label": "y",
+        "series": [
+            {
+                "x": {"method": "dtsl", "quantity": "seconds_learn"},
+                "y": {"method": "trees", "quantity": "seconds_learn"},
+            }
+        ],
+    },
+    {
+        "kind": "learning_curves",
+        "panels": ["alarm", "traffic"],
+        "series": [
+            {"head": "LEM", "method": "lem", "quantity": "ll"},
+            {"head": "grouped", "method": "lem", "quantity": "ll", "instead": {"alarm": "b"}},
+            {"head": "DL", "method": "dl", "quantity": "ll", "dashed": True, "may_leave": True},
+        ],
+        "axes": {"study": "lem", "table": 2},
+        "times": {
+            "study": "lem",
+            "table": "2f",
+            "size": 1000,
+            "methods": [{"head": m.upper(), "method": m, "published": m} for m in ("dl", "lem")],
+        },
+        "limit": 1440,
+    },
+]
+for number, product in enumerate(PRODUCTS):
+    product |= {"name": f"f{number}", "caption": ""}
+BY_KIND = {product["kind"]: product for product in reversed(PRODUCTS)}
+
+
+def scores():
+    rng = np.random.default_rng(0)
+    rows = []
+    for dataset in DATASETS:
+        base = -float(rng.uniform(2, 100))
+        for method, factor in {"atomic": 1.4, "trees": 1.02, "dtsl": 1.0}.items():
+            values = {"cmll": base * factor, "seconds_learn": float(rng.uniform(0.1, 100))}
+            values |= {f"cll_q{p}": base * factor / p for p in (10, 50)}
+            rows += [("s", dataset, method, "", q, v, 0.05) for q, v in values.items()]
+        for variant in ("default", "prune"):
+            value = base * float(rng.uniform(1, 1.1))
+            rows += [
+                ("s", dataset, "dtsl", variant, q, value, None) for q in ("cmll", "validation")
+            ]
+    columns = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def ring(n_vars=6, extra=()):
+    pairs = [tuple(sorted((v, (v + 1) % n_vars))) for v in range(n_vars)]
+    conjunctions = [[(u, 1), (v, 1)] for u, v in (*pairs, *extra)]
+    weight = np.linspace(1, 2, len(conjunctions)) * np.where(
+        np.arange(len(conjunctions)) % 2, 1, -1
+    )
+    return markov_network(n_vars, features_of(conjunctions), weight)
+
+
+def record(network, folder):
+    """Record the structure of a network as that of `dtsl` on `d0`."""
+    save_model(network, folder / "model.npz")
+    identity = {"study": "s", "dataset": "d0", "method": "dtsl"}
+    write_structure(folder / "model.npz", identity, folder / "d0" / "dtsl.json")
+
+
+def material(structures, frame=None, truths=None):
+    study = Study("s", {"datasets": list(DATASETS), "figures": PRODUCTS, "title": ""})
+    frame = scores() if frame is None else frame
+    return Material(study, tidy_scores(frame), NO_PUBLISHED, DATASETS, structures, truths or {})
