@@ -18,6 +18,12 @@ def log_potential(network, x):
     return sum(w for f, w in enumerate(network.weight) if holds(network.features.literals(f), x))
 
 
+def potentials(network):
+    """The log-potentials of all states, less that of the first."""
+    value = np.array([log_potential(network, x) for x in all_states(network.n_vars)])
+    return value - value[0]
+
+
 def joint(network):
     """Probability of every state of a Markov network, in the order of `all_states`."""
     energy = np.array([log_potential(network, x) for x in all_states(network.n_vars)])
