@@ -22,8 +22,8 @@ from oracles import all_states
 pytestmark = pytest.mark.xdist_group("acmn steps")
 LIMITS = [120, 250, 600]
 GRIDS = {
-    "acmn": {"l1": [1, 5], "split_cost": [2], "max_edges": LIMITS},
-    "acbn": {"split_cost": [2, 5], "max_edges": LIMITS},
+    "acmn": {"l1": [1, 5], "split_cost": [2], "edge_cost": [0.1], "max_edges": LIMITS},
+    "acbn": {"split_cost": [2, 5], "edge_cost": [0.1], "max_edges": LIMITS},
 }
 PAIRS = [("acbn", "acmn"), ("acmn", "acbn")]
 DATA = {split: f"data/triples/{split}.npz" for split in ("train", "valid", "test")}
