@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from faults.counting import Counts
-from made_figures import record, ring
 from made_server import Server, make_benchmark
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
@@ -124,6 +123,9 @@ def benchmark_split(mirror):
 @pytest.fixture(scope="session")
 def structures(tmp_path_factory):
     """A folder with the structure of one method on one dataset."""
+    # Matplotlib is imported where figures are drawn.
+    from made_figures import record, ring
+
     folder = tmp_path_factory.mktemp("structures")
     record(ring(extra=[(0, 3)]), folder)
     return folder
