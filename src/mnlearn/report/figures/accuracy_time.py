@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
+from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, look_of, new_figure
 from mnlearn.report.products import Options, option
 
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ def draw_accuracy_time(material: Material, options: Options) -> Figure:
         if not len(xy):
             continue
         method = str(series["score"]["method"])
-        colour, marker = colours.setdefault(
-            method, (CYCLE[len(colours) % 6], MARKERS[len(colours) % 6])
-        )
+        colour, marker = colours.setdefault(method, look_of(len(colours)))
         drawn.append((xy, colour, marker, "study" in series["score"], str(series["head"])))
     if not drawn:
         return empty(options, NOTHING)

@@ -27,8 +27,8 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (
     *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"),
 )
 GREY, SHADE, BAND = "#666666", "#F1F5F9", "#CFE3F2"
-CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
-MARKERS = ("o", "s", "^", "D", "v", "P")
+CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, "#222222", "#999933")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 # Widths in inches: one column, and the page of a two-column paper.
 WIDTHS = {"column": 3.4, "page": 7.0}
@@ -122,6 +122,11 @@ class Material:
 
 
 Kind = Callable[[Material, Options], "Figure"]
+
+
+def look_of(number: int) -> tuple[str, str]:
+    """Return the colour and the marker of a series by its number; they repeat after eight."""
+    return CYCLE[number % len(CYCLE)], MARKERS[number % len(MARKERS)]
 
 
 @contextmanager

@@ -6,16 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.report.figures.canvas import (
-    CYCLE,
-    DPI,
-    GREY,
-    MARKERS,
-    NOTHING,
-    WIDTHS,
-    Material,
-    empty,
-)
+from mnlearn.report.figures.canvas import DPI, GREY, NOTHING, WIDTHS, Material, empty, look_of
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import Source, numbers
 
@@ -63,8 +54,8 @@ def draw_differences(material: Material, options: Options) -> Figure:
         range(len(datasets)), [material.label(d) for d in datasets], rotation=25, ha="right"
     )
     handles = [
-        Line2D([], [], ls="", ms=4, color=CYCLE[i % 6], marker=MARKERS[i % 6], label=v["head"])
-        for i, v in enumerate(variants)
+        Line2D([], [], ls="", ms=4, color=colour, marker=marker, label=v["head"])
+        for (colour, marker), v in ((look_of(i), v) for i, v in enumerate(variants))
     ]
     figure.legend(
         handles=handles, loc="outside upper center", ncols=len(variants), columnspacing=1.2
@@ -106,7 +97,8 @@ def _draw_panel(
         ]
         if shown:
             x, y = np.array(shown).T
-            ax.scatter(x, y, s=13, lw=0, color=CYCLE[i % 6], marker=MARKERS[i % 6], zorder=3)
+            colour, marker = look_of(i)
+            ax.scatter(x, y, s=13, lw=0, color=colour, marker=marker, zorder=3)
     for boundary in np.arange(len(datasets) - 1) + 0.5:
         ax.axvline(boundary, color="#E6E6E6", lw=0.5, zorder=1)
     ax.set_yscale("symlog", linthresh=linear, linscale=1.0)

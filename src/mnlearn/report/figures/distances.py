@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
+from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, look_of, new_figure
 from mnlearn.report.figures.rows import row_height, set_dataset_rows
 from mnlearn.report.products import Options, option
 
@@ -47,7 +47,7 @@ def draw_distances(material: Material, options: Options) -> Figure:
         of_row = [(numbers[datasets[i]].value, best[datasets[i]]) for i in rows]
         percent = np.array([100 * (value - other) / abs(other) for value, other in of_row])
         near = percent >= least
-        colour, marker = CYCLE[number % 6], MARKERS[number % 6]
+        colour, marker = look_of(number)
         ax.scatter(
             percent[near], rows[near], s=22, marker=marker, color=colour, lw=0, label=one["head"],
             zorder=3,

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.report.figures.canvas import (
-    CYCLE,
-    GREY,
-    MARKERS,
-    NOTHING,
-    Material,
-    empty,
-    new_figure,
-)
+from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, look_of, new_figure
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import paired
 
@@ -57,7 +49,7 @@ def draw_growth(material: Material, options: Options) -> Figure:
         logs = np.log(found)
         slope, height = np.polyfit(logs[:, 0], logs[:, 1], 1)
         label = f"{series.get('head', series['y']['method'])}: slope {slope:.2f}"
-        colour, marker = CYCLE[i % 6], MARKERS[i % 6]
+        colour, marker = look_of(i)
         ax.scatter(
             found[:, 0], found[:, 1], s=14, lw=0, color=colour, marker=marker, label=label, zorder=3
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.report.figures.canvas import CYCLE, GREY, MARKERS, NOTHING, Material, empty, new_figure
+from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, look_of, new_figure
 from mnlearn.report.products import Options, option
 from mnlearn.report.statistics import geometric_mean
 
@@ -56,7 +56,7 @@ def draw_pareto(material: Material, options: Options) -> Figure:
     colours: dict[str, int] = {}
     for i, s in enumerate(series):
         number = colours.setdefault(str(s["score"]["method"]), len(colours))
-        colour, marker = CYCLE[number % 6], MARKERS[number % 6]
+        colour, marker = look_of(number)
         face = colour if ours[i] else "none"
         ax.scatter(x[i], y[i], s=30, marker=marker, fc=face, ec=colour, label=s["head"], zorder=3)
     if y.min() < -5:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mnlearn.report.figures.canvas import CYCLE, MARKERS, NOTHING, Material, empty, new_figure
+from mnlearn.report.figures.canvas import NOTHING, Material, empty, look_of, new_figure
 from mnlearn.report.figures.rows import row_height, set_dataset_rows
 from mnlearn.report.products import Options, option
 from mnlearn.study.published import Number, Source, numbers
@@ -54,15 +54,15 @@ def draw_variants(material: Material, options: Options) -> Figure:
             number = names.index(v)
             # Each variant has its own height in the row, so equal values do not hide each other.
             y = row + (number - (len(names) - 1) / 2) * 0.13
-            colour, marker = CYCLE[number % 6], MARKERS[number % 6]
+            colour, marker = look_of(number)
             ax.scatter(x, y, s=12, lw=0, color=colour, marker=marker, zorder=3, clip_on=False)
             if v == chosen:
                 ax.scatter(x, y, s=42, fc="none", ec="#222222", lw=0.6, zorder=4, clip_on=False)
     _below_axis(ax, min(below))
     ax.set_xlabel(f"{quantity.upper()} below the best conversion, %")
     handles = [
-        Line2D([], [], ls="", ms=4, color=CYCLE[i % 6], marker=MARKERS[i % 6], label=v)
-        for i, v in enumerate(names)
+        Line2D([], [], ls="", ms=4, color=colour, marker=marker, label=v)
+        for (colour, marker), v in ((look_of(i), v) for i, v in enumerate(names))
     ]
     ring = Line2D([], [], ls="", marker="o", ms=6, mfc="none", mec="#222222", mew=0.6)
     ring.set_label("chosen on validation")
