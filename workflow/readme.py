@@ -25,7 +25,7 @@ from mnlearn.cli.study_pages import (
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.report.document.index_page import build_index
 from mnlearn.report.document.markdown import render_markdown
-from mnlearn.report.fidelity.cells import printed_cells
+from mnlearn.report.fidelity.numbers import published_numbers
 from mnlearn.study.gather import read_scores
 from mnlearn.study.published import load_published
 from mnlearn.study.samples import list_means
@@ -215,10 +215,12 @@ def accuracy_table() -> str:
     """Return how many published scores are reached, by paper."""
     published = load_published()
     scores = {name: read_scores(RESULTS / name / "scores.csv") for name in PAPERS}
-    cells = [cell for cell in printed_cells(published, scores) if cell.kind == "accuracy"]
+    numbers = [
+        number for number in published_numbers(published, scores) if number.kind == "accuracy"
+    ]
     rows = []
-    for name in (*dict.fromkeys(cell.study for cell in cells), "all"):
-        own = [cell for cell in cells if name in (cell.study, "all")]
+    for name in (*dict.fromkeys(number.study for number in numbers), "all"):
+        own = [number for number in numbers if name in (number.study, "all")]
         counts = (len(own), sum(c.is_better for c in own), sum(c.is_reached for c in own))
         rows.append([name.upper() if name in PAPERS else name, *map(str, counts)])
     return markdown(("paper", "scores", "at least as high", "reached"), rows, "lrrr")

@@ -6,7 +6,7 @@ import pytest
 from made_data import write
 from mnlearn.cli.study_pages import PAPERS, claim_page, fidelity_page
 from mnlearn.report.document.markdown import render_markdown
-from mnlearn.report.fidelity.cells import Printed, load_reasons, printed_cells
+from mnlearn.report.fidelity.numbers import PublishedNumber, load_reasons, published_numbers
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.study.folders import source_folder
@@ -15,21 +15,23 @@ from mnlearn.study.mentions import named_methods
 from mnlearn.study.published import load_published
 
 
-def cell(printed, ours, mean=None, deviation=None):
-    return Printed("s", "1", "d", "m", "cmll", "accuracy", "D", printed, ours, mean, deviation)
+def number(printed, ours, mean=None, deviation=None):
+    return PublishedNumber(
+        "s", "1", "d", "m", "cmll", "accuracy", "D", printed, ours, mean, deviation
+    )
 
 
 @pytest.mark.parametrize(
     ("found", "better", "near", "reached"),
     [
-        (cell("-5.20", -5.1), True, False, True),
-        (cell("-5.20", -5.2049), True, True, True),  # as high at the printed decimals
-        (cell("-5.20", -5.2051), False, True, True),
-        (cell("-5.20", -5.251), False, True, True),
-        (cell("-5.20", -5.253), False, False, False),
-        (cell("-5.20", -5.5, -5.4, 0.11), False, False, True),
-        (cell("-5.20", -5.5, -5.4, 0.09), False, False, False),
-        (cell("-5.20", None), False, False, False),
+        (number("-5.20", -5.1), True, False, True),
+        (number("-5.20", -5.2049), True, True, True),  # as high at the printed decimals
+        (number("-5.20", -5.2051), False, True, True),
+        (number("-5.20", -5.251), False, True, True),
+        (number("-5.20", -5.253), False, False, False),
+        (number("-5.20", -5.5, -5.4, 0.11), False, False, True),
+        (number("-5.20", -5.5, -5.4, 0.09), False, False, False),
+        (number("-5.20", None), False, False, False),
     ],
 )
 def test_when_a_score_is_reached(found, better, near, reached):
@@ -49,7 +51,7 @@ def test_printed_numbers_find_ours():
         ("nltcs", "gssl", "", "seconds_learn", 1.5, None),
     )
     found = {(c.table, c.dataset, c.method, c.quantity): c for c in
-             printed_cells(published, {"gssl": own})}  # fmt: skip
+             published_numbers(published, {"gssl": own})}  # fmt: skip
     assert {c.study for c in found.values()} == {"gssl"}
     accuracy = found["2", "nltcs", "gssl", "cmll"]
     assert (accuracy.ours, accuracy.mean, accuracy.deviation) == (-5.1, -5.3, 0.2)
@@ -63,9 +65,9 @@ def test_printed_numbers_find_ours():
 def test_each_score_that_is_not_reached_has_a_reason_and_no_other():
     root = source_folder()
     recorded = {name: read_scores(root / "results" / name / "scores.csv") for name in PAPERS}
-    cells = [c for c in printed_cells(load_published(), recorded) if c.kind == "accuracy"]
-    assert len(cells) == 212
-    below = {(c.study, c.dataset, c.method, c.quantity) for c in cells if not c.is_reached}
+    numbers = [c for c in published_numbers(load_published(), recorded) if c.kind == "accuracy"]
+    assert len(numbers) == 212
+    below = {(c.study, c.dataset, c.method, c.quantity) for c in numbers if not c.is_reached}
     reasons = load_reasons()
     assert set(reasons) == below
     for reason in reasons.values():

@@ -13,8 +13,8 @@ from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.document.record_page import StudyRecords, build_record
 from mnlearn.report.document.study_page import Material, build_page
 from mnlearn.report.document.summaries import summarise
-from mnlearn.report.fidelity.cells import load_reasons, printed_cells
 from mnlearn.report.fidelity.claim_page import build_claims
+from mnlearn.report.fidelity.numbers import load_reasons, published_numbers
 from mnlearn.report.fidelity.page import Fidelity, build_fidelity
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
@@ -85,8 +85,8 @@ def fidelity_page() -> Document:
         The study of a paper has not run, or a file is malformed.
     """
     results = run_folder() / RESULTS
-    cells = printed_cells(load_published(), _scores_of_papers())
-    return build_fidelity(Fidelity(_studies_of_papers(), cells, load_reasons(), results))
+    numbers = published_numbers(load_published(), _scores_of_papers())
+    return build_fidelity(Fidelity(_studies_of_papers(), numbers, load_reasons(), results))
 
 
 def claim_page() -> Document:

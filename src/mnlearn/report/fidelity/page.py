@@ -10,7 +10,7 @@ from mnlearn.report.document.blocks import Block, Bullets, Document, Grid, Headi
 from mnlearn.report.document.index_page import count_claims
 from mnlearn.report.document.spans import Span, Text, marked, plain
 from mnlearn.report.document.study_page import RECORD_NOTE
-from mnlearn.report.fidelity.cells import DEVIATIONS, NEAR, Printed, Reason
+from mnlearn.report.fidelity.numbers import DEVIATIONS, NEAR, PublishedNumber, Reason
 from mnlearn.report.statistics import geometric_mean
 from mnlearn.study.definition import Study
 
@@ -22,12 +22,12 @@ _NEARNESS = (NEAR, 0.1, 0.5)
 class Fidelity:
     """What the page is made of.
 
-    studies : those of papers, by name. cells : see `printed_cells`. reasons : see `load_reasons`.
-    results : the folder of the results.
+    studies : those of papers, by name. numbers : see `published_numbers`.
+    reasons : see `load_reasons`. results : the folder of the results.
     """
 
     studies: Mapping[str, Study]
-    cells: Sequence[Printed]
+    numbers: Sequence[PublishedNumber]
     reasons: Mapping[tuple[str, str, str, str], Reason]
     results: Path
 
@@ -50,20 +50,25 @@ def build_fidelity(given: Fidelity) -> Document:
             )
         ),
         *_accuracy(given),
-        *_sizes([cell for cell in given.cells if cell.kind == "size"]),
-        *_times([cell for cell in given.cells if cell.kind == "time"]),
-        *_data([cell for cell in given.cells if cell.kind == "data"]),
+        *_sizes([number for number in given.numbers if number.kind == "size"]),
+        *_times([number for number in given.numbers if number.kind == "time"]),
+        *_data([number for number in given.numbers if number.kind == "data"]),
         *_claims(given),
         *_figures(given),
     ]
     return Document("Fidelity", tuple(blocks), RECORD_NOTE)
 
 
-def _groups(cells: Sequence[Printed]) -> Iterator[tuple[tuple[str, ...], list[Printed]]]:
-    """Yield the cells of each study, table and quantity, in their order."""
-    keys = dict.fromkeys((cell.study, cell.table, cell.quantity) for cell in cells)
+def _groups(
+    numbers: Sequence[PublishedNumber],
+) -> Iterator[tuple[tuple[str, ...], list[PublishedNumber]]]:
+    """Yield the numbers of each study, table and quantity, in their order."""
+    keys = dict.fromkeys((number.study, number.table, number.quantity) for number in numbers)
     for key in keys:
-        yield key, [cell for cell in cells if (cell.study, cell.table, cell.quantity) == key]
+        yield (
+            key,
+            [number for number in numbers if (number.study, number.table, number.quantity) == key],
+        )
 
 
 def _grid(header: Sequence[str], rows: Sequence[Sequence[Text | str]], alignment: str) -> Grid:
@@ -79,7 +84,7 @@ def _study(name: str) -> Text:
 
 
 def _accuracy(given: Fidelity) -> Iterator[Block]:
-    cells = [cell for cell in given.cells if cell.kind == "accuracy"]
+    numbers = [number for number in given.numbers if number.kind == "accuracy"]
     yield Heading(2, "Accuracy")
     yield Paragraph(
         plain(
@@ -91,53 +96,58 @@ def _accuracy(given: Fidelity) -> Iterator[Block]:
         )
     )
     header = ("study", "table", "score", "numbers", "as high", "within 1 %", "within the spread")
-    rows = [_accuracy_row(*group) for group in _groups(cells)]
-    total: list[Text | str] = ["all", "", "", *_accuracy_counts(cells)]
+    rows = [_accuracy_row(*group) for group in _groups(numbers)]
+    total: list[Text | str] = ["all", "", "", *_accuracy_counts(numbers)]
     yield _grid((*header, "not reached", "reached"), [*rows, total], "lllrrrrrr")
-    below = [cell for cell in cells if not cell.is_reached]
+    below = [number for number in numbers if not number.is_reached]
     if below:
         yield Paragraph(plain("What is not reached:"))
         header = ("study", "dataset", "method", "score", "published", "ours", "random partitions")
-        yield _grid((*header, "difference"), [_below_row(cell) for cell in below], "llllrrrr")
+        yield _grid((*header, "difference"), [_below_row(number) for number in below], "llllrrrr")
         yield Paragraph(plain("Why:"))
-        yield Bullets(tuple(_why(cell, given.reasons) for cell in below))
+        yield Bullets(tuple(_why(number, given.reasons) for number in below))
 
 
-def _accuracy_row(key: tuple[str, ...], cells: list[Printed]) -> list[Text | str]:
+def _accuracy_row(key: tuple[str, ...], numbers: list[PublishedNumber]) -> list[Text | str]:
     study, table, quantity = key
-    return [_study(study), table, quantity.upper(), *_accuracy_counts(cells)]
+    return [_study(study), table, quantity.upper(), *_accuracy_counts(numbers)]
 
 
-def _accuracy_counts(cells: Sequence[Printed]) -> list[str]:
-    better = sum(cell.is_better for cell in cells)
-    near = sum(not cell.is_better and cell.is_near for cell in cells)
-    reached = sum(cell.is_reached for cell in cells)
-    counts = (len(cells), better, near, reached - better - near, len(cells) - reached)
-    return [*map(str, counts), f"{reached} of {len(cells)}"]
+def _accuracy_counts(numbers: Sequence[PublishedNumber]) -> list[str]:
+    better = sum(number.is_better for number in numbers)
+    near = sum(not number.is_better and number.is_near for number in numbers)
+    reached = sum(number.is_reached for number in numbers)
+    counts = (len(numbers), better, near, reached - better - near, len(numbers) - reached)
+    return [*map(str, counts), f"{reached} of {len(numbers)}"]
 
 
-def _below_row(cell: Printed) -> list[Text | str]:
+def _below_row(number: PublishedNumber) -> list[Text | str]:
     spread = "–"
-    if cell.mean is not None and cell.deviation is not None:
-        spread = f"{cell.mean:.3f} ± {cell.deviation:.3f}"
+    if number.mean is not None and number.deviation is not None:
+        spread = f"{number.mean:.3f} ± {number.deviation:.3f}"
     return [
-        *(_study(cell.study), cell.label, (Span(cell.method, "code"),), cell.quantity.upper()),
-        *(cell.printed, "–" if cell.ours is None else f"{cell.ours:.3f}", spread),
-        "–" if cell.error is None else f"{100 * cell.error:+.1f} %",
+        *(
+            _study(number.study),
+            number.label,
+            (Span(number.method, "code"),),
+            number.quantity.upper(),
+        ),
+        *(number.printed, "–" if number.ours is None else f"{number.ours:.3f}", spread),
+        "–" if number.error is None else f"{100 * number.error:+.1f} %",
     ]
 
 
-def _why(cell: Printed, reasons: Mapping[tuple[str, str, str, str], Reason]) -> Text:
+def _why(number: PublishedNumber, reasons: Mapping[tuple[str, str, str, str], Reason]) -> Text:
     """Return why a score is not reached, with a link to the decision record."""
-    reason = reasons.get((cell.study, cell.dataset, cell.method, cell.quantity))
-    what = (Span(f"{cell.study.upper()}, {cell.label}, "), Span(cell.method, "code"))
+    reason = reasons.get((number.study, number.dataset, number.method, number.quantity))
+    what = (Span(f"{number.study.upper()}, {number.label}, "), Span(number.method, "code"))
     if reason is None:
-        return (*what, Span(": not computed." if cell.ours is None else ": not known."))
+        return (*what, Span(": not computed." if number.ours is None else ": not known."))
     link = Span(f"decision {reason.decision}", "", f"{_DECISIONS}/{reason.record}.md")
     return (*what, Span(f": {reason.text} ("), link, Span(")."))
 
 
-def _sizes(cells: Sequence[Printed]) -> Iterator[Block]:
+def _sizes(numbers: Sequence[PublishedNumber]) -> Iterator[Block]:
     yield Heading(2, "Sizes of models")
     yield Paragraph(
         plain(
@@ -147,10 +157,10 @@ def _sizes(cells: Sequence[Printed]) -> Iterator[Block]:
         )
     )
     rows: list[list[Text | str]] = []
-    for (study, table, quantity), own in _groups(cells):
-        errors = [abs(cell.error) for cell in own if cell.error is not None]
+    for (study, table, quantity), own in _groups(numbers):
+        errors = [abs(number.error) for number in own if number.error is not None]
         within = [str(sum(error <= most for error in errors)) for most in _NEARNESS]
-        shares = [cell.ours / cell.value for cell in own if cell.ours and cell.value]
+        shares = [number.ours / number.value for number in own if number.ours and number.value]
         if shares:
             name, mean = quantity.removeprefix("n_").replace("_", " "), geometric_mean(shares)
             rows.append([_study(study), table, name, str(len(errors)), *within, f"{mean:.2f}"])
@@ -158,7 +168,7 @@ def _sizes(cells: Sequence[Printed]) -> Iterator[Block]:
     yield _grid(("study", "table", "number", "numbers", *near, "ratio"), rows, "lllrrrrr")
 
 
-def _times(cells: Sequence[Printed]) -> Iterator[Block]:
+def _times(numbers: Sequence[PublishedNumber]) -> Iterator[Block]:
     yield Heading(2, "Times")
     yield Paragraph(
         plain(
@@ -168,12 +178,12 @@ def _times(cells: Sequence[Printed]) -> Iterator[Block]:
         )
     )
     rows: list[list[Text | str]] = []
-    for (study, table, quantity), own in _groups(cells):
-        for method in dict.fromkeys(cell.method for cell in own):
+    for (study, table, quantity), own in _groups(numbers):
+        for method in dict.fromkeys(number.method for number in own):
             ratios = [
-                cell.value / cell.ours
-                for cell in own
-                if cell.method == method and cell.ours and cell.value
+                number.value / number.ours
+                for number in own
+                if number.method == method and number.ours and number.value
             ]
             if ratios:
                 name = quantity.removeprefix("seconds_").replace("learn", "all")
@@ -184,13 +194,13 @@ def _times(cells: Sequence[Printed]) -> Iterator[Block]:
     yield _grid(("study", "table", "method", "seconds of", "faster", "ratio"), rows, "llllrr")
 
 
-def _data(cells: Sequence[Printed]) -> Iterator[Block]:
+def _data(numbers: Sequence[PublishedNumber]) -> Iterator[Block]:
     yield Heading(2, "Datasets")
-    equal = sum(cell.ours is not None and cell.ours == cell.value for cell in cells)
-    near = sum(cell.is_near for cell in cells)
+    equal = sum(number.ours is not None and number.ours == number.value for number in numbers)
+    near = sum(number.is_near for number in numbers)
     yield Paragraph(
         plain(
-            f"Of {len(cells)} published numbers of examples and variables and densities, {equal} "
+            f"Of {len(numbers)} published numbers of examples and variables and densities, {equal} "
             f"are equal to ours, and {near} are within 1 per cent. Each download is checked "
             "against a digest."
         )

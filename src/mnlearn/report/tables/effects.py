@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mnlearn.report.products import Options, option
-from mnlearn.report.tables.quantities import look_up_printed
+from mnlearn.report.tables.quantities import look_up_published
 from mnlearn.report.tables.table import (
     Cell,
     Material,
@@ -106,7 +106,7 @@ def tabulate_scores_by_value(material: Material, options: Options) -> Table:
     validation = _by_variant(material, values, method, "validation")
     test = _by_variant(material, values, method, quantity)
     chosen = material.numbers(Source(method, quantity))
-    printed = look_up_printed(material.published, options, {"published": quantity})
+    published = look_up_published(material.published, options, {"published": quantity})
     rows = []
     for dataset in _complete(test, material.datasets):
         best = [_chosen(validation, value.variants, dataset) for value in values]
@@ -116,15 +116,15 @@ def tabulate_scores_by_value(material: Material, options: Options) -> Table:
             dataclasses.replace(number_cell(number, decimals, method), bold=number.value == highest)
             for number in found
         ]
-        cells += [number_cell(column.get(dataset), decimals) for column in printed.values()]
+        cells += [number_cell(column.get(dataset), decimals) for column in published.values()]
         rows.append(Row((material.label_cell(dataset), *cells), (dataset,)))
     return Table(
-        columns=("dataset", "chosen", *(value.name for value in values), *printed),
+        columns=("dataset", "chosen", *(value.name for value in values), *published),
         header=(
-            ("", "", *(value.parameter for value in values), *("" for _ in printed)),
-            ("dataset", "chosen", *(value.head for value in values), *printed),
+            ("", "", *(value.parameter for value in values), *("" for _ in published)),
+            ("dataset", "chosen", *(value.head for value in values), *published),
         ),
-        alignment="l" + "r" * (1 + len(values) + len(printed)),
+        alignment="l" + "r" * (1 + len(values) + len(published)),
         body=tuple(rows),
     )
 

@@ -79,7 +79,7 @@ class Quantities:
 
 
 def collect_quantities(
-    material: Material, options: Options, quantities: Mapping[str, str], printed: Sequence[str]
+    material: Material, options: Options, quantities: Mapping[str, str], published: Sequence[str]
 ) -> Quantities:
     """Return the quantities of the method that the options name.
 
@@ -91,20 +91,20 @@ def collect_quantities(
         method; published (study, table and method of the published numbers), if any.
     quantities : mapping of str to str
         Quantity of each heading.
-    printed : sequence of str
+    published : sequence of str
         Headings whose quantities are published.
     """
     method = str(options["method"])
     ours = {
         name: material.numbers(Source(method, quantity)) for name, quantity in quantities.items()
     }
-    theirs = look_up_printed(
-        material.published, options, {name: quantities[name] for name in printed}
+    theirs = look_up_published(
+        material.published, options, {name: quantities[name] for name in published}
     )
     return Quantities(method, quantities, ours, theirs)
 
 
-def look_up_printed(
+def look_up_published(
     published: pd.DataFrame, options: Options, quantities: Mapping[str, str]
 ) -> dict[str, dict[str, Number]]:
     """Return the published numbers by heading and dataset; none if the options name no table."""

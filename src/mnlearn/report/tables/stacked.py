@@ -42,18 +42,18 @@ def tabulate_stacked(material: Material, options: Options) -> Table:
     check_names(columns, options, where)
     theirs = _published_columns(columns, options, where)
     data = column_data(columns, material)
-    printed = column_data(theirs, material)
+    published = column_data(theirs, material)
     datasets = [d for d in material.datasets if any(d in found for found in data.values())]
     body = []
     for dataset in datasets:
         label = material.label_cell(dataset)
         body.append(Row((label, *_side("ours"), *column_cells(dataset, columns, data)), (dataset,)))
-        if any(dataset in found for found in printed.values()):
-            cells = column_cells(dataset, theirs, printed)
+        if any(dataset in found for found in published.values()):
+            cells = column_cells(dataset, theirs, published)
             body.append(Row((label, *_side("published"), *cells), (dataset,)))
     for kind in ("mean", "geometric_mean"):
         if kind in options and datasets:
-            for side, shown, found in (("ours", columns, data), ("published", theirs, printed)):
+            for side, shown, found in (("ours", columns, data), ("published", theirs, published)):
                 body.append(
                     mean_row(datasets, shown, found, options[kind], kind=kind, before=_side(side))
                 )
@@ -63,9 +63,9 @@ def tabulate_stacked(material: Material, options: Options) -> Table:
         alignment="ll" + "r" * len(columns),
         body=tuple(body),
         notes=(
-            *_match_notes(columns, data, printed, options.get("matches", []), datasets=datasets),
+            *_match_notes(columns, data, published, options.get("matches", []), datasets=datasets),
             *wilcoxon_notes(columns, data, options.get("tests", []), datasets),
-            *published_notes(theirs, printed, datasets, material.labels),
+            *published_notes(theirs, published, datasets, material.labels),
         ),
         with_stderr=tuple(c.name for c in columns if c.stderr),
     )
@@ -91,7 +91,7 @@ def _published_columns(columns: Sequence[Column], options: Options, where: str) 
 def _match_notes(
     columns: Sequence[Column],
     data: Data,
-    printed: Data,
+    published: Data,
     names: Sequence[str],
     *,
     datasets: Sequence[str],
@@ -99,7 +99,7 @@ def _match_notes(
     title = titles(columns)
     out = []
     for name in names:
-        equal = [_equal(data[name], printed[name], d) for d in datasets if d in printed[name]]
+        equal = [_equal(data[name], published[name], d) for d in datasets if d in published[name]]
         if equal:
             out.append(
                 f"{title[name]}: ours is equal to the published number on {sum(equal)} of "

@@ -13,7 +13,7 @@ _SECONDS = {
     "tuning": "seconds_tuning",
     "inference": "seconds_inference",
 }
-_PRINTED_SECONDS = ("structure", "weights", "total")
+_PUBLISHED_SECONDS = ("structure", "weights", "total")
 
 
 def tabulate_times(material: Material, options: Options) -> Table:
@@ -26,7 +26,7 @@ def tabulate_times(material: Material, options: Options) -> Table:
     options : mapping
         method; published (study, table and method of the published seconds), if any.
     """
-    seconds = collect_quantities(material, options, _SECONDS, _PRINTED_SECONDS)
+    seconds = collect_quantities(material, options, _SECONDS, _PUBLISHED_SECONDS)
     ours, theirs, method = seconds.ours, seconds.theirs, seconds.method
     ratios: dict[str, float] = {}
     rows = []

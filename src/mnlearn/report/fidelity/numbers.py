@@ -26,7 +26,7 @@ REASON_COLUMNS = ("study", "dataset", "method", "quantity", "reason", "record")
 
 
 @dataclass(frozen=True)
-class Printed:
+class PublishedNumber:
     """A number of a paper and ours.
 
     Attributes
@@ -113,7 +113,9 @@ class Reason:
         return self.record.partition("-")[0]
 
 
-def printed_cells(published: pd.DataFrame, scores: Mapping[str, pd.DataFrame]) -> list[Printed]:
+def published_numbers(
+    published: pd.DataFrame, scores: Mapping[str, pd.DataFrame]
+) -> list[PublishedNumber]:
     """Return the numbers of the papers that have a counterpart, in their order.
 
     Parameters
@@ -127,7 +129,7 @@ def printed_cells(published: pd.DataFrame, scores: Mapping[str, pd.DataFrame]) -
     found = published[published["study"].isin(list(scores)) & published["quantity"].isin(kind_of)]
     ours = {study: _chosen(of) for study, of in scores.items()}
     registry = load_registry()
-    cells = []
+    numbers = []
     for row in found.itertuples():
         kind = kind_of[row.quantity]
         value, mean, deviation = None, None, None
@@ -144,8 +146,8 @@ def printed_cells(published: pd.DataFrame, scores: Mapping[str, pd.DataFrame]) -
             mean, deviation = own.get((*key, f"{row.quantity}_partition_mean"), (None, None))
         place = (row.study, row.table, row.dataset, row.method, row.quantity)
         label = registry[row.dataset].label if row.dataset in registry else row.dataset
-        cells.append(Printed(*place, kind, label, row.printed, value, mean, deviation))
-    return cells
+        numbers.append(PublishedNumber(*place, kind, label, row.printed, value, mean, deviation))
+    return numbers
 
 
 def _chosen(scores: pd.DataFrame) -> dict[tuple[str, str, str], tuple[float, float | None]]:
@@ -175,8 +177,8 @@ def load_reasons(path: Path | None = None) -> dict[tuple[str, str, str, str], Re
     """
     path = path or reasons_path()
     out: dict[tuple[str, str, str, str], Reason] = {}
-    for where, cells in read_table(path, REASON_COLUMNS):
-        study, dataset, method, quantity, reason, record = cells.values()
+    for where, numbers in read_table(path, REASON_COLUMNS):
+        study, dataset, method, quantity, reason, record = numbers.values()
         key = (study, dataset, method, quantity)
         if key in out:
             raise InputError(f"{where}: expected each score once, this one is repeated.")
