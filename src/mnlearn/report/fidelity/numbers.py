@@ -177,8 +177,8 @@ def load_reasons(path: Path | None = None) -> dict[tuple[str, str, str, str], Re
     """
     path = path or reasons_path()
     out: dict[tuple[str, str, str, str], Reason] = {}
-    for where, numbers in read_table(path, REASON_COLUMNS):
-        study, dataset, method, quantity, reason, record = numbers.values()
+    for where, cells in read_table(path, REASON_COLUMNS):
+        study, dataset, method, quantity, reason, record = cells.values()
         key = (study, dataset, method, quantity)
         if key in out:
             raise InputError(f"{where}: expected each score once, this one is repeated.")

@@ -63,12 +63,10 @@ def _groups(
     numbers: Sequence[PublishedNumber],
 ) -> Iterator[tuple[tuple[str, ...], list[PublishedNumber]]]:
     """Yield the numbers of each study, table and quantity, in their order."""
-    keys = dict.fromkeys((number.study, number.table, number.quantity) for number in numbers)
-    for key in keys:
-        yield (
-            key,
-            [number for number in numbers if (number.study, number.table, number.quantity) == key],
-        )
+    groups: dict[tuple[str, ...], list[PublishedNumber]] = {}
+    for number in numbers:
+        groups.setdefault((number.study, number.table, number.quantity), []).append(number)
+    yield from groups.items()
 
 
 def _grid(header: Sequence[str], rows: Sequence[Sequence[Text | str]], alignment: str) -> Grid:
