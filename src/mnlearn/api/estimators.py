@@ -5,6 +5,7 @@ constructor of a class that follows scikit-learn's conventions.
 """
 
 import dataclasses
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -60,7 +61,7 @@ NETWORK = (
 )
 
 
-class Estimator(DensityMixin, BaseEstimator):
+class Estimator(DensityMixin, BaseEstimator, ABC):
     """What all learners have in common as scikit-learn estimators of a density.
 
     Attributes
@@ -229,9 +230,9 @@ class Estimator(DensityMixin, BaseEstimator):
         if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number):
             raise InputError(f"binarize: expected a number or None, got {threshold!r}.")
 
+    @abstractmethod
     def _learn(self, data: Dataset) -> None:
         """Learn from data; each subclass has a form of its own."""
-        raise NotImplementedError
 
 
 class LearnerEstimator(Estimator):
