@@ -73,7 +73,10 @@ SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
     "l1": [("gssl", "l1", "cmll", 2, "cmll"), ("dtsl", "l1", "cmll", None, "table6")],
     "lem": [("lem", "lem_paper", "ll", None, "ll"), ("lem", "lem", "ll", None, "ll")],
     "ltm": [("acmn", "ltm", "ll", 1, "ll")],
-    "mixture": [("frontier", "mixture", "ll", None, "ll")],
+    "mixture": [
+        ("frontier", "mixture", "ll", None, "ll"),
+        ("frontier", "acmn_mixture", "ll", None, "ll"),
+    ],
     "lw": [
         ("dn2mn", "lw_tree", "pll", 4, "table4_tree"),
         ("dn2mn", "lw_tree", "cmll", 4, "table4_tree"),
@@ -161,7 +164,7 @@ def parameter_table(learner: str) -> str:
 def score_table(learner: str) -> str:
     """Return the mean test scores of a learner, ours and published, over the datasets of both."""
     published = pd.read_csv(ROOT / "workflow" / "published.tsv", sep="\t", dtype=str)
-    entries = [entry for entry in SCORES.get(learner, []) if entry[0] in recorded()]
+    entries = [e for e in SCORES.get(learner, []) if (RESULTS / e[0] / "scores.csv").exists()]
     if not entries:
         return "No study has it."
     rows = []
