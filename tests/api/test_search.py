@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
+from mnlearn.api import search as search_module
 from mnlearn.learning.ising.estimation import learn_ising
 from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.learning.tuning import tune, validation_score
 from mnlearn.methods import load_learner
+from mnlearn.runtime import code_digest
 
 RNG = np.random.default_rng(3)
 ROWS = RNG.integers(0, 2, (90, 5))
@@ -53,6 +55,29 @@ def test_a_search_by_cmll_and_by_held_out_rows():
     assert scored.mean == pytest.approx(by_cmll.best_score_)
     held_out = mn.GridSearch(mn.Atomic(), {"pseudocount": [0.5, 5]}).fit(TRAIN, validation=0.3)
     assert held_out.feature_names_in_.tolist() == list("abcde")
+
+
+def test_checkpoints_depend_on_the_code_of_the_criteria(tmp_path, monkeypatch):
+    """The folder keeps scores too: a change of what computes them must not return old ones."""
+    roots = []
+
+    def record(*given):
+        roots.extend(given)
+        return "digest"
+
+    monkeypatch.setattr(search_module, "code_digest", record)
+    grid = {"pseudocount": [0.5, 5]}
+    mn.GridSearch(mn.Atomic(), grid, checkpoints=tmp_path).fit(TRAIN, validation=VALID)
+    covered = code_digest.reached(*roots)
+    assert {
+        ("methods.atomic", "Atomic"),
+        ("learning.tuning", "tune"),
+        ("learning.tuning", "validation_score"),
+        ("learning.tuning", "validation_cmll"),
+        ("inference.query_groups", "random_partition"),
+        ("inference.settings", "inference_of"),
+        ("runtime.random_streams", "stream_seed"),
+    } <= covered
 
 
 def test_wrong_searches_are_named():
