@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mnlearn.api.estimators import LearnerEstimator
 from mnlearn.api.inputs import Dataset, IncompleteData, to_threads, to_whole_seed
 from mnlearn.api.models import public
-from mnlearn.api.queries import settings_of
+from mnlearn.api.settings import settings_of
 from mnlearn.inference.query_groups import random_partition
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.incomplete_circuits import EM
