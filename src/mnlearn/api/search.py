@@ -117,7 +117,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         seed = to_whole_seed(self.random_state)
         train, valid = self._read(best, X, validation, sample_weight, seed)
         grid, named = self._grid(best)
-        threads = to_threads(self.n_jobs or best.n_jobs)
+        threads = to_threads(best.n_jobs if self.n_jobs is None else self.n_jobs)
         network = best.given_network(train)
         learner = best.learner
         last = self._criterion(best, valid, seed, threads)
