@@ -108,7 +108,7 @@ def test_several_points_need_a_criterion():
 
 
 def test_an_ising_network():
-    ising = mn.Ising(gamma=0.1, rule="or", random_state=5).fit(TRAIN)
+    ising = mn.Ising(gamma=0.1, merge="or", random_state=5).fit(TRAIN)
     data = mn.Dataset.from_arrays(TRAIN, names=list("abcde"))
     expected = learn_ising(data, 0.1, "or")
     np.testing.assert_array_equal(ising.weights_, expected.weight)
