@@ -119,6 +119,7 @@ def answer(
     *,
     seed: int,
     threads: int = 1,
+    first_row: int = 0,
 ) -> NDArray[np.float64]:
     """Return P(X_v = 1 | evidence) for the values that are asked for.
 
@@ -136,6 +137,8 @@ def answer(
         See `inference.marginals.conditional_marginals`.
     threads : int
         Number of threads; the result does not depend on it.
+    first_row : int
+        Number of the first row in messages.
 
     Returns
     -------
@@ -155,7 +158,7 @@ def answer(
         found_one = _exact_marginals(model, evidence, threads)
         if np.isnan(found_one).any():
             impossible = int(np.flatnonzero(np.isnan(found_one).any(axis=1))[0])
-            raise InputError(f"evidence, row {impossible + 1}: has probability 0.")
+            raise InputError(f"evidence, row {first_row + impossible}: has probability 0.")
         return np.where(asked, found_one, out)
     terms = terms_of(model)
     patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
