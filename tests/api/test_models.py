@@ -1,6 +1,7 @@
 """Questions to models of every kind, compared with enumeration."""
 
 import pickle
+import re
 from dataclasses import fields, replace
 
 import networkx as nx
@@ -15,6 +16,7 @@ from mnlearn.api.models import _PUBLIC, Model, public
 from mnlearn.api.scores import _MEASURES
 from mnlearn.api.settings import ANNEALED, SETTINGS
 from mnlearn.inference.settings import METHODS
+from mnlearn.models.io import formats
 from mnlearn.scoring.metrics import METRICS
 from oracles import all_states, joint
 
@@ -247,6 +249,13 @@ def test_scores_agree_with_each_other():
         assert estimated == pytest.approx(exact, abs=0.02)
     with pytest.raises(mn.InputError, match="metric: expected one of"):
         mn.score(model, FRAME, "auc")
+
+
+def test_docstrings_name_every_form_of_files():
+    for function, forms in ((mn.load, formats.FORMS), (mn.save, formats._WRITTEN)):
+        assert set(re.findall(r"`(\.\w+)`", function.__doc__)) == set(forms)
+    for kind in _PUBLIC.values():
+        assert kind.__name__ in mn.load.__doc__
 
 
 @pytest.mark.parametrize(
