@@ -108,15 +108,13 @@ def score(
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     **settings
-        Those that the method of inference reads: `burn_in` and `samples` of "gibbs" and "mcsat",
-        `iterations` and `tolerance` of "bp" and "meanfield", `damping` and `schedule` of "bp", and
-        `chains` and `samples` (steps of each chain) of "ais".
+        `burn_in` and `samples` of "gibbs" and "mcsat"; `iterations` and `tolerance` of "bp" and
+        "meanfield"; `damping` and `schedule` of "bp"; `chains` and `samples` (steps) of "ais".
 
     Raises
     ------
     InputError
-        The examples are not as expected, or an argument has another value than expected or is one
-        that the metric does not read.
+        An argument is not as expected, or the metric does not read it.
 
     Notes
     -----
@@ -131,10 +129,8 @@ def score(
     >>> mn.score(mn.Atomic().fit(X), X, "pll")
     <pll: -1.2616 ± 0.2118 nats, 4 examples>
     """
-    own, data = _model_and_data(model, X, sample_weight)
-    metric = usual_metric(own) if metric is None else metric
     how = _How(folds, groups, inference, settings, to_whole_seed(random_state), to_threads(n_jobs))
-    return _measure(own, data, metric, how)
+    return _measure(*_model_and_data(model, X, sample_weight), metric, how)
 
 
 def usual_metric(model: Any) -> str:
@@ -247,7 +243,10 @@ def _listed(read: Sequence[str]) -> str:
     return f"which reads {', '.join(read)}" if read else "which reads no settings"
 
 
-def _measure(model: Any, data: Dataset | IncompleteData, metric: str, how: _How) -> ScoreResult:
+def _measure(
+    model: Any, data: Dataset | IncompleteData, metric: str | None, how: _How
+) -> ScoreResult:
+    metric = usual_metric(model) if metric is None else metric
     if metric not in METRICS:
         raise InputError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}.")
     _check_arguments(metric, how)
