@@ -45,3 +45,25 @@ def test_groups_are_compared():
     assert found.edges["p"].between(0.25, 1).all()
     with pytest.raises(mn.InputError, match="groups: expected a mapping"):
         mn.compare_ising([FRAME, FRAME])
+
+
+def test_errors_name_the_arguments():
+    ising = mn.Ising().fit(FRAME[["item0", "item1", "item2"]])
+    groups = {"first": FRAME[:150], "second": FRAME[150:]}
+    faults = {
+        "merge: expected one of and, or, got 'xor'": [
+            lambda: mn.Ising(merge="xor").fit(FRAME),
+            lambda: mn.compare_ising(groups, merge="xor"),
+        ],
+        "n_resamples: expected at least 1, got 0": [
+            lambda: ising.bootstrap(n_resamples=0),
+            lambda: ising.drop_cases(n_resamples=0),
+        ],
+        "n_permutations: expected at least 1, got 0": [
+            lambda: mn.compare_ising(groups, n_permutations=0),
+        ],
+    }
+    for message, calls in faults.items():
+        for call in calls:
+            with pytest.raises(mn.InputError, match=f"^{message}"):
+                call()

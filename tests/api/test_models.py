@@ -1,6 +1,7 @@
 """Questions to models of every kind, compared with enumeration."""
 
 import pickle
+import re
 from dataclasses import fields, replace
 
 import networkx as nx
@@ -12,6 +13,11 @@ import mnlearn as mn
 from made_networks import grid_network, random_network
 from mnlearn.api.kinds import KINDS as CORE
 from mnlearn.api.models import _PUBLIC, Model, public
+from mnlearn.api.scores import _MEASURES
+from mnlearn.api.settings import ANNEALED, SETTINGS
+from mnlearn.inference.settings import METHODS
+from mnlearn.models.io import formats
+from mnlearn.scoring.metrics import METRICS
 from oracles import all_states, joint
 
 NAMES = ("sleep", "mood", "work", "sport", "music")
@@ -102,7 +108,8 @@ def test_probabilities_are_those_of_the_joint_distribution():
     expected = {v: p[known & (states[:, v] == 1)].sum() / p[known].sum() for v in (0, 1, 3, 5)}
     found = network.query({2: 1, "V4": False})
     np.testing.assert_allclose(found, list(expected.values()), rtol=1e-9)
-    assert network.query({2: 1, 4: 0}, variables=[3]).to_dict() == {"V3": found["V3"]}
+    for asked in ([3], 3, np.int64(3), "V3", np.array([3])):
+        assert network.query({2: 1, 4: 0}, variables=asked).to_dict() == {"V3": found["V3"]}
     rows = np.full((2, 6), np.nan)
     rows[0, [2, 4]] = 1, 0
     answered = network.query(rows)
@@ -183,6 +190,12 @@ def test_wrong_questions_are_named():
         model.query({"sleep": 1}, inference="guess")
     with pytest.raises(mn.InputError, match="inference: expected settings among burn_in"):
         model.query({"sleep": 1}, inference="gibbs", sweeps=3)
+    with pytest.raises(mn.InputError, match="samples: expected a whole number, got '10'"):
+        model.query({"sleep": 1}, inference="gibbs", samples="10")
+    with pytest.raises(mn.InputError, match="tolerance: expected a number, got '1'"):
+        model.query({"sleep": 1}, inference="bp", tolerance="1")
+    with pytest.raises(mn.InputError, match=r"variables: expected a name .* got 1\.5"):
+        model.query({"sleep": 1}, variables=1.5)
     with pytest.raises(mn.InputError, match="X: lacks the column 'mood' of the model"):
         model.score(FRAME.drop(columns="mood"))
     with pytest.raises(mn.InputError, match="X: expected 5 columns"):
@@ -236,6 +249,69 @@ def test_scores_agree_with_each_other():
         assert estimated == pytest.approx(exact, abs=0.02)
     with pytest.raises(mn.InputError, match="metric: expected one of"):
         mn.score(model, FRAME, "auc")
+
+
+def test_docstrings_name_every_form_of_files():
+    for function, forms in ((mn.load, formats.FORMS), (mn.save, formats._WRITTEN)):
+        assert set(re.findall(r"`(\.\w+)`", function.__doc__)) == set(forms)
+    for kind in _PUBLIC.values():
+        assert kind.__name__ in mn.load.__doc__
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "message"),
+    [
+        ("pll", {"burnin": 5}, "burnin: is not read by the metric pll, which reads no settings"),
+        ("pll", {"smaples": 3}, "smaples: is not read"),
+        ("pll", {"inference": "ais"}, "inference: is not read by the metric pll"),
+        ("pll", {"folds": 2}, "folds: is not read by the metric pll"),
+        ("pll", {"groups": [["sleep"]]}, "groups: is not read by the metric pll"),
+        (
+            "cll",
+            {"samples": 3},
+            "samples: is not read by the metric cll, which reads folds, groups",
+        ),
+        ("cll", {"inference": "gibbs"}, "inference: is not read by the metric cll"),
+        ("cll", {"folds": 2, "groups": [["sleep"]]}, "folds: expected none with groups"),
+        ("cmll", {"smaples": 3}, "smaples: is not .* cmll with inference gibbs, .* burn_in, samp"),
+        ("cmll", {"chains": 3}, "chains: is not read"),
+        ("cmll", {"inference": "exact", "samples": 3}, "samples: is not .* with inference exact"),
+        ("cmll", {"inference": "meanfield", "damping": 0.1}, "damping: is not read"),
+        (
+            "cmll",
+            {"inference": "ais"},
+            "inference: expected one of gibbs, .* metric cmll, got 'ais'",
+        ),
+        ("cmll", {"inference": "ai"}, "inference: expected one of gibbs, .* got 'ai'"),
+        ("cmll", {"samples": "10"}, "samples: expected a whole number, got '10'"),
+        ("cmll", {"samples": True}, "samples: expected a whole number, got True"),
+        ("ll", {"samples": 3}, "samples: is not read by the metric ll with inference exact"),
+        ("ll", {"inference": "gibbs"}, "inference: expected one of exact, bp, meanfield, ais"),
+        ("ll", {"inference": "ais", "burn_in": 3}, "burn_in: is not .* reads inference, chains, s"),
+        ("ll", {"inference": "ais", "chains": 2.5}, "chains: expected a whole number, got 2.5"),
+        ("ll", {"inference": "bp", "damping": "0.1"}, "damping: expected a number, got '0.1'"),
+        ("ll", {"inference": "bp", "schedule": 3}, "schedule: expected a text, got 3"),
+    ],
+)
+def test_a_score_refuses_what_its_metric_does_not_read(metric, given, message):
+    with pytest.raises(mn.InputError, match=message):
+        mn.score(learned("MarkovNetwork"), FRAME, metric, **given)
+
+
+def test_a_score_takes_what_its_metric_reads():
+    assert tuple(_MEASURES) == METRICS
+    assert tuple(SETTINGS) == (*METHODS, ANNEALED)
+    model = learned("MarkovNetwork")
+    values = dict.fromkeys(("burn_in", "samples", "iterations", "chains"), np.int32(20))
+    values |= {"tolerance": 1, "damping": np.float32(0.5), "schedule": "parallel"}
+    for metric, known in _MEASURES.items():
+        for method in known.methods or (None,):
+            given = {name: values[name] for name in SETTINGS.get(method, ())}
+            given |= {"folds": np.int64(2)} if known.by_group else {}
+            found = mn.score(model, FRAME, metric, inference=method, n_jobs=2, **given)
+            assert np.isfinite(found.mean)
+    by_default = mn.score(model, FRAME, "cmll", samples=None).per_example
+    np.testing.assert_array_equal(by_default, mn.score(model, FRAME, "cmll", folds=4).per_example)
 
 
 def test_conversion_of_a_dependency_network():

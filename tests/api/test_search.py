@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
+from mnlearn.api import search as search_module
 from mnlearn.learning.ising.estimation import learn_ising
 from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.learning.tuning import tune, validation_score
 from mnlearn.methods import load_learner
+from mnlearn.runtime import code_digest
 
 RNG = np.random.default_rng(3)
 ROWS = RNG.integers(0, 2, (90, 5))
@@ -55,6 +57,29 @@ def test_a_search_by_cmll_and_by_held_out_rows():
     assert held_out.feature_names_in_.tolist() == list("abcde")
 
 
+def test_checkpoints_depend_on_the_code_of_the_criteria(tmp_path, monkeypatch):
+    """The folder keeps scores too: a change of what computes them must not return old ones."""
+    roots = []
+
+    def record(*given):
+        roots.extend(given)
+        return "digest"
+
+    monkeypatch.setattr(search_module, "code_digest", record)
+    grid = {"pseudocount": [0.5, 5]}
+    mn.GridSearch(mn.Atomic(), grid, checkpoints=tmp_path).fit(TRAIN, validation=VALID)
+    covered = code_digest.reached(*roots)
+    assert {
+        ("methods.atomic", "Atomic"),
+        ("learning.tuning", "tune"),
+        ("learning.tuning", "validation_score"),
+        ("learning.tuning", "validation_cmll"),
+        ("inference.query_groups", "random_partition"),
+        ("inference.settings", "inference_of"),
+        ("runtime.random_streams", "stream_seed"),
+    } <= covered
+
+
 def test_wrong_searches_are_named():
     def search(grid, **arguments):
         mn.GridSearch(mn.DTSL(), grid, **arguments).fit(TRAIN, validation=VALID)
@@ -65,6 +90,8 @@ def test_wrong_searches_are_named():
         search({"kappa": 0.1})
     with pytest.raises(mn.InputError, match="criterion: expected one of pll, ll, cmll"):
         search({"kappa": [0.1]}, criterion="auc")
+    with pytest.raises(mn.InputError, match="n_jobs: expected a whole number but 0"):
+        search({"kappa": [0.1]}, n_jobs=0)
     with pytest.raises(mn.InputError, match="estimator: expected a learner"):
         mn.GridSearch("dtsl", {}).fit(TRAIN)
     with pytest.raises(mn.InputError, match="validation: expected data or a share"):
@@ -81,7 +108,7 @@ def test_several_points_need_a_criterion():
 
 
 def test_an_ising_network():
-    ising = mn.Ising(gamma=0.1, rule="or", random_state=5).fit(TRAIN)
+    ising = mn.Ising(gamma=0.1, merge="or", random_state=5).fit(TRAIN)
     data = mn.Dataset.from_arrays(TRAIN, names=list("abcde"))
     expected = learn_ising(data, 0.1, "or")
     np.testing.assert_array_equal(ising.weights_, expected.weight)

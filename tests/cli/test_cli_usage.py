@@ -1,9 +1,11 @@
 """Faults in the arguments of any command, and its help."""
 
+import ast
 import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -12,6 +14,8 @@ import mnlearn.cli
 from command import refuse, run, succeed
 from command_folder import fill_folder
 from mnlearn.cli import main
+from mnlearn.inference.settings import METHODS, SCHEDULES
+from mnlearn.scoring.metrics import METRICS
 
 NAMES = main.list_commands(click.Context(main))
 
@@ -109,3 +113,14 @@ slow = {{"pandas", "sklearn", "matplotlib", "requests", "networkx", "jsonschema"
 assert not slow & set(sys.modules), slow & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(mnlearn.cli.__file__).parent.glob("*.py")), ids=lambda p: p.name
+)
+def test_a_command_repeats_no_list_of_names(path):
+    known = [set(METHODS), set(SCHEDULES), set(METRICS)]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            texts = {item.value for item in node.elts if isinstance(item, ast.Constant)}
+            assert texts not in known, f"{path.name}, line {node.lineno}"

@@ -226,5 +226,5 @@ def test_refuses_what_has_no_network():
     rows = np.array([[0, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0]])
     with pytest.raises(InputError, match="at least two variables"):
         learn_ising(merge_rows(rows[:, :1]))
-    with pytest.raises(InputError, match="at least 1, got 0"):
+    with pytest.raises(InputError, match="n_resamples: expected at least 1, got 0"):
         bootstrap(random_data(0), 0)

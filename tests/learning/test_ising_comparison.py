@@ -94,7 +94,7 @@ def test_refuses_what_cannot_be_compared():
         compare({"x": data})
     with pytest.raises(InputError, match="group y: expected the variables of the first group"):
         compare({"x": data, "y": data.rename(["a", "b", "c", "e"])})
-    with pytest.raises(InputError, match="permutations: expected at least 1, got 0"):
+    with pytest.raises(InputError, match="n_permutations: expected at least 1, got 0"):
         compare({"x": data, "y": data}, 0)
     with pytest.raises(InputError, match="weights cannot be dropped or exchanged"):
         compare({"x": data, "y": merge_rows(data.rows, data.weight * 1.5, NAMES)})

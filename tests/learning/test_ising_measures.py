@@ -138,6 +138,6 @@ def test_dropped_cases_are_drawn_without_replacement():
     weighted = merge_rows(data.rows, data.weight + 0.5)
     with pytest.raises(InputError, match="weights cannot be dropped"):
         drop_cases(weighted, 2)
-    with pytest.raises(InputError, match="case drops: expected at least 1"):
+    with pytest.raises(InputError, match="n_resamples: expected at least 1"):
         drop_cases(data, 0)
     assert_allclose(estimate(data, 0.25, "and").weight, learn_ising(data).weight, atol=1e-4)

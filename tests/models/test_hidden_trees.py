@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from command import succeed
+from command import run, succeed
 from made_hidden_trees import complete_joint, random_hidden_tree
+from mnlearn.api.models import public
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference import hidden_trees
 from mnlearn.inference.circuits import exact
@@ -89,12 +90,18 @@ def test_scores(tree, p):
         np.testing.assert_allclose(found.per_row, expected.per_row, rtol=1e-10, err_msg=name)
 
 
-def test_values_that_are_impossible():
+@pytest.fixture
+def partial():
+    """A tree in which variable 2 is never 1."""
     tree = random_hidden_tree(3)
     emission = tree.emission.copy()
     emission[2] = 0.0
     emission[1, 0] = 1.0
-    tree = replace(tree, emission=emission)
+    return replace(tree, emission=emission)
+
+
+def test_values_that_are_impossible(partial):
+    tree = partial
     data, circuit = merge_rows(all_states(5)), circuit_of(tree)
     for score in (pll, ll, lambda *given: cll(*given, [[0, 2], [1, 3]])):
         found = score(tree, data).per_row
@@ -104,8 +111,20 @@ def test_values_that_are_impossible():
     impossible[0, 2] = 1
     assert hidden_trees.log_value(tree, impossible)[0] == -np.inf
     assert np.isnan(hidden_trees.marginals(tree, impossible)).all()
-    with pytest.raises(InputError, match="row 1: has probability 0"):
-        answer(tree, np.array([[0, 0, 1, 0, 0]]), impossible == UNKNOWN, Inference(), seed=1)
+
+
+def test_a_row_of_evidence_has_one_number(partial, tmp_path):
+    """Rows are counted from 0 in Python and from 1 on the command line."""
+    model, rows = public(partial), np.full((3, 5), np.nan)
+    rows[1, 2] = 1
+    for ask in (model.query, model.most_probable):
+        with pytest.raises(InputError, match=r"^evidence, row 1: has probability 0"):
+            ask(rows)
+    save_model(partial, tmp_path / "t.npz")
+    (tmp_path / "rows").write_text("*,*,*,*,*\n*,*,1,*,*\n")
+    for evidence, row in ((tmp_path / "rows", 2), ("V2=1", 1)):
+        result = run(f"query {tmp_path}/t.npz --evidence {evidence}")
+        assert result.stderr == f"mnlearn: evidence, row {row}: has probability 0.\n"
 
 
 def test_samples_follow_the_distribution():

@@ -19,11 +19,13 @@ def load(path: Path | str) -> Model:
     Parameters
     ----------
     path : path-like
-        `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), or `.bif`.
+        `.npz` (native); `.mn`, `.dn`, `.bn` or `.ac` (Libra); `.bif` or `.uai`.
 
     Returns
     -------
-    MarkovNetwork, DependencyNetwork, BayesianNetwork, ArithmeticCircuit, FeatureTree or HiddenTree
+    model
+        A MarkovNetwork, DependencyNetwork, BayesianNetwork, ArithmeticCircuit, FeatureTree,
+        JunctionTreeModel or HiddenTree.
 
     Raises
     ------
@@ -41,8 +43,9 @@ def save(model: Any, path: Path | str) -> None:
     model : model or estimator
         A model, or an estimator that learned one.
     path : path-like
-        `.npz` keeps all of any model. `.mn`, `.dn`, `.bn` and `.ac` are for Libra. `.csv` and
-        `.graphml` hold the edges.
+        `.npz` keeps all of any model. `.mn`, `.dn`, `.bn` and `.ac` are for Libra. `.bif` holds a
+        Bayesian network, `.uai` a Markov or Bayesian network, and `.nnf` a circuit as d-DNNF, with
+        its weights in a second file. `.csv` and `.graphml` hold the edges.
 
     Raises
     ------

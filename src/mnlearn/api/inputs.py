@@ -246,7 +246,7 @@ def to_whole_seed(random_state: Any, argument: str = "random_state") -> int:
         return int(random_state.integers(2**62))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
-    if _is_whole(random_state) and random_state >= 0:
+    if is_whole(random_state) and random_state >= 0:
         return int(random_state)
     raise InputError(
         f"{argument}: expected a whole number from 0, a generator or None, got {random_state!r}."
@@ -263,7 +263,7 @@ def to_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if not _is_whole(n_jobs) or n_jobs == 0:
+    if not is_whole(n_jobs) or n_jobs == 0:
         raise InputError(f"n_jobs: expected a whole number but 0, or None, got {n_jobs!r}.")
     return int(n_jobs) if n_jobs > 0 else max(1, available_threads() + 1 + int(n_jobs))
 
@@ -295,5 +295,6 @@ def _some(labels: Sequence[str]) -> str:
     return f"expected one of {listed}{', ...' if len(labels) > 8 else ''}."
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number; True and False are none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

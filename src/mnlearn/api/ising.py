@@ -31,7 +31,7 @@ class Ising(Estimator):
     ----------
     gamma : float, default=0.25
         Gamma of the EBIC, at least 0; larger values find fewer edges.
-    rule : {"and", "or"}, default="and"
+    merge : {"and", "or"}, default="and"
         Whether an edge needs both regressions or one.
     binarize : float | None, default=None
         Numbers above this threshold count as 1; None refuses all but 0 and 1.
@@ -67,14 +67,14 @@ class Ising(Estimator):
     """
 
     gamma: float = GAMMA
-    rule: str = "and"
+    merge: str = "and"
     binarize: float | None = None
     missing: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
 
     def _learn(self, data: Dataset) -> None:
-        self.network_ = learn_ising(data, self.gamma, self.rule, to_threads(self.n_jobs))
+        self.network_ = learn_ising(data, self.gamma, self.merge, to_threads(self.n_jobs))
         warn_of_dropped(self.network_.dropped_labels)
         self.weights_ = self.network_.weight
         self.thresholds_ = self.network_.threshold
@@ -109,7 +109,7 @@ class Ising(Estimator):
             self.examples_,
             n_resamples,
             gamma=self.gamma,
-            merge=self.rule,
+            merge=self.merge,
             seed=to_whole_seed(seed),
             threads=to_threads(self.n_jobs if n_jobs is None else n_jobs),
         )
@@ -196,7 +196,7 @@ class Ising(Estimator):
             self.examples_,
             n_resamples,
             gamma=self.gamma,
-            merge=self.rule,
+            merge=self.merge,
             seed=to_whole_seed(seed),
             threads=to_threads(self.n_jobs if n_jobs is None else n_jobs),
         )
@@ -209,7 +209,7 @@ def compare_ising(
     n_permutations: int = 1000,
     *,
     gamma: float = GAMMA,
-    rule: str = "and",
+    merge: str = "and",
     binarize: float | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -222,7 +222,7 @@ def compare_ising(
         Examples of each group, with the same variables.
     n_permutations : int
         Number of permutations.
-    gamma, rule, binarize, n_jobs
+    gamma, merge, binarize, n_jobs
         As for `Ising`.
     random_state : int, generator or None
         Seed of the permutations.
@@ -256,7 +256,7 @@ def compare_ising(
         for name, X in groups.items()
     }
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
-    found = compare(data, n_permutations, gamma=gamma, merge=rule, seed=seed, threads=threads)
+    found = compare(data, n_permutations, gamma=gamma, merge=merge, seed=seed, threads=threads)
     if found.dropped:
         message = f"left out, rare in a group: {', '.join(found.dropped)}"
         warnings.warn(message, UserWarning, stacklevel=2)

@@ -1,6 +1,6 @@
 """Conditional probabilities for evidence as people give it: mappings, tables and arrays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
+from mnlearn.api.settings import settings_of
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import most_probable as most_probable_states
 from mnlearn.inference.evidence import Domain, domains_of, find_literals
 from mnlearn.inference.queries import answer
-from mnlearn.inference.settings import METHODS, inference_of
+from mnlearn.inference.settings import METHODS
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -110,7 +111,8 @@ def _wanted(model: Any, values: NDArray[np.float64], variables: Any) -> list[int
     unknown: list[int] = np.flatnonzero(np.isnan(values)).tolist()
     if variables is None:
         return unknown
-    listed = [variables] if isinstance(variables, str | int) else list(variables)
+    several = isinstance(variables, Iterable) and not isinstance(variables, str)
+    listed = list(variables) if several else [variables]
     asked = [find_variable(v, model.names, model.n_vars, "variables") for v in listed]
     for v in asked:
         if v not in unknown:
@@ -204,17 +206,6 @@ def _probabilities(
     inference = settings_of(method, how.settings)
     found = answer(own, rows, unknown, inference, seed=how.seed, threads=how.threads)
     return found, method
-
-
-def settings_of(method: str, settings: Mapping[str, Any]) -> Any:
-    """Return settings of inference; an InputError names one that does not exist."""
-    try:
-        return inference_of(method, **settings)
-    except TypeError as error:
-        raise InputError(
-            "inference: expected settings among burn_in, samples, iterations, tolerance, damping "
-            f"and schedule, got {', '.join(settings)}."
-        ) from error
 
 
 def _exact_circuit(model: Any) -> ArithmeticCircuit:

@@ -11,13 +11,14 @@ from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,
     find_variable,
+    is_whole,
     labels_of,
     to_dataset,
     to_threads,
     to_whole_seed,
 )
 from mnlearn.api.kinds import core
-from mnlearn.api.queries import settings_of
+from mnlearn.api.settings import ANNEALED, SETTINGS, checked, settings_of
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.query_groups import random_partition
@@ -30,9 +31,9 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import frame_names
 from mnlearn.runtime.random_streams import stream, stream_seed
 from mnlearn.scoring import any_model
+from mnlearn.scoring.metrics import METRICS
 
-# Annealed importance sampling estimates partition functions only.
-_ANNEALED = "ais"
+_FOLDS = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +76,7 @@ def score(
     X: Any,
     metric: str | None = None,
     *,
-    folds: int = 4,
+    folds: int | None = None,
     groups: Sequence[Sequence[str | int]] | None = None,
     inference: str | None = None,
     sample_weight: Any = None,
@@ -93,13 +94,13 @@ def score(
         The examples. With "ll", missing cells (NaN) are summed out.
     metric : {"pll", "cmll", "cll", "ll"}, optional
         See Notes. Default: "ll" where it is exact and cheap, "pll" for other networks.
-    folds : int
-        Number of query groups, drawn at random, of "cmll" and "cll".
+    folds : int, optional
+        Number of query groups, drawn at random, of "cmll" and "cll"; default: 4.
     groups : sequence of sequence of str or int, optional
         The query groups, by names or numbers of variables, instead of random ones.
     inference : {"gibbs", "exact", "mcsat", "bp", "meanfield", "ais"}, optional
-        How "cmll" gets its marginals; default: "gibbs". How "ll" gets the partition function of a
-        Markov network; default: exactly. "ais" takes `chains` of `samples` steps.
+        How "cmll" gets its marginals; default: "gibbs"; not "ais". How "ll" gets the partition
+        function of a Markov network: "exact" (the default), "bp", "meanfield" or "ais".
     sample_weight : array-like of float, shape (n_samples,), optional
         Weights of the examples. Those of weight 0 are left out.
     random_state : int, generator or None
@@ -107,7 +108,13 @@ def score(
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     **settings
-        `burn_in`, `samples`, `iterations`, `tolerance`, `damping`, `schedule` or `chains`.
+        `burn_in` and `samples` of "gibbs" and "mcsat"; `iterations` and `tolerance` of "bp" and
+        "meanfield"; `damping` and `schedule` of "bp"; `chains` and `samples` (steps) of "ais".
+
+    Raises
+    ------
+    InputError
+        An argument is not as expected, or the metric does not read it.
 
     Notes
     -----
@@ -122,10 +129,8 @@ def score(
     >>> mn.score(mn.Atomic().fit(X), X, "pll")
     <pll: -1.2616 ± 0.2118 nats, 4 examples>
     """
-    own, data = _model_and_data(model, X, sample_weight)
-    metric = usual_metric(own) if metric is None else metric
     how = _How(folds, groups, inference, settings, to_whole_seed(random_state), to_threads(n_jobs))
-    return _measure(own, data, metric, how)
+    return _measure(*_model_and_data(model, X, sample_weight), metric, how)
 
 
 def usual_metric(model: Any) -> str:
@@ -158,7 +163,7 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
 class _How:
     """The other arguments of `score`."""
 
-    folds: int
+    folds: int | None
     groups: Sequence[Sequence[str | int]] | None
     inference: str | None
     settings: dict[str, Any]
@@ -185,33 +190,68 @@ def _likelihood(model: Any, data: Dataset, how: _How) -> Score:
     if how.inference in ITERATIVE:
         inference = settings_of(str(how.inference), how.settings)
         return any_model.approximate_ll(model, data, inference)
-    if how.inference != _ANNEALED:
+    if how.inference != ANNEALED:
         return any_model.ll(model, data, how.threads)
-    given = {"chains": 100, "samples": 1000} | how.settings
-    if set(given) != {"chains", "samples"}:
-        raise InputError(f"inference ais: expected chains and samples, got {', '.join(given)}.")
+    given = {"chains": Annealing.n_chains, "samples": Annealing.n_steps} | checked(how.settings)
     annealing = Annealing(given["chains"], given["samples"])
     seed = stream_seed(how.seed, "ais")
     return any_model.annealed_ll(model, data, annealing, seed, threads=how.threads)
 
 
-_MEASURES: dict[str, Callable[[Any, Dataset, _How], Score]] = {
-    "pll": _pseudo_likelihood,
-    "cmll": _conditional_marginals,
-    "cll": _conditional_likelihood,
-    "ll": _likelihood,
+@dataclass(frozen=True)
+class _Metric:
+    """How a metric is computed, and which arguments it reads.
+
+    by_group : whether it reads the query groups. methods : the methods of inference that it may
+    use, the usual one first.
+    """
+
+    measure: Callable[[Any, Dataset, _How], Score]
+    by_group: bool = False
+    methods: tuple[str, ...] = ()
+
+
+_MEASURES = {
+    "pll": _Metric(_pseudo_likelihood),
+    "cmll": _Metric(_conditional_marginals, by_group=True, methods=METHODS),
+    "cll": _Metric(_conditional_likelihood, by_group=True),
+    "ll": _Metric(_likelihood, methods=("exact", *ITERATIVE, ANNEALED)),
 }
-METRICS = tuple(_MEASURES)
 
 
-def _measure(model: Any, data: Dataset | IncompleteData, metric: str, how: _How) -> ScoreResult:
+def _check_arguments(metric: str, how: _How) -> None:
+    """Refuse an argument that a metric, or its method of inference, does not read."""
+    known, which = _MEASURES[metric], f"the metric {metric}"
+    read = ["folds", "groups"] if known.by_group else []
+    if known.methods:
+        method = known.methods[0] if how.inference is None else how.inference
+        if method not in known.methods:
+            expected = ", ".join(known.methods)
+            raise InputError(f"inference: expected one of {expected} for {which}, got {method!r}.")
+        read += ["inference", *SETTINGS[method]]
+        which += f" with inference {method}"
+    options = {"folds": how.folds, "groups": how.groups, "inference": how.inference}
+    given = [name for name, value in options.items() if value is not None]
+    for name in (*given, *how.settings):
+        if name not in read:
+            raise InputError(f"{name}: is not read by {which}, {_listed(read)}.")
+    if how.folds is not None and how.groups is not None:
+        raise InputError("folds: expected none with groups, which are the query groups.")
+
+
+def _listed(read: Sequence[str]) -> str:
+    return f"which reads {', '.join(read)}" if read else "which reads no settings"
+
+
+def _measure(
+    model: Any, data: Dataset | IncompleteData, metric: str | None, how: _How
+) -> ScoreResult:
+    metric = usual_metric(model) if metric is None else metric
     if metric not in METRICS:
         raise InputError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}.")
-    if how.inference not in (None, *METHODS, _ANNEALED):
-        expected = ", ".join((*METHODS, _ANNEALED))
-        raise InputError(f"inference: expected one of {expected}, got {how.inference!r}.")
+    _check_arguments(metric, how)
     if isinstance(data, Dataset):
-        found = _MEASURES[metric](model, data, how)
+        found = _MEASURES[metric].measure(model, data, how)
     elif metric == "ll" and how.inference is None:
         found = any_model.marginal_ll(model, data, how.threads)
     else:
@@ -238,6 +278,7 @@ def _groups_of(model: Any, how: _How) -> Groups:
             [find_variable(v, model.names, model.n_vars, "groups") for v in group]
             for group in how.groups
         ]
-    if not isinstance(how.folds, int | np.integer) or how.folds < 1:
-        raise InputError(f"folds: expected a whole number from 1, got {how.folds!r}.")
-    return random_partition(model.n_vars, int(how.folds), stream(how.seed, "query groups"))
+    folds = _FOLDS if how.folds is None else how.folds
+    if not is_whole(folds) or folds < 1:
+        raise InputError(f"folds: expected a whole number from 1, got {folds!r}.")
+    return random_partition(model.n_vars, int(folds), stream(how.seed, "query groups"))

@@ -1,7 +1,7 @@
 """The search of a grid on validation data."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mnlearn.api.estimators import LearnerEstimator
 from mnlearn.api.inputs import Dataset, IncompleteData, to_threads, to_whole_seed
 from mnlearn.api.models import public
-from mnlearn.api.queries import settings_of
+from mnlearn.api.settings import settings_of
 from mnlearn.inference.query_groups import random_partition
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.incomplete_circuits import EM
@@ -117,26 +117,17 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         seed = to_whole_seed(self.random_state)
         train, valid = self._read(best, X, validation, sample_weight, seed)
         grid, named = self._grid(best)
-        threads = to_threads(self.n_jobs or best.n_jobs)
+        threads = to_threads(best.n_jobs if self.n_jobs is None else self.n_jobs)
         network = best.given_network(train)
         learner = best.learner
         last = self._criterion(best, valid, seed, threads)
-        kept = Checkpoints(
-            None if self.checkpoints is None else Path(self.checkpoints),
-            learner=best.learner_name,
-            code=code_digest(learner_root(best.learner_name), "learning.tuning.tune"),
-            data=[_data_digest(train), _data_digest(valid)],
-            network=None if network is None else _network_digest(network),
-            grid=grid,
-            criterion=[self.criterion, self.folds, self.inference, seed],
-        )
         tuned = tune(
             learner,
             train,
             grid,
             validation_score(learner, valid, threads),
             threads=threads,
-            checkpoints=kept,
+            checkpoints=self._checkpoints(best, [train, valid], network, grid, seed),
             last_criterion=last,
             network=network,
         )
@@ -177,6 +168,28 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             chosen[name] = list(values)
             named[name] = given
         return best.learner.grid(chosen), named
+
+    def _checkpoints(
+        self,
+        best: LearnerEstimator,
+        data: Sequence[Dataset],
+        network: Any,
+        grid: Mapping[str, list[Any]],
+        seed: int,
+    ) -> Checkpoints:
+        """Return where finished grid points and their scores are kept, if anywhere."""
+        if self.checkpoints is None:
+            return Checkpoints(None)
+        return Checkpoints(
+            Path(self.checkpoints),
+            learner=best.learner_name,
+            # Scores are kept too: the code of the criteria counts, not only that of learning.
+            code=code_digest(learner_root(best.learner_name), "api.search.GridSearch"),
+            data=[_data_digest(each) for each in data],
+            network=None if network is None else _network_digest(network),
+            grid=grid,
+            criterion=[self.criterion, self.folds, self.inference, seed],
+        )
 
     def _criterion(
         self, best: LearnerEstimator, valid: Dataset, seed: int, threads: int

@@ -109,7 +109,7 @@ def _ask(model: "Model", data: "Dataset") -> None:
     import numpy as np
 
     from mnlearn.inference.queries import answer
-    from mnlearn.inference.settings import inference_of
+    from mnlearn.inference.settings import METHODS, inference_of
     from mnlearn.models.io.formats import load_model, save_model
     from mnlearn.runtime.errors import InputError
     from mnlearn.scoring import any_model
@@ -125,7 +125,7 @@ def _ask(model: "Model", data: "Dataset") -> None:
     asked = np.zeros((1, data.n_vars), bool)
     asked[0, 0] = True
     any_model.pll(model, data)
-    for method in ("gibbs", "exact", "mcsat", "bp", "meanfield"):
+    for method in METHODS:
         sampled = few if method in ("gibbs", "mcsat") else {}
         try:
             inference = inference_of(method, **sampled)

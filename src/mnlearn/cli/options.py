@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from mnlearn.inference.settings import METHODS, SCHEDULES, Inference, inference_of
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import decode_json
@@ -123,8 +124,6 @@ def inference_options(command: F) -> F:
 
     @wraps(command)
     def run(**given: Any) -> Any:
-        from mnlearn.inference.settings import inference_of
-
         settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
         return command(inference=inference_of(given.pop("inference"), **settings), **given)
 
@@ -138,7 +137,7 @@ _INFERENCE_SETTINGS = ("burn_in", "samples", "iterations", "tolerance", "damping
 _INFERENCE_OPTIONS = (
     click.option(
         "--inference",
-        type=click.Choice(["gibbs", "exact", "mcsat", "bp", "meanfield"]),
+        type=click.Choice(METHODS),
         default="gibbs",
         show_default=True,
         help="Gibbs sampling; enumeration of up to 2^20 states; MC-SAT; loopy belief propagation; "
@@ -177,7 +176,7 @@ _INFERENCE_OPTIONS = (
     ),
     click.option(
         "--schedule",
-        type=click.Choice(["sequential", "parallel"]),
+        type=click.Choice(SCHEDULES),
         default="sequential",
         show_default=True,
         help="Whether bp computes messages one after the other, or all from the last iteration's.",
@@ -245,8 +244,6 @@ def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
         Names of further items, whole numbers of at least 1. The object has all of them unless it
         is empty.
     """
-    from mnlearn.inference.settings import Inference
-
     value = parse_object(text, option)
     text_kind, whole = ((str,), "a text"), ((int,), "a whole number")
     kinds: dict[str, tuple[tuple[type, ...], str]] = {"method": text_kind, "schedule": text_kind}

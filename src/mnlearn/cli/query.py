@@ -47,13 +47,14 @@ def query(
     model = load_model(model_path)
     is_text = "=" in evidence and not Path(evidence).exists()
     if is_text:
-        rows, asked = parse_evidence(evidence, model)
+        rows, asked = parse_evidence(evidence, model, "--evidence")
     else:
         states = getattr(model, "states", None)
         rows, asked = read_evidence(Path(evidence), model.n_vars, model.names, states)
     probability = answer(
-        model, rows, asked, inference, seed=stream_seed(seed, "query"), threads=threads
-    )
+        model, rows, asked, inference,
+        seed=stream_seed(seed, "query"), threads=threads, first_row=1,
+    )  # fmt: skip
     if is_text:
         text = format_states(state_probabilities(model, probability[0], asked[0]))
     else:

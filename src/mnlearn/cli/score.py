@@ -19,6 +19,7 @@ from mnlearn.cli.options import (
 from mnlearn.cli.printing import print_record
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.metrics import METRICS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
 @click.argument("data_path", metavar="DATA", type=FILE)
-@click.option("--metric", type=click.Choice(["pll", "cmll", "cll", "ll"]), default="pll")
+@click.option("--metric", type=click.Choice(METRICS), default="pll")
 @inference_options
 @click.option(
     "--ais",

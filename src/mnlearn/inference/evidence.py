@@ -81,7 +81,9 @@ def find_literals(
     )
 
 
-def parse_evidence(text: str, model: Any) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+def parse_evidence(
+    text: str, model: Any, where: str = "evidence"
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return the row of evidence that a person writes, and which columns are not known.
 
     Parameters
@@ -90,6 +92,8 @@ def parse_evidence(text: str, model: Any) -> tuple[NDArray[np.uint8], NDArray[np
         `variable=state`, or several with commas between them.
     model : Model
         Has the variables.
+    where : str
+        Beginning of messages.
 
     Raises
     ------
@@ -99,16 +103,16 @@ def parse_evidence(text: str, model: Any) -> tuple[NDArray[np.uint8], NDArray[np
     domains = domains_of(model)
     row, asked = np.zeros((1, model.n_vars), np.uint8), np.ones((1, model.n_vars), bool)
     for item in next(csv.reader([text], skipinitialspace=True), []):
-        name, state = _split(item.strip(), domains)
-        literals = find_literals(domains, name, state, "--evidence")
+        name, state = _split(item.strip(), domains, where)
+        literals = find_literals(domains, name, state, where)
         if not asked[0, list(literals)].all():
-            raise InputError(f"--evidence: names the variable {name!r} twice.")
+            raise InputError(f"{where}: names the variable {name!r} twice.")
         for c, value in literals.items():
             row[0, c], asked[0, c] = value, False
     return row, asked
 
 
-def _split(item: str, domains: Mapping[str, Domain]) -> tuple[str, str]:
+def _split(item: str, domains: Mapping[str, Domain], where: str) -> tuple[str, str]:
     """Return the name and the state of an item; names may have `=` themselves."""
     parts = item.split("=")
     for k in range(len(parts) - 1, 0, -1):
@@ -116,7 +120,7 @@ def _split(item: str, domains: Mapping[str, Domain]) -> tuple[str, str]:
         if name in domains:
             return name, "=".join(parts[k:]).strip()
     if len(parts) < 2:
-        raise InputError(f"--evidence: expected variable=state, got {item[:40]!r}.")
+        raise InputError(f"{where}: expected variable=state, got {item[:40]!r}.")
     return parts[0].strip(), "=".join(parts[1:]).strip()
 
 

@@ -119,6 +119,7 @@ def answer(
     *,
     seed: int,
     threads: int = 1,
+    first_row: int = 0,
 ) -> NDArray[np.float64]:
     """Return P(X_v = 1 | evidence) for the values that are asked for.
 
@@ -136,6 +137,8 @@ def answer(
         See `inference.marginals.conditional_marginals`.
     threads : int
         Number of threads; the result does not depend on it.
+    first_row : int
+        Number of the first row in messages.
 
     Returns
     -------
@@ -152,11 +155,7 @@ def answer(
         model = circuit_of(model)
     if isinstance(model, ArithmeticCircuit | HiddenTree):
         evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
-        found_one = _exact_marginals(model, evidence, threads)
-        if np.isnan(found_one).any():
-            impossible = int(np.flatnonzero(np.isnan(found_one).any(axis=1))[0])
-            raise InputError(f"evidence, row {impossible + 1}: has probability 0.")
-        return np.where(asked, found_one, out)
+        return np.where(asked, _exact_marginals(model, evidence, threads, first_row), out)
     terms = terms_of(model)
     patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
@@ -172,12 +171,20 @@ def answer(
 
 
 def _exact_marginals(
-    model: ArithmeticCircuit | HiddenTree, evidence: NDArray[np.uint8], threads: int
+    model: ArithmeticCircuit | HiddenTree,
+    evidence: NDArray[np.uint8],
+    threads: int,
+    first_row: int,
 ) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | evidence), NaN where the evidence has probability 0."""
+    """Return P(X_v = 1 | evidence); refuse evidence of probability 0."""
     if isinstance(model, HiddenTree):
-        return hidden_tree_marginals(model, evidence, threads)
-    return circuit_marginals(model, evidence, threads)
+        found = hidden_tree_marginals(model, evidence, threads)
+    else:
+        found = circuit_marginals(model, evidence, threads)
+    impossible = np.flatnonzero(np.isnan(found).any(axis=1))
+    if len(impossible):
+        raise InputError(f"evidence, row {first_row + impossible[0]}: has probability 0.")
+    return found
 
 
 def format_answers(

@@ -64,11 +64,6 @@ class Outcome:
     log_likelihood: NDArray[np.float64]
 
 
-def has_circuit(model: Model) -> bool:
-    """Tell whether `run_em` takes models of this kind."""
-    return isinstance(model, ArithmeticCircuit | TreeModel)
-
-
 def run_em(
     model: Model, data: IncompleteData, settings: Settings | None = None, threads: int = 1
 ) -> Outcome:

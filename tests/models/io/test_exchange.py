@@ -288,9 +288,15 @@ def test_named_states_in_evidence(tmp_path, monkeypatch):
     assert succeed("query a.ac --evidence rows").stdout.endswith(f"{p_lung[1]:.6f}\n")
     answer = mn.load("a.ac").query({"asia": "yes"})
     assert answer["lung=no"] == pytest.approx(p_lung[1])
-    refuse("query a.ac --evidence asia=maybe", "expected one of yes, no, got 'maybe'")
+    refuse(
+        "query a.ac --evidence asia=maybe",
+        "--evidence, variable 'asia': expected one of yes, no, got 'maybe'",
+    )
     refuse("query a.ac --evidence asai=yes", "the most similar names are 'asia'.")
-    refuse("query a.ac --evidence asia=yes,asia=no", "names the variable 'asia' twice")
+    refuse("query a.ac --evidence asia=yes,asia=no", "--evidence: names the variable 'asia' twice")
+    for text in ("asia=maybe", "asai=yes", "asia=yes,asia=no", "asia"):
+        with pytest.raises(InputError, match=r"^evidence[,:]"):
+            parse_evidence(text, load_model("a.ac"))
 
 
 @pytest.mark.skipif("MNLEARN_DATA_MIRROR" not in os.environ, reason="needs alarm.bif.gz")

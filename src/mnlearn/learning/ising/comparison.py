@@ -108,7 +108,7 @@ def compare(
 
     check_settings(gamma, merge)
     if n_permutations < 1:
-        raise InputError(f"permutations: expected at least 1, got {n_permutations}.")
+        raise InputError(f"n_permutations: expected at least 1, got {n_permutations}.")
     dropped, kept = _common_variables(groups)
     found = {name: learn_ising(data, gamma, merge, threads) for name, data in kept.items()}
     tests, edges = [], []

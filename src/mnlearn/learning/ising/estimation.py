@@ -47,7 +47,7 @@ def learn_ising(
     Raises
     ------
     InputError
-        gamma is negative, the rule is unknown, or there are fewer than two variables.
+        gamma is negative, merge is unknown, or there are fewer than two variables.
 
     Notes
     -----
@@ -74,7 +74,7 @@ def learn_ising(
 
 
 def check_settings(gamma: float, merge: str) -> None:
-    """Refuse a gamma or a rule that `learn_ising` does not know."""
+    """Refuse a gamma or a merge that `learn_ising` does not know."""
     if not (np.isfinite(gamma) and gamma >= 0):
         raise InputError(f"gamma: expected a number of at least 0, got {gamma}.")
     if merge not in MERGES:

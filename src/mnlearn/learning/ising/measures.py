@@ -96,7 +96,7 @@ def predictability_frame(network: IsingNetwork, data: Dataset) -> "pd.DataFrame"
     Notes
     -----
     The prediction is that of the regression of the variable (`IsingNetwork.regression`), with all
-    of its neighbours, also those that the rule "and" removes.
+    of its neighbours, also those that merge="and" removes.
 
     References
     ----------

@@ -62,7 +62,7 @@ def bootstrap(
     """
     check_settings(gamma, merge)
     if n_resamples < 1:
-        raise InputError(f"bootstraps: expected at least 1, got {n_resamples}.")
+        raise InputError(f"n_resamples: expected at least 1, got {n_resamples}.")
     upper = np.triu_indices(data.n_vars, 1)
 
     def learn(b: int) -> NDArray[np.float64]:
@@ -112,7 +112,7 @@ def drop_cases(
     """
     check_settings(gamma, merge)
     if n_resamples < 1:
-        raise InputError(f"case drops: expected at least 1, got {n_resamples}.")
+        raise InputError(f"n_resamples: expected at least 1, got {n_resamples}.")
     count, upper = count_rows(data), np.triu_indices(data.n_vars, 1)
 
     def learn(k: int) -> NDArray[np.float64]:

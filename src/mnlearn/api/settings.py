@@ -1,0 +1,63 @@
+"""Settings of inference as people give them: keyword arguments of a query or a score."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mnlearn.api.inputs import is_whole
+from mnlearn.inference.settings import Inference, inference_of
+from mnlearn.runtime.errors import InputError
+
+# Annealed importance sampling estimates partition functions only.
+ANNEALED = "ais"
+_SAMPLED = ("burn_in", "samples")
+_ITERATED = ("iterations", "tolerance")
+# The settings that each method of inference reads.
+SETTINGS = {
+    "gibbs": _SAMPLED,
+    "exact": (),
+    "mcsat": _SAMPLED,
+    "bp": (*_ITERATED, "damping", "schedule"),
+    "meanfield": _ITERATED,
+    ANNEALED: ("chains", "samples"),
+}
+_MARGINALS = (*_SAMPLED, *SETTINGS["bp"])
+_REAL = ("tolerance", "damping")
+_TEXT = ("schedule",)
+
+
+def settings_of(method: str, settings: Mapping[str, Any]) -> Inference:
+    """Return settings of the inference of marginals.
+
+    Raises
+    ------
+    InputError
+        There is no such method or setting, or a value is of another kind.
+    """
+    unknown = [name for name in settings if name not in _MARGINALS]
+    if unknown:
+        expected = f"{', '.join(_MARGINALS[:-1])} and {_MARGINALS[-1]}"
+        raise InputError(
+            f"inference: expected settings among {expected}, got {', '.join(unknown)}."
+        )
+    return inference_of(method, **checked(settings))
+
+
+def checked(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that are not None; an InputError names a value of another kind."""
+    return {name: _checked(name, value) for name, value in settings.items() if value is not None}
+
+
+def _checked(name: str, value: Any) -> Any:
+    if name in _TEXT:
+        if isinstance(value, str):
+            return value
+        raise InputError(f"{name}: expected a text, got {value!r}.")
+    if is_whole(value):
+        return int(value)
+    if name not in _REAL:
+        raise InputError(f"{name}: expected a whole number, got {value!r}.")
+    if isinstance(value, float | np.floating):
+        return float(value)
+    raise InputError(f"{name}: expected a number, got {value!r}.")

@@ -1,0 +1,3 @@
+"""The names of the scores; importing them imports nothing else."""
+
+METRICS = ("pll", "cmll", "cll", "ll")
