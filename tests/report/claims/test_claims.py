@@ -15,6 +15,7 @@ from mnlearn.study.datasets.registry import load_registry
 
 A, B = source("a"), source("b")
 WINS = {"kind": "wins", "published": 1, "a": A, "b": B}
+TREND = {"kind": "trend", "method": "a", "quantity": "cmll"}
 PAIRS = scores_on(a=[-1.0, -2.0, -3.0], b=[-1.5, -1.5, -3.0])
 ALL20 = list(load_registry())
 LEARNERS = ("gssl", "l1", "dtsl", "blm")
@@ -152,6 +153,22 @@ def test_published_numbers_that_are_no_counts(published):
         ({"kind": "ratio", "a": A, "b": B, "mean": "middle"}, "mean: expected one of arithmetic"),
         ({"kind": "ratio", "a": A, "b": B, "published": "two"}, "expected a number, got 'two'"),
         ({"kind": "orders", "a": A, "b": B, "published": "a to b"}, "expected numbers"),
+        (
+            {"kind": "orders", "a": A, "b": B, "published": "7"},
+            "study s, claim 1, published: expected 2 numbers, got 1",
+        ),
+        (
+            {"kind": "speedup_range", "a": A, "b": B, "published": "7"},
+            "study s, claim 1, published: expected 2 numbers, got 1",
+        ),
+        (
+            {**TREND, "groups": [[""], [""]], "published": "1; 2; 3"},
+            "study s, claim 1, published: expected 2 numbers, got 3",
+        ),
+        (
+            {"kind": "distribution", "a": A, "values": [1, 2, 3], "published": "1; 1"},
+            "study s, claim 1, published: expected 3 numbers, got 2",
+        ),
         ({"kind": "wilcoxon", "a": A, "b": B, "published": 0.2}, "expected a p-value up to 0.05"),
         (
             {"kind": "exceeds", "a": A, "dataset": "kdd", "limit": "methods.a.grid.x"},

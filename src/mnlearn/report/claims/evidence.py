@@ -97,17 +97,36 @@ def published_number(entry: Entry, evidence: Evidence) -> float:
     return float(value)
 
 
-def published_list(entry: Entry, evidence: Evidence, separator: str = ";") -> list[float]:
-    """Return the published values of a claim; the entry separates them by semicolons.
+def published_list(
+    entry: Entry, evidence: Evidence, n: int, *, separator: str = ";"
+) -> list[float]:
+    """Return the published values of a claim, which its entry separates by semicolons.
 
-    A value may be a fraction such as 4/85. Raises InputError if a value is no number.
+    Parameters
+    ----------
+    entry : mapping
+        The claim. A value may be a fraction such as 4/85.
+    evidence : Evidence
+        What the claim is evaluated on.
+    n : int
+        The number of values that the claim needs.
+    separator : str
+        What stands between two values, instead of a semicolon.
+
+    Raises
+    ------
+    InputError
+        A value is no number, or there are more or fewer than `n` values.
     """
+    where = f"{claim_name(entry, evidence)}, published"
     parts = str(entry["published"]).split(separator)
     try:
-        return [_fraction(part) for part in parts]
+        values = [_fraction(part) for part in parts]
     except ValueError as error:
-        where = claim_name(entry, evidence)
-        raise InputError(f"{where}, published: expected numbers, {error}.") from error
+        raise InputError(f"{where}: expected numbers, {error}.") from error
+    if len(values) != n:
+        raise InputError(f"{where}: expected {n} numbers, got {len(values)}.")
+    return values
 
 
 def _fraction(text: str) -> float:

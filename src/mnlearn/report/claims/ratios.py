@@ -105,7 +105,7 @@ def judge_orders(entry: Entry, evidence: Evidence) -> Outcome:
     mean = _mean(entry, evidence, ratios)
     if missing:
         return incomplete(significant(mean), len(ratios), missing)
-    low, high = published_list(entry, evidence, " to ")
+    low, high = published_list(entry, evidence, 2, separator=" to ")
     if mean > high * (1 + RATIO_TOLERANCE):
         verdict = MORE
     elif mean >= low * (1 - RATIO_TOLERANCE):
@@ -125,7 +125,8 @@ def judge_speedup_range(entry: Entry, evidence: Evidence) -> Outcome:
     ours = " to ".join(significant(float(end)) for end in ends)
     if missing:
         return incomplete(ours, len(ratios), missing)
-    relative = ends / np.array(published_list(entry, evidence, " to ")) - 1
+    theirs = published_list(entry, evidence, len(ends), separator=" to ")
+    relative = ends / np.array(theirs) - 1
     if (np.abs(relative) <= RANGE_TOLERANCE).all():
         verdict = REPRODUCED
     elif (relative >= -RANGE_TOLERANCE).all():
@@ -169,7 +170,7 @@ def judge_trend(entry: Entry, evidence: Evidence) -> Outcome:
     ours = "; ".join(significant(mean) for mean in means)
     if missing:
         return incomplete(ours, len(rows), missing)
-    theirs = published_list(entry, evidence)
+    theirs = published_list(entry, evidence, len(columns))
     if list(np.argsort(means)) == list(np.argsort(theirs)) and means[0] > 0:
         verdict = ratio_verdict(means[-1] / means[0], theirs[-1] / theirs[0])
     else:

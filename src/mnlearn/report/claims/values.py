@@ -115,7 +115,7 @@ def judge_distribution(entry: Entry, evidence: Evidence) -> Outcome:
     ours = "; ".join(map(str, counts))
     if missing:
         return incomplete(ours, len(rows), missing)
-    theirs = published_list(entry, evidence)
+    theirs = published_list(entry, evidence, len(counts))
     off = max(abs(a - b) for a, b in zip(counts, theirs, strict=True))
     verdict = REPRODUCED if off <= COUNT_TOLERANCE else CONTRADICTED
     return Outcome(verdict, ours, n_datasets=len(rows))
