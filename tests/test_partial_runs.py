@@ -181,8 +181,8 @@ def test_an_interrupt_leaves_no_lock_and_a_kill_leaves_none_in_the_way(tmp_path)
     assert "interrupted; waiting for the jobs" in output
     # A job that is interrupted while it starts may leave a traceback in its log, which Snakemake
     # shows; the command itself must not.
-    assert "reproduce.py" not in output
-    assert "running.py" not in output
+    assert "running/run.py" not in output
+    assert "running/snakemake.py" not in output
     assert not list(locks.glob("*"))
     shutil.rmtree(tree.folder / "results")
     interrupt(tree, signal.SIGKILL)

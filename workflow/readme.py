@@ -15,17 +15,17 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from mnlearn.cli.study_pages import (
+from mnlearn.methods import learner_names, load_learner
+from mnlearn.report.document.index_page import build_index
+from mnlearn.report.document.markdown import render_markdown
+from mnlearn.report.fidelity.numbers import published_numbers
+from mnlearn.report.study_pages import (
     claim_page,
     fidelity_page,
     listed_studies,
     record_page,
     study_page,
 )
-from mnlearn.methods import learner_names, load_learner
-from mnlearn.report.document.index_page import build_index
-from mnlearn.report.document.markdown import render_markdown
-from mnlearn.report.fidelity.numbers import published_numbers
 from mnlearn.study.gather import read_scores
 from mnlearn.study.published import load_published
 from mnlearn.study.samples import list_means

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from mnlearn.cli.reproduce import plan_of, stale_records
+from mnlearn.study.configuration import plan_of, stale_records
 from mnlearn.study.planning import KINDS
 
 ROOT = Path(__file__).parent.parent

@@ -53,7 +53,7 @@ def test_datasets_without_recorded_costs(folder):
 
 def test_own_datasets_are_listed(folder, monkeypatch):
     own = {"mine": {"train": str(folder / "d.data")}, "lost": {"train": "nowhere.csv"}}
-    monkeypatch.setattr("mnlearn.cli.reproduce.configuration", lambda: {"local": own})
+    monkeypatch.setattr("mnlearn.study.configuration.configuration", lambda: {"local": own})
     for split, data in zip(SPLITS, load_local("d.data"), strict=True):
         data.save(Path("here/mine", f"{split}.npz"))
     rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from command import numbers, refuse, succeed
-from mnlearn.cli import reproduce
 from mnlearn.report.document.summaries import summarise
+from mnlearn.study.configuration import configuration
+from mnlearn.study.running import run
 
 ROOT = Path(__file__).parents[2]
 MINIMAL = (ROOT / "workflow/studies/demo.yaml").read_text()
@@ -35,7 +36,7 @@ def write_own(name, text=MINIMAL):
 
 
 def test_a_configuration_may_have_some_of_the_keys(packaged):
-    assert reproduce.configuration() == {
+    assert configuration() == {
         "studies": ["dtsl"],
         "datasets": [],
         "seed": 20,
@@ -47,7 +48,7 @@ def test_a_configuration_may_have_some_of_the_keys(packaged):
     }
     Path("config.yaml").write_text("local: {mine: {train: mine.csv}}\n")
     Path("mine.csv").write_text("0,1\n")
-    assert reproduce.configuration()["seed"] == 20
+    assert configuration()["seed"] == 20
     rows = {row["name"]: row["state"] for row in numbers("datasets --json")["datasets"]}
     assert (rows["mine"], rows["nltcs"]) == ("own", "absent")
     Path("config.yaml").write_text("seeds: 3\n")
@@ -67,7 +68,7 @@ def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):
 
 def test_snakemake_is_told_where_the_files_are(packaged):
     def command():
-        return reproduce._snakemake_command("dtsl", ["nltcs"], ["--cores", "all"], None)
+        return run._snakemake_command("dtsl", ["nltcs"], ["--cores", "all"], None)
 
     start = [sys.executable, "-m", "snakemake", "--cores", "all"]
     snakefile = ["--snakefile", str(packaged / "Snakefile")]
@@ -81,7 +82,7 @@ def test_snakemake_is_told_where_the_files_are(packaged):
 
 def test_snakemake_finds_the_files_of_a_checkout_by_itself(monkeypatch):
     monkeypatch.chdir(ROOT / "docs")
-    command = reproduce._snakemake_command("dtsl", [], ["--cores", "2"], "m")
+    command = run._snakemake_command("dtsl", [], ["--cores", "2"], "m")
     assert command[3:] == ["--cores", "2", "--config", "studies=[dtsl]", "datasets=[]", "mirror=m"]
 
 
@@ -98,23 +99,21 @@ def test_snakemake_asks_squeue_where_slurm_keeps_no_accounts(tmp_path, monkeypat
         (tmp_path / "sacct").write_text(f"#!/bin/sh\n{sacct}\n")
         (tmp_path / "sacct").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(reproduce, "_SLURM_PLUGIN", "json")
-    settings = reproduce._snakemake_settings(None, "slurm")
+    monkeypatch.setattr(run, "_SLURM_PLUGIN", "json")
+    settings = run._snakemake_settings(None, "slurm")
     expected = ["--slurm-status-command", *options] if options else []
     assert settings == ["--workflow-profile", str(ROOT / "workflow/profiles/slurm"), *expected]
 
 
 def test_profiles(packaged, monkeypatch):
     folder = ROOT / "workflow/profiles/local"
-    assert reproduce._snakemake_settings(None, None) == ["--cores", "all"]
-    assert reproduce._snakemake_settings(None, "local") == ["--workflow-profile", str(folder)]
-    settings = reproduce._snakemake_settings("3", str(folder))
+    assert run._snakemake_settings(None, None) == ["--cores", "all"]
+    assert run._snakemake_settings(None, "local") == ["--workflow-profile", str(folder)]
+    settings = run._snakemake_settings("3", str(folder))
     assert settings == ["--workflow-profile", str(folder), "--cores", "3"]
     refuse("study demo --profile zzz", "--profile zzz: expected local, slurm, or a folder")
-    monkeypatch.setattr(reproduce, "_SLURM_PLUGIN", "snakemake_executor_plugin_slurm_absent")
-    monkeypatch.setitem(
-        sys.modules["mnlearn.cli.commands"]._EXTRAS, reproduce._SLURM_PLUGIN, "slurm"
-    )
+    monkeypatch.setattr(run, "_SLURM_PLUGIN", "snakemake_executor_plugin_slurm_absent")
+    monkeypatch.setitem(sys.modules["mnlearn.cli.commands"]._EXTRAS, run._SLURM_PLUGIN, "slurm")
     refuse("study demo --profile slurm", "install it with `pip install 'mnlearn[slurm]'`")
 
 

@@ -12,13 +12,14 @@ import pytest
 
 from command import refuse, succeed
 from command_folder import fill_folder
-from mnlearn.cli import demonstration, running
+from mnlearn.cli import demonstration
 from mnlearn.runtime.files import write_json
 from mnlearn.scoring import networks
 from mnlearn.study.cells.structure import couplings
 from mnlearn.study.datasets.embedded import build_true_network, load_embedded
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.planning import KINDS
+from mnlearn.study.running.snakemake import run_snakemake
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,9 +47,8 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_fetch_study_and_write_refuse(line, names, monkeypatch):
-    # Each of the modules has the name of its own: a command must not write into the checkout.
-    for module in ("reproduce", "study_products", "study_pages"):
-        monkeypatch.setattr(f"mnlearn.cli.{module}.RESULTS", "nowhere")
+    # A command must not write into the checkout.
+    monkeypatch.setattr("mnlearn.study.folders.RESULTS", "nowhere")
     refuse(line, names)
 
 
@@ -122,7 +122,7 @@ def test_the_next_run_removes_the_temporary_folders_of_killed_runs(tree, monkeyp
     for name in (f"{host}-{dead.pid}-a", f"{host}-{os.getpid()}-b", f"other-{dead.pid}-c"):
         (tree / f"mnlearn-study-{name}/snakemake").mkdir(parents=True)
     code = "import os, pathlib; pathlib.Path('found').write_text(os.environ['TMPDIR'])"
-    assert running.run_snakemake([sys.executable, "-c", code], tree, name="x") == 0
+    assert run_snakemake([sys.executable, "-c", code], tree, name="x") == 0
     own = Path((tree / "found").read_text())
     assert own.parent == tree
     assert not own.exists()

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from made_data import write
-from mnlearn.cli.study_pages import PAPERS, claim_page, fidelity_page
 from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.fidelity.numbers import PublishedNumber, load_reasons, published_numbers
+from mnlearn.report.study_pages import PAPERS, claim_page, fidelity_page
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.study.folders import source_folder

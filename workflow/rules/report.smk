@@ -30,7 +30,7 @@ rule table:
         order=order_of(
             "{study}/tables/{name}",
             table_content,
-            "cli.study_products.write_tables",
+            "report.study_products.write_tables",
             suffixes=["csv", "md", "tex"],
         ),
     output:
@@ -57,7 +57,7 @@ rule figure:
         order=order_of(
             "{study}/figures/{name}",
             figure_content,
-            "cli.study_products.write_figures",
+            "report.study_products.write_figures",
             suffixes=["pdf", "png"],
         ),
     output:
@@ -115,7 +115,7 @@ rule claims:
         order=order_of(
             "{study}/claims",
             claims_content,
-            "cli.study_products.write_claims",
+            "report.study_products.write_claims",
             suffixes=["md", "csv"],
         ),
     output:
@@ -196,7 +196,7 @@ rule study_page:
         order=order_of(
             "{study}/README",
             study_page_content,
-            "cli.study_pages.write_page",
+            "report.study_pages.write_page",
             suffixes=["md"],
         ),
     output:
@@ -217,7 +217,7 @@ rule index:
     input:
         claims=[f"results/{study}/claims.csv" for study in KEPT],
         order=order_of(
-            "README", index_content, "cli.study_pages.write_index", suffixes=["md"]
+            "README", index_content, "report.study_pages.write_index", suffixes=["md"]
         ),
     output:
         "results/README.md",

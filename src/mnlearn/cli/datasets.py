@@ -5,19 +5,19 @@ from pathlib import Path
 
 import click
 
-from mnlearn.cli.options import DATA_FOLDER, FOLDER, json_option, mirror_option
+from mnlearn.cli.options import data_folder_option, json_option, mirror_option
 
 
 @click.command()
 @json_option
-@click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where the data are kept.")
+@data_folder_option
 def datasets(as_json: bool, folder: Path) -> None:
     """Show which datasets exist, which are here, and what each method will need.
 
     Your own datasets, those under `local` in config.yaml, come last. Their sizes are known once a
     study has read them.
     """
-    from mnlearn.cli.reproduce import configuration
+    from mnlearn.study.configuration import configuration
     from mnlearn.study.costs import dataset_lines, dataset_rows, unavailable_line
     from mnlearn.study.folders import run_folder
 
@@ -32,7 +32,7 @@ def datasets(as_json: bool, folder: Path) -> None:
 @click.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
 @mirror_option
-@click.option("--folder", type=FOLDER, default=DATA_FOLDER, help="Where to keep them.")
+@data_folder_option
 @click.option("--jobs", default=4, show_default=True, help="Downloads at a time.")
 def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -> None:
     """Fetch and verify datasets; all benchmark datasets if none is named.

@@ -1,13 +1,14 @@
 """The demonstration: it runs the study `demo` and says in words what came out."""
 
-from mnlearn.cli.reproduce import RESULTS, configuration, log_of, page_of, run_study
 from mnlearn.data.dataset import load_npz
 from mnlearn.runtime.progress import say
 from mnlearn.scoring import networks
 from mnlearn.study.cells.files import CHOSEN, read_record, refuse_damaged
 from mnlearn.study.cells.structure import read_structure
+from mnlearn.study.configuration import configuration
 from mnlearn.study.datasets.embedded import EMBEDDED, build_true_network
-from mnlearn.study.folders import run_folder
+from mnlearn.study.folders import data_folder, results_folder
+from mnlearn.study.running.run import log_of, page_of, run_study
 
 _NAME = "demo"
 # The dataset that is told of; its true network is known.
@@ -32,14 +33,14 @@ def describe_demo() -> list[str]:
     InputError
         A record of the demonstration is missing or malformed.
     """
-    folder = run_folder() / RESULTS / _NAME
+    folder = results_folder() / _NAME
     truth = build_true_network(_DATASET, configuration()["seed"])
     edges = set(truth.edges())
     structure = folder / "structures" / _DATASET / f"{_METHOD}.json"
     found = read_structure(structure).couplings
     strongest = sorted(found, key=lambda edge: (-abs(found[edge]), edge))[: len(edges)]
     n_train = EMBEDDED[_DATASET].n_train
-    test = load_npz(run_folder() / RESULTS / "data" / _DATASET / "test.npz")
+    test = load_npz(data_folder() / _DATASET / "test.npz")
     best = networks.ll(truth, test).mean
     learned, independent = _log_likelihood(_METHOD), _log_likelihood(_BASELINE)
     share = (learned - independent) / (best - independent)
@@ -57,6 +58,6 @@ def describe_demo() -> list[str]:
 
 def _log_likelihood(method: str) -> float:
     """Return the test log-likelihood of the chosen model of a method."""
-    path = run_folder() / RESULTS / _NAME / "cells" / _DATASET / f"{method}.json"
+    path = results_folder() / _NAME / "cells" / _DATASET / f"{method}.json"
     with refuse_damaged(path):
         return float(read_record(path)["variants"][CHOSEN]["scores"]["ll"]["mean"])

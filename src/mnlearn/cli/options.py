@@ -15,7 +15,6 @@ from mnlearn.runtime.files import decode_json
 from mnlearn.runtime.threads import available_threads
 
 F = TypeVar("F", bound=Callable[..., Any])
-DATA_FOLDER = Path("results/data")
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -34,6 +33,20 @@ mirror_option = click.option(
     "--mirror",
     help="Folder or URL that has the data, or several with ':' between them; default: "
     "$MNLEARN_DATA_MIRROR, else their source.",
+)
+
+
+def _data_folder() -> Path:
+    from mnlearn.study.folders import data_folder
+
+    return data_folder()
+
+
+data_folder_option = click.option(
+    "--folder",
+    type=FOLDER,
+    default=_data_folder,
+    help="Where the data are kept; default: results/data, where studies look for them.",
 )
 
 

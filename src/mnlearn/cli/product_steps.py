@@ -56,8 +56,8 @@ def gather(
 @click.option("--order", type=FILE, help="What tables are made by; names the cells to mark.")
 def write(name: str, product: str, only: tuple[str, ...], order: Path | None) -> None:
     """Pipeline: write a study's tables, figures or claims from its scores.csv, or its page."""
-    from mnlearn.cli.study_pages import write_page
-    from mnlearn.cli.study_products import write_claims, write_figures, write_tables
+    from mnlearn.report.study_pages import write_page
+    from mnlearn.report.study_products import write_claims, write_figures, write_tables
 
     chosen = list(only) or None
     if product == "tables":
@@ -85,7 +85,7 @@ def page(source: Path, out: Path) -> None:
 @click.option("--out", type=FILE, required=True)
 def index(names: tuple[str, ...], out: Path) -> None:
     """Pipeline: list the results of studies, with the verdicts on their claims."""
-    from mnlearn.cli.study_pages import write_index
+    from mnlearn.report.study_pages import write_index
 
     write_index(names, out)
 
@@ -95,13 +95,13 @@ def index(names: tuple[str, ...], out: Path) -> None:
 @click.argument("method")
 def appendix(name: str, method: str) -> None:
     """Pipeline: show every point of a method's grid as a page for the browser."""
-    from mnlearn.cli.reproduce import RESULTS, configuration, find_study
     from mnlearn.report.appendix import write_appendix
+    from mnlearn.study.configuration import configuration, find_study
     from mnlearn.study.datasets.prepare import label_datasets
-    from mnlearn.study.folders import run_folder
+    from mnlearn.study.folders import results_folder
 
     study = find_study(name)
     if method not in study.methods:
         raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
     labels = label_datasets(configuration()["local"], study.datasets)
-    write_appendix(study, method, labels, run_folder() / RESULTS / name)
+    write_appendix(study, method, labels, results_folder() / name)

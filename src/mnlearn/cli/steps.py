@@ -11,9 +11,9 @@ import click
 
 from mnlearn.cli.files import name_file
 from mnlearn.cli.options import (
-    DATA_FOLDER,
     FILE,
     FOLDER,
+    data_folder_option,
     mirror_option,
     parse_further_inference,
     parse_inference,
@@ -30,7 +30,7 @@ from mnlearn.runtime.errors import InputError
 @click.command()
 @click.argument("name", metavar="DATASET")
 @click.option("--local", default="{}", help="How a person's own dataset is given, as JSON.")
-@click.option("--folder", type=FOLDER, default=DATA_FOLDER)
+@data_folder_option
 @mirror_option
 @seed_option
 def prepare(name: str, local: str, folder: Path, mirror: str | None, seed: int) -> None:
@@ -257,7 +257,6 @@ def pair(
 @click.option("--dataset", required=True)
 @click.option("--first", type=(str, FILE), required=True, help="A method and its circuit.")
 @click.option("--second", type=(str, FILE), required=True, help="The one to compare it with.")
-@click.option("--samples", default=10_000, show_default=True, type=click.IntRange(min=2))
 @click.option("--out", type=FILE, required=True)
 @recipe_option
 @threads_option
@@ -267,7 +266,6 @@ def divergence(
     dataset: str,
     first: tuple[str, Path],
     second: tuple[str, Path],
-    samples: int,
     out: Path,
     recipe: dict[str, Any],
     threads: int,
@@ -277,7 +275,7 @@ def divergence(
     from mnlearn.study.cells.divergence import estimate_divergence
 
     identity = {"study": study, "dataset": dataset, "recipe": recipe}
-    estimate_divergence(identity, first, second, samples, seed=seed, out=out, threads=threads)
+    estimate_divergence(identity, first, second, seed=seed, out=out, threads=threads)
 
 
 @click.command()

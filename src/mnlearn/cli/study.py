@@ -53,23 +53,24 @@ def study(
 
     Your own study is a file workflow/studies/NAME.yaml in the current folder.
     """
-    from mnlearn.cli import reproduce
+    from mnlearn.study import configuration
+    from mnlearn.study.running import locks, run
 
     if show:
-        click.echo(reproduce.definition_of(name), nl=False)
+        click.echo(configuration.definition_of(name), nl=False)
         return
     if stale:
-        for record, changed in reproduce.stale_records(name):
+        for record, changed in configuration.stale_records(name):
             methods = "-".join(record.names)
             click.echo(f"{record.dataset} {methods} {record.kind}: {', '.join(changed)}")
         return
     if unlock:
-        reproduce.unlock(force=True)
+        locks.unlock(force=True)
         return
     if again and recorded:
         raise InputError("--again: not together with --recorded.")
     datasets = chosen.split(",") if chosen else []
-    status = reproduce.run_study(
+    status = run.run_study(
         name,
         datasets,
         cores,
@@ -82,7 +83,7 @@ def study(
         verbose=verbose,
     )
     if status == 0:
-        say(f"page: {reproduce.page_of(name)}")
+        say(f"page: {run.page_of(name)}")
     sys.exit(status)
 
 

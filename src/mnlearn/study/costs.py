@@ -21,7 +21,7 @@ from mnlearn.study.datasets.registry import Benchmark, load_registry, registry_p
 from mnlearn.study.datasets.sample_names import parse_drawn
 from mnlearn.study.datasets.verification import find_state
 from mnlearn.study.definition import Study, load_study
-from mnlearn.study.folders import run_folder
+from mnlearn.study.folders import own_file
 
 COLUMNS = (
     *("study", "method", "learner", "quantity", "n_cells"),
@@ -235,7 +235,7 @@ def dataset_rows(
 
 def _own_row(name: str, entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return the record of a person's own dataset."""
-    files = [run_folder() / entry[split] for split in SPLITS if split in entry]
+    files = [own_file(entry[split]) for split in SPLITS if split in entry]
     prepared = {split: folder / name / f"{split}.npz" for split in SPLITS}
     sizes: dict[str, int | None] = dict.fromkeys(("n_vars", *(f"n_{split}" for split in SPLITS)))
     if all(path.exists() for path in prepared.values()):

@@ -10,6 +10,7 @@ from pathlib import Path
 from mnlearn.study.datasets.registry import PACKAGED, registry_path
 
 CONFIG = "config.yaml"
+RESULTS = "results"
 
 
 def source_folder() -> Path:
@@ -21,6 +22,21 @@ def run_folder() -> Path:
     """Return the folder with `results/`, with a person's config.yaml, and with own studies."""
     source, here = source_folder(), Path.cwd()
     return here if source == PACKAGED or (here / CONFIG).exists() else source
+
+
+def results_folder() -> Path:
+    """Return the folder with the results of all studies."""
+    return run_folder() / RESULTS
+
+
+def data_folder() -> Path:
+    """Return the folder with the datasets."""
+    return results_folder() / "data"
+
+
+def own_file(path: str | Path) -> Path:
+    """Return where a file of a person's own dataset is; config.yaml names it from its folder."""
+    return run_folder() / path
 
 
 def config_files() -> list[Path]:

@@ -24,6 +24,7 @@ from mnlearn.study.datasets.prepare import EXPANDED_KEY
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.datasets.sample_names import parse_drawn
 from mnlearn.study.definition import Study
+from mnlearn.study.folders import own_file
 
 Recipe = dict[str, Any]
 
@@ -50,9 +51,9 @@ def data_recipe(dataset: str, seed: int, local: Mapping[str, Any]) -> Recipe:
     if dataset in local:
         # The limit decides whether files are read, not what is read of them.
         entry = {key: value for key, value in local[dataset].items() if key != EXPANDED_KEY}
-        paths = [Path(entry[split]) for split in SPLITS if split in entry]
+        paths = [own_file(entry[split]) for split in SPLITS if split in entry]
         files = [file_digest(path) if path.exists() else None for path in paths]
-        code = code_digest("data.own_files.load_local")
+        code = code_digest("study.datasets.prepare.load_own")
         return {"given": entry, "files": files, "seed": seed, "code": code}
     if dataset in EMBEDDED:
         return {

@@ -47,8 +47,8 @@ from mnlearn.study.bench.weights import measure_gradient, measure_weights
 from mnlearn.study.datasets.embedded import load_embedded
 from mnlearn.study.datasets.prepare import prepare_dataset
 from mnlearn.study.datasets.registry import load_registry
+from mnlearn.study.folders import data_folder
 
-DATA_FOLDER = Path("results/data")
 # Libra's trees: examples on each side of a split, and count added per value.
 LIBRA_LEAST = 10.0
 LIBRA_PSEUDOCOUNT = 0.5
@@ -110,10 +110,10 @@ def _load_data(names: Collection[str]) -> dict[str, Parts]:
     for name in load_registry():
         if names and name not in names:
             continue
-        folder = DATA_FOLDER / name
+        folder = data_folder() / name
         if not (folder / "test.npz").exists():
             try:
-                prepare_dataset(name, DATA_FOLDER, 0)
+                prepare_dataset(name, data_folder(), 0)
             except InputError as error:
                 if names:
                     raise

@@ -18,6 +18,9 @@ from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
 from mnlearn.runtime.random_streams import stream_seed
 
+# Exact samples of the first circuit.
+N_SAMPLES = 10_000
+
 
 def log_ratios(
     first: ArithmeticCircuit,
@@ -55,11 +58,11 @@ def estimate_divergence(
     identity: Mapping[str, Any],
     first: tuple[str, Path],
     second: tuple[str, Path],
-    n_samples: int,
     *,
     seed: int,
     out: Path,
     threads: int = 1,
+    n_samples: int = N_SAMPLES,
 ) -> None:
     """Write an estimate of KL(first || second) with its standard error as JSON.
 
@@ -69,14 +72,14 @@ def estimate_divergence(
         Study, dataset and recipe (see `study.recipes`), which go into the record.
     first, second : tuple of str and Path
         Name of the method and file of its circuit. The record has the sizes of both circuits.
-    n_samples : int
-        Exact samples of the first circuit to draw.
     seed : int
         Seed of the study. The samples depend on it, on the data set and on the first method.
     out : Path
         File of the record.
     threads : int
         Threads to use; the result does not depend on their number.
+    n_samples : int
+        Exact samples of the first circuit to draw.
 
     Raises
     ------

@@ -77,13 +77,14 @@ def compare_likelihoods(
     test = load_npz(test_path)
     scoring = _Scoring(test, settings, identity, seed, threads)
     with refuse_damaged(model_folder / TUNING_RECORD):
-        chosen = scoring.assess(read_npz(model_path(model_folder, CHOSEN)))
-        variants = {CHOSEN: chosen}
-        for name in (name for name in learned if name != CHOSEN and scoring.is_network):
-            if learned[name]["parameters"] == learned[CHOSEN]["parameters"]:
-                variants[name] = chosen
-            else:
-                variants[name] = scoring.assess(read_npz(model_path(model_folder, name)))
+        parameters = {name: variant["parameters"] for name, variant in learned.items()}
+        of_chosen = parameters[CHOSEN]
+    variants = {CHOSEN: scoring.assess(read_npz(model_path(model_folder, CHOSEN)))}
+    for name in (name for name in learned if name != CHOSEN and scoring.is_network):
+        if parameters[name] == of_chosen:
+            variants[name] = variants[CHOSEN]
+        else:
+            variants[name] = scoring.assess(read_npz(model_path(model_folder, name)))
     record = {
         **identity,
         "scored_by": provenance("study.cells.likelihoods.compare_likelihoods"),

@@ -118,7 +118,7 @@ def _load_base(
 ) -> dict[str, Dataset]:
     """Return the splits of a dataset that is no sample."""
     if local:
-        return dict(zip(SPLITS, _load_own(local, seed), strict=True))
+        return dict(zip(SPLITS, load_own(local, seed), strict=True))
     if name in EMBEDDED:
         return dict(zip(SPLITS, load_embedded(name, seed), strict=True))
     if name in UNAVAILABLE:
@@ -126,7 +126,7 @@ def _load_base(
     return fetch_dataset(name, folder, mirror)
 
 
-def _load_own(local: Mapping[str, Any], seed: int) -> tuple[Dataset, Dataset, Dataset]:
+def load_own(local: Mapping[str, Any], seed: int) -> tuple[Dataset, Dataset, Dataset]:
     """Return the splits of a person's own dataset."""
     paths = [local[split] for split in SPLITS if split in local]
     limit = _local_limit(local.get(EXPANDED_KEY))

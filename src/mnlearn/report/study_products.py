@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.cli.reproduce import RESULTS, configuration, find_study, stale_records
 from mnlearn.report import claims, figures, tables
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
+from mnlearn.study.configuration import configuration, find_study, stale_records
 from mnlearn.study.datasets.embedded import build_true_network
 from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
-from mnlearn.study.folders import run_folder
+from mnlearn.study.folders import results_folder
 from mnlearn.study.gather import read_scores
 from mnlearn.study.published import load_published
 
@@ -86,7 +86,7 @@ def write_claims(name: str) -> None:
 
 def _scored(name: str) -> tuple[Study, Path, pd.DataFrame]:
     """Return a study, the folder of its results, and its scores."""
-    study, folder = find_study(name), run_folder() / RESULTS / name
+    study, folder = find_study(name), results_folder() / name
     path = folder / "scores.csv"
     if not path.exists():
         raise InputError(f"{path}: no such file; run the study first.")

@@ -1,88 +1,35 @@
-"""Around Snakemake: running a study, finding what is stale, unlocking after a kill."""
+"""Running a study: what is fetched before, and how Snakemake is called."""
 
 import importlib
 import json
-import os
-import socket
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mnlearn.cli.running import run_snakemake
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_text, write_text
 from mnlearn.runtime.progress import say
+from mnlearn.study.configuration import configuration, find_study, plan_of
 from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.prepare import list_unavailable, record_outcomes
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.datasets.sample_names import base_of
-from mnlearn.study.definition import Study, load_studies, load_study, study_path
-from mnlearn.study.folders import config_files, run_folder, source_folder, workflow_folders
-from mnlearn.study.planning import KINDS, Plan, Record
-from mnlearn.study.schemas import load_checked
+from mnlearn.study.definition import Study
+from mnlearn.study.folders import (
+    RESULTS,
+    config_files,
+    data_folder,
+    results_folder,
+    run_folder,
+    source_folder,
+)
+from mnlearn.study.running.locks import mark_run, unlock
+from mnlearn.study.running.snakemake import run_snakemake
 
-RESULTS = "results"
 _SLURM, _SLURM_PLUGIN = "slurm", "snakemake_executor_plugin_slurm"
-
-
-def find_study(name: str) -> Study:
-    """Return the study `name`, a person's own or one of mnlearn."""
-    return load_study(study_path(name, *workflow_folders()))
-
-
-def definition_of(name: str) -> str:
-    """Return the file of a study as text."""
-    return read_text(study_path(name, *workflow_folders()))
-
-
-def configuration() -> dict[str, Any]:
-    """Return the content of config.yaml, checked against its schema; see `config_files`."""
-    schema = source_folder() / "workflow" / "schemas" / "config.schema.yaml"
-    content: dict[str, Any] = {}
-    for path in config_files():
-        content = load_checked(path, schema, content)
-    return content
-
-
-def plan_of(
-    name: str,
-    datasets: list[str],
-    again: bool = False,
-    left_out: Mapping[str, str] | None = None,
-) -> Plan:
-    """Return what running a study on some datasets, all if none is named, would make.
-
-    left_out : datasets that cannot be had; those of the last attempt if not given.
-    """
-    config, results = configuration(), run_folder() / RESULTS
-    studies = load_studies([name], *workflow_folders())
-    left_out = list_unavailable(results / "data") if left_out is None else left_out
-    return Plan(
-        studies=studies,
-        running=[name],
-        results=results,
-        seed=config["seed"],
-        local=config["local"],
-        datasets=datasets,
-        left_out=left_out,
-        again=again,
-    )
-
-
-def stale_records(name: str, kinds: Collection[str] = KINDS) -> list[tuple[Record, list[str]]]:
-    """Return the records of a study that are not current, with what of them has changed."""
-    plan = plan_of(name, [])
-    found = (
-        (record, plan.stale(record))
-        for kind in kinds
-        for record in plan.records(name, kind)
-        if (plan.results / record.path).exists()
-    )
-    return [(record, changed) for record, changed in found if changed]
 
 
 def run_study(
@@ -135,7 +82,7 @@ def run_study(
     chosen = {"recorded": recorded, "again": again, "parts": parts}
     command = _snakemake_command(name, datasets, settings, mirror, **chosen)
     forced = ["--forcerun", *_model_folders(name, datasets)] if again else []
-    _mark_run()
+    mark_run()
     log = log_of(name)
     status = run_snakemake([*command, *forced], run_folder(), name=name, log=log, verbose=verbose)
     if status == 0 and report:
@@ -149,12 +96,12 @@ def run_study(
 
 def log_of(name: str) -> Path:
     """Return the file that has the output of Snakemake in the last run of a study."""
-    return run_folder() / RESULTS / "logs" / name / "run.log"
+    return results_folder() / "logs" / name / "run.log"
 
 
 def page_of(name: str) -> Path:
     """Return the page of a study for the browser."""
-    return run_folder() / RESULTS / name / "index.html"
+    return results_folder() / name / "index.html"
 
 
 def _expand_datasets(study: Study, names: list[str]) -> list[str]:
@@ -235,7 +182,7 @@ def _write_report(command: list[str], name: str) -> int:
 
 def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, str]:
     """Fetch what is not here; return the datasets that cannot be had, with the reason."""
-    folder = run_folder() / RESULTS / "data"
+    folder = data_folder()
     known = {*load_registry(), *BUILT} - set(configuration()["local"])
     wanted = [d for d in datasets if not (folder / d / "test.npz").exists()]
     missing = [base for base in dict.fromkeys(map(base_of, wanted)) if base in known]
@@ -256,57 +203,3 @@ def _model_folders(name: str, datasets: list[str]) -> list[str]:
         for record in plan.records(name, "cells")
         if record.dataset in plan.datasets(name)
     ]
-
-
-def _marker() -> Path:
-    return run_folder() / ".snakemake" / "mnlearn-run.json"
-
-
-def _mark_run() -> None:
-    """Note on which machine a run began, for `unlock` on another one."""
-    write_text(_marker(), json.dumps({"host": socket.gethostname()}))
-
-
-def unlock(force: bool = False) -> None:
-    """Remove the lock that a killed run has left, unless another run is alive.
-
-    force : also if the run was on another machine, where this cannot be seen.
-
-    Raises
-    ------
-    InputError
-        Another run is alive in this folder, or may be on another machine.
-    """
-    locks = run_folder() / ".snakemake" / "locks"
-    if not locks.is_dir() or not any(locks.iterdir()):
-        return
-    alive = _other_run()
-    if alive is not None:
-        raise InputError(f"{run_folder()}: another run is under way here, process {alive}.")
-    marker = _marker()
-    host = json.loads(read_text(marker))["host"] if marker.exists() else socket.gethostname()
-    if host != socket.gethostname() and not force:
-        raise InputError(
-            f"{run_folder()}: locked by a run on {host}; if it has ended, `mnlearn study --unlock` "
-            f"removes the lock."
-        )
-    for lock in locks.iterdir():
-        lock.unlink()
-    say("removed the lock of a run that was killed")
-
-
-def _other_run() -> int | None:
-    """Return the process of another run of Snakemake in this folder, or None."""
-    import psutil
-
-    own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
-    for process in psutil.process_iter(["pid", "cmdline"]):
-        words = process.info["cmdline"] or []
-        if process.pid in own or not any("snakemake" in word for word in words[:4]):
-            continue
-        try:
-            if Path(process.cwd()) == run_folder():
-                return int(process.pid)
-        except psutil.Error:
-            continue
-    return None

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.cli.reproduce import RESULTS, configuration, find_study, plan_of
 from mnlearn.report.document.blocks import Document
 from mnlearn.report.document.html import render_html
 from mnlearn.report.document.index_page import build_index
@@ -19,9 +18,10 @@ from mnlearn.report.fidelity.page import Fidelity, build_fidelity
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
 from mnlearn.study.commit import read_commit
+from mnlearn.study.configuration import configuration, find_study, plan_of
 from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
-from mnlearn.study.folders import run_folder, source_folder
+from mnlearn.study.folders import results_folder, run_folder, source_folder
 from mnlearn.study.gather import read_scores
 from mnlearn.study.planning import KINDS
 from mnlearn.study.published import load_published
@@ -33,7 +33,7 @@ PAPERS = ("dtsl", "lem", "gssl", "dn2mn", "acmn")
 def write_page(name: str) -> None:
     """Write the page of a study to its results, as README.md and as index.html."""
     document = study_page(name)
-    folder = run_folder() / RESULTS / name
+    folder = results_folder() / name
     write_text(folder / "README.md", render_markdown(document))
     write_text(folder / "index.html", render_html(document))
 
@@ -46,7 +46,7 @@ def study_page(name: str) -> Document:
     InputError
         The study has not run, or a file of its results is malformed.
     """
-    study, folder = find_study(name), run_folder() / RESULTS / name
+    study, folder = find_study(name), results_folder() / name
     if not (folder / "scores.csv").exists():
         raise InputError(f"{folder / 'scores.csv'}: no such file; run the study first.")
     plan = plan_of(name, [])
@@ -61,7 +61,7 @@ def study_page(name: str) -> Document:
     learners = dict.fromkeys(map(study.learner, study.methods))
     summaries = {learner: summarise(learner, *documentation()) for learner in learners}
     labels = label_datasets(configuration()["local"])
-    commit = read_commit(run_folder() / RESULTS)
+    commit = read_commit(results_folder())
     return build_page(Material(study, folder, labels, summaries, records, commit))
 
 
@@ -72,7 +72,7 @@ def documentation() -> tuple[Path, bool]:
 
 def write_index(names: Iterable[str], path: Path) -> None:
     """Write the index of the results of some studies."""
-    index = build_index(listed_studies(names), run_folder() / RESULTS)
+    index = build_index(listed_studies(names), results_folder())
     write_text(path, render_markdown(index))
 
 
@@ -84,7 +84,7 @@ def fidelity_page() -> Document:
     InputError
         The study of a paper has not run, or a file is malformed.
     """
-    results = run_folder() / RESULTS
+    results = results_folder()
     numbers = published_numbers(load_published(), _scores_of_papers())
     return build_fidelity(Fidelity(_studies_of_papers(), numbers, load_reasons(), results))
 
@@ -97,7 +97,7 @@ def claim_page() -> Document:
     InputError
         The study of a paper has not run, or a file is malformed.
     """
-    return build_claims(_studies_of_papers(), _scores_of_papers(), run_folder() / RESULTS)
+    return build_claims(_studies_of_papers(), _scores_of_papers(), results_folder())
 
 
 def _studies_of_papers() -> dict[str, Study]:
@@ -105,7 +105,7 @@ def _studies_of_papers() -> dict[str, Study]:
 
 
 def _scores_of_papers() -> dict[str, pd.DataFrame]:
-    return {name: read_scores(run_folder() / RESULTS / name / "scores.csv") for name in PAPERS}
+    return {name: read_scores(results_folder() / name / "scores.csv") for name in PAPERS}
 
 
 def record_page(names: Iterable[str]) -> Document:
@@ -119,7 +119,7 @@ def record_page(names: Iterable[str]) -> Document:
         }
         kept = {kind: [path for path in of if path.exists()] for kind, of in planned.items()}
         found.append(StudyRecords(name, kept, sum(map(len, planned.values()))))
-    return build_record(found, read_commit(run_folder() / RESULTS))
+    return build_record(found, read_commit(results_folder()))
 
 
 def listed_studies(names: Iterable[str]) -> dict[str, Study]:

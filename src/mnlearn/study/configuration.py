@@ -1,0 +1,73 @@
+"""The configuration, and the studies and plans that it gives."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from mnlearn.runtime.files import read_text
+from mnlearn.study.datasets.prepare import list_unavailable
+from mnlearn.study.definition import Study, load_studies, load_study, study_path
+from mnlearn.study.folders import (
+    config_files,
+    data_folder,
+    results_folder,
+    source_folder,
+    workflow_folders,
+)
+from mnlearn.study.planning import KINDS, Plan, Record
+from mnlearn.study.schemas import load_checked
+
+
+def find_study(name: str) -> Study:
+    """Return the study `name`, a person's own or one of mnlearn."""
+    return load_study(study_path(name, *workflow_folders()))
+
+
+def definition_of(name: str) -> str:
+    """Return the file of a study as text."""
+    return read_text(study_path(name, *workflow_folders()))
+
+
+def configuration() -> dict[str, Any]:
+    """Return the content of config.yaml, checked against its schema; see `config_files`."""
+    schema = source_folder() / "workflow" / "schemas" / "config.schema.yaml"
+    content: dict[str, Any] = {}
+    for path in config_files():
+        content = load_checked(path, schema, content)
+    return content
+
+
+def plan_of(
+    name: str,
+    datasets: list[str],
+    again: bool = False,
+    left_out: Mapping[str, str] | None = None,
+) -> Plan:
+    """Return what running a study on some datasets, all if none is named, would make.
+
+    left_out : datasets that cannot be had; those of the last attempt if not given.
+    """
+    config = configuration()
+    studies = load_studies([name], *workflow_folders())
+    left_out = list_unavailable(data_folder()) if left_out is None else left_out
+    return Plan(
+        studies=studies,
+        running=[name],
+        results=results_folder(),
+        seed=config["seed"],
+        local=config["local"],
+        datasets=datasets,
+        left_out=left_out,
+        again=again,
+    )
+
+
+def stale_records(name: str, kinds: Collection[str] = KINDS) -> list[tuple[Record, list[str]]]:
+    """Return the records of a study that are not current, with what of them has changed."""
+    plan = plan_of(name, [])
+    found = (
+        (record, plan.stale(record))
+        for kind in kinds
+        for record in plan.records(name, kind)
+        if (plan.results / record.path).exists()
+    )
+    return [(record, changed) for record, changed in found if changed]

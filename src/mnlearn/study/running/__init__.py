@@ -1,0 +1,1 @@
+"""Running studies with Snakemake."""

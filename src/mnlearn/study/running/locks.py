@@ -1,0 +1,65 @@
+"""The lock that Snakemake keeps in the folder of a run, and whose run it is."""
+
+import json
+import os
+import socket
+from pathlib import Path
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text, write_text
+from mnlearn.runtime.progress import say
+from mnlearn.study.folders import run_folder
+
+
+def _marker() -> Path:
+    return run_folder() / ".snakemake" / "mnlearn-run.json"
+
+
+def mark_run() -> None:
+    """Note on which machine a run began, for `unlock` on another one."""
+    write_text(_marker(), json.dumps({"host": socket.gethostname()}))
+
+
+def unlock(force: bool = False) -> None:
+    """Remove the lock that a killed run has left, unless another run is alive.
+
+    force : also if the run was on another machine, where this cannot be seen.
+
+    Raises
+    ------
+    InputError
+        Another run is alive in this folder, or may be on another machine.
+    """
+    locks = run_folder() / ".snakemake" / "locks"
+    if not locks.is_dir() or not any(locks.iterdir()):
+        return
+    alive = _other_run()
+    if alive is not None:
+        raise InputError(f"{run_folder()}: another run is under way here, process {alive}.")
+    marker = _marker()
+    host = json.loads(read_text(marker))["host"] if marker.exists() else socket.gethostname()
+    if host != socket.gethostname() and not force:
+        raise InputError(
+            f"{run_folder()}: locked by a run on {host}; if it has ended, `mnlearn study --unlock` "
+            f"removes the lock."
+        )
+    for lock in locks.iterdir():
+        lock.unlink()
+    say("removed the lock of a run that was killed")
+
+
+def _other_run() -> int | None:
+    """Return the process of another run of Snakemake in this folder, or None."""
+    import psutil
+
+    own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    for process in psutil.process_iter(["pid", "cmdline"]):
+        words = process.info["cmdline"] or []
+        if process.pid in own or not any("snakemake" in word for word in words[:4]):
+            continue
+        try:
+            if Path(process.cwd()) == run_folder():
+                return int(process.pid)
+        except psutil.Error:
+            continue
+    return None
