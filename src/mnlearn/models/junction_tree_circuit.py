@@ -3,14 +3,12 @@
 import itertools
 from collections.abc import Iterator
 
-import numpy as np
-
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.circuit_nodes import PRODUCT, SUM, CircuitNodes
 from mnlearn.models.features import features_of
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 
-_PRODUCT, _SUM = 0, 1
 Literal = tuple[int, int]
 
 
@@ -47,14 +45,11 @@ def _conjunctions(tree: JunctionTree) -> Iterator[list[Literal]]:
 
 
 class _Builder:
-    """Numbers the nodes of the circuit, children before parents."""
+    """Adds the nodes of one clique after another, children before parents."""
 
     def __init__(self, tree: JunctionTree) -> None:
         self._tree = tree
-        self._n_leaves = 2 * tree.n_vars + len(tree.log_prob)
-        self._kinds: list[int] = []
-        self._lists: list[list[int]] = []
-        self._values: dict[Literal, int] = {}
+        self._nodes = CircuitNodes(tree.variables, 2 * tree.n_vars + len(tree.log_prob))
         # The sum of each clique for each joint value of its separator.
         self._messages: dict[tuple[int, tuple[int, ...]], int] = {}
 
@@ -68,13 +63,11 @@ class _Builder:
             above = int(tree.parent[c])
             (roots if above == NO_PARENT else below[above]).append(c)
         if len(roots) > 1:
-            self._node(_PRODUCT, [self._messages[c, ()] for c in roots])
+            self._nodes.add(PRODUCT, [self._messages[c, ()] for c in roots])
         plain = not tree.variables.groups
         return ArithmeticCircuit(
             tree.n_vars,
-            np.array(self._kinds, np.uint8),
-            np.cumsum([0, *map(len, self._lists)], dtype=np.int64),
-            np.concatenate(self._lists).astype(np.int32),
+            *self._nodes.arrays(),
             tree.log_prob,
             features_of(_conjunctions(tree)) if plain else None,
             names=tree.names,
@@ -89,26 +82,11 @@ class _Builder:
         parameter = 2 * tree.n_vars + int(tree.table_start[c])
         for cell in itertools.product(*map(range, tree.shape(c))):
             values = list(zip(own, cell, strict=True))
-            new = [self._value(v, x) for v, x in values if v not in common]
+            new = [self._nodes.value(v, x) for v, x in values if v not in common]
             messages = [self._messages[d, tuple(cell[k] for k in place)] for d, place in handed]
             given = tuple(x for v, x in values if v in common)
-            product = self._node(_PRODUCT, [parameter, *new, *messages])
+            product = self._nodes.add(PRODUCT, [parameter, *new, *messages])
             terms.setdefault(given, []).append(product)
             parameter += 1
         for given, products in terms.items():
-            self._messages[c, given] = self._node(_SUM, products)
-
-    def _value(self, v: int, value: int) -> int:
-        """Return the node of a value of a variable: a literal, or a product of those of a group."""
-        columns = self._tree.variables.columns(v)
-        if len(columns) == 1:
-            return 2 * columns[0] + value
-        if (v, value) not in self._values:
-            literals = [2 * c + (k == value) for k, c in enumerate(columns)]
-            self._values[v, value] = self._node(_PRODUCT, literals)
-        return self._values[v, value]
-
-    def _node(self, kind: int, below: list[int]) -> int:
-        self._kinds.append(kind)
-        self._lists.append(below)
-        return self._n_leaves + len(self._kinds) - 1
+            self._messages[c, given] = self._nodes.add(SUM, products)

@@ -1,8 +1,9 @@
-"""Matrix products on one thread of their library, so that its sums do not depend on threads."""
+"""The library of matrix products: one thread, and whose instructions it uses."""
 
 from contextlib import AbstractContextManager
 
-from threadpoolctl import threadpool_limits
+import numpy  # noqa: F401  Loads the library.
+from threadpoolctl import threadpool_info, threadpool_limits
 
 
 def single_threaded() -> AbstractContextManager:
@@ -13,3 +14,9 @@ def single_threaded() -> AbstractContextManager:
     """
     limits: AbstractContextManager = threadpool_limits(limits=1, user_api="blas")
     return limits
+
+
+def architecture() -> str:
+    """Return the name of the processors that the library chose its kernels for, or "unknown"."""
+    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    return ", ".join(sorted({library.get("architecture", "unknown") for library in libraries}))

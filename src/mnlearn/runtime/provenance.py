@@ -8,6 +8,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numba
+from llvmlite.binding import get_host_cpu_name
+
+from mnlearn.runtime.blas import architecture
 from mnlearn.runtime.code_digest import clear_caches, code_digest
 
 _LIBRARIES = ("numba", "numpy", "scipy", "mnlearn")
@@ -19,13 +23,18 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> str:
-    """Return the model of the processor and the number of cores of this machine."""
+    """Return the processor of this machine and its number of cores.
+
+    The processor has its model and two other names: what kernels are compiled for, and what matrix
+    products use. Both decide how sums round.
+    """
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
         lines = [x for x in info.read_text().splitlines() if x.startswith("model name")]
         model = lines[0].partition(":")[2].strip() if lines else model
-    return f"{model}, {os.cpu_count()} cores"
+    compiled_for = numba.config.CPU_NAME or get_host_cpu_name()  # type: ignore[attr-defined]
+    return f"{model} ({compiled_for}, BLAS {architecture()}), {os.cpu_count()} cores"
 
 
 def peak_memory_mib() -> float:

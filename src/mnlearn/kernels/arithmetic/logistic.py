@@ -45,10 +45,8 @@ def exp_nonpositive(x):
 
 
 @fused_kernel
-def log1p_unit(e):
-    """Return log(1 + e) for 0 <= e <= 1, as 2 artanh(e / (2 + e)), or from half of 1 + e."""
-    upper = e > _SQRT2_MINUS_1
-    s = (e - 1.0 if upper else e) / (e + (3.0 if upper else 2.0))
+def _twice_artanh(s):
+    """Return 2 artanh(s) = log((1 + s) / (1 - s)) for |s| <= 0.172, by its Taylor series."""
     t = s * s
     p = 1.0 / 21.0
     p = p * t + 1.0 / 19.0
@@ -60,7 +58,15 @@ def log1p_unit(e):
     p = p * t + 1.0 / 7.0
     p = p * t + 1.0 / 5.0
     p = p * t + 1.0 / 3.0
-    return 2.0 * (s * t * p + s) + (_LN2 if upper else 0.0)
+    return 2.0 * (s * t * p + s)
+
+
+@fused_kernel
+def log1p_unit(e):
+    """Return log(1 + e) for 0 <= e <= 1, as 2 artanh(e / (2 + e)), or from half of 1 + e."""
+    upper = e > _SQRT2_MINUS_1
+    s = (e - 1.0 if upper else e) / (e + (3.0 if upper else 2.0))
+    return _twice_artanh(s) + (_LN2 if upper else 0.0)
 
 
 @fused_kernel
@@ -72,18 +78,7 @@ def log_normal(x):
     k = shifted >> 52
     m = bits_float(bits - (k << 52))
     s = (m - 1.0) / (m + 1.0)
-    t = s * s
-    p = 1.0 / 21.0
-    p = p * t + 1.0 / 19.0
-    p = p * t + 1.0 / 17.0
-    p = p * t + 1.0 / 15.0
-    p = p * t + 1.0 / 13.0
-    p = p * t + 1.0 / 11.0
-    p = p * t + 1.0 / 9.0
-    p = p * t + 1.0 / 7.0
-    p = p * t + 1.0 / 5.0
-    p = p * t + 1.0 / 3.0
-    return 2.0 * (s * t * p + s) + k * _LN2_LOW + k * _LN2_HIGH
+    return _twice_artanh(s) + k * _LN2_LOW + k * _LN2_HIGH
 
 
 @fused_kernel

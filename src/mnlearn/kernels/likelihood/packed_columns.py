@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.arithmetic.listed_sums import sum_listed
 from mnlearn.kernels.arithmetic.logistic32 import exp_nonpositive, log1p_unit
 from mnlearn.kernels.arithmetic.masked_sums import add_where, sum_where
 from mnlearn.kernels.jit import fused_kernel, kernel, sum_kernel
@@ -203,7 +204,7 @@ def value_and_gradient(data, features, many, few, first, last, loss, gradients):
             _sum_many(data, features, many, v, word, n, mask, block, gradient)
         loss[v] = _sum(lost)
         for c in range(few.var_start[v], few.var_start[v + 1]):
-            few_gradient[c] = _sum_listed(theta, few.rows, few.span[c, 0], few.span[c, 1])
+            few_gradient[c] = sum_listed(theta, few.rows, few.span[c, 0], few.span[c, 1])
 
 
 @kernel
@@ -261,20 +262,3 @@ def _sum(x):
     for i in range(len(x)):
         total += np.float64(x[i])
     return total
-
-
-@kernel
-def _sum_listed(x, rows, begin, end):
-    """Return the sum of x over rows[begin:end]; four sums keep the adder busy."""
-    a = b = c = d = 0.0
-    k = begin
-    while k + 4 <= end:
-        a += x[rows[k]]
-        b += x[rows[k + 1]]
-        c += x[rows[k + 2]]
-        d += x[rows[k + 3]]
-        k += 4
-    while k < end:
-        a += x[rows[k]]
-        k += 1
-    return (a + b) + (c + d)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
+from mnlearn.kernels.arithmetic.listed_sums import sum_listed
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_sigmoid
 from mnlearn.kernels.jit import fused_kernel, kernel
 
@@ -50,23 +51,6 @@ def _add_columns(v, design, coefficient, theta):
                 theta[touched[k]] += w
 
 
-@kernel
-def _sum_listed(x, touched, begin, end):
-    """Return the sum of x over touched[begin:end]; four sums keep the adder busy."""
-    a = b = c = d = 0.0
-    k = begin
-    while k + 4 <= end:
-        a += x[touched[k]]
-        b += x[touched[k + 1]]
-        c += x[touched[k + 2]]
-        d += x[touched[k + 3]]
-        k += 4
-    while k < end:
-        a += x[touched[k]]
-        k += 1
-    return (a + b) + (c + d)
-
-
 @fused_kernel
 def _losses(weight, value, theta, loss):
     """Write the loss of each row to `loss`, and replace `theta` by its derivative."""
@@ -96,7 +80,7 @@ def value_and_gradient(design, coefficient, first, last, loss, gradient):
         loss[v] = lost.sum()
         whole = theta.sum()
         for c in range(var_start[v], var_start[v + 1]):
-            total = _sum_listed(theta, touched, offset[c], offset[c + 1])
+            total = sum_listed(theta, touched, offset[c], offset[c + 1])
             gradient[c] = whole - total if complement[c] else total
 
 
@@ -111,7 +95,7 @@ def column_weights(design, out):
         own = weight[row_start[v] : row_start[v + 1]]
         whole = own.sum()
         for c in range(var_start[v], var_start[v + 1]):
-            total = _sum_listed(own, touched, offset[c], offset[c + 1])
+            total = sum_listed(own, touched, offset[c], offset[c + 1])
             out[c] = whole - total if complement[c] else total
 
 
