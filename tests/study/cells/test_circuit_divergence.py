@@ -11,7 +11,7 @@ from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.circuit import product_of_marginals, with_weight
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json
-from mnlearn.study.cells.divergence import log_ratios
+from mnlearn.study.cells.divergence import N_SAMPLES, log_ratios
 from mnlearn.study.gather import gather
 from oracles import all_states
 
@@ -71,27 +71,27 @@ def models(tmp_path, monkeypatch):
 
 def test_the_record_has_the_estimate_and_the_sizes_of_both(models):
     p, q = models
-    succeed(f"{COMMAND} --samples 3000 --seed 7")
+    succeed(f"{COMMAND} --seed 7")
     record = read_json("kl.json")
     kl, deviation = enumerated(p, q)
-    assert record["kl"]["mean"] == pytest.approx(kl, abs=4 * deviation / np.sqrt(3000))
-    assert record["kl"]["stderr"] == pytest.approx(deviation / np.sqrt(3000), rel=0.25)
+    assert record["kl"]["mean"] == pytest.approx(kl, abs=4 * deviation / np.sqrt(N_SAMPLES))
+    assert record["kl"]["stderr"] == pytest.approx(deviation / np.sqrt(N_SAMPLES), rel=0.25)
     assert record["circuits"] == {
         "acbn": {"n_nodes": p.n_nodes, "n_edges": p.n_edges},
         "acmn": {"n_nodes": q.n_nodes, "n_edges": q.n_edges},
     }
-    assert (record["n_samples"], record["seed"]) == (3000, 7)
+    assert (record["n_samples"], record["seed"]) == (N_SAMPLES, 7)
     first = record["kl"]
-    succeed(f"{COMMAND} --samples 3000 --seed 7 --threads 2")
+    succeed(f"{COMMAND} --seed 7 --threads 2")
     assert read_json("kl.json")["kl"] == first
-    succeed(f"{COMMAND} --samples 3000 --seed 8")
+    succeed(f"{COMMAND} --seed 8")
     assert read_json("kl.json")["kl"] != first
 
 
 def test_divergences_are_gathered_once_each(models):
-    succeed(f"{COMMAND} --samples 50")
+    succeed(f"{COMMAND}")
     again = COMMAND.replace("acmn", "ltm").replace("kl.json", "other.json")
-    succeed(f"{again} --samples 50")
+    succeed(f"{again}")
     scores = gather(divergence_paths=["kl.json", "other.json"])
     assert scores["quantity"].tolist() == ["kl_to_acmn", "n_nodes", "kl_to_ltm"]
     assert set(scores["method"]) == {"acbn"}

@@ -81,10 +81,9 @@ def compare_likelihoods(
         of_chosen = parameters[CHOSEN]
     variants = {CHOSEN: scoring.assess(read_npz(model_path(model_folder, CHOSEN)))}
     for name in (name for name in learned if name != CHOSEN and scoring.is_network):
-        if parameters[name] == of_chosen:
-            variants[name] = variants[CHOSEN]
-        else:
-            variants[name] = scoring.assess(read_npz(model_path(model_folder, name)))
+        same = parameters[name] == of_chosen
+        path = model_path(model_folder, name)
+        variants[name] = variants[CHOSEN] if same else scoring.assess(read_npz(path))
     record = {
         **identity,
         "scored_by": provenance("study.cells.likelihoods.compare_likelihoods"),
