@@ -12,13 +12,14 @@ import runpy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 
 from mnlearn.methods import learner_names, load_learner
-from mnlearn.report.document.index_page import build_index
+from mnlearn.report.document.index_page import GROUPS, build_index
 from mnlearn.report.document.markdown import render_markdown
-from mnlearn.report.fidelity.numbers import published_numbers
+from mnlearn.report.fidelity.numbers import PublishedNumber, published_numbers
 from mnlearn.report.study_pages import (
     claim_page,
     fidelity_page,
@@ -34,19 +35,13 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 RESULTS = ROOT / "results"
 
-# Study, paper, and where its numbers stand.
+# The paper of each study.
 PAPERS = {
     "dtsl": "Lowd & Davis 2010, learning with decision trees",
     "dn2mn": "Lowd 2012, conversion of dependency networks",
     "gssl": "Van Haaren & Davis 2012, randomized feature generation",
     "acmn": "Lowd & Rooshenas 2013, networks with arithmetic circuits",
     "lem": "Gogate, Webb & Domingos 2010, efficient Markov networks",
-}
-VERDICTS = {
-    "supported": ("reproduced", "holds more strongly", "faster here"),
-    "smaller effect": ("holds here, smaller effect",),
-    "contradicted": ("contradicted",),
-    "not checked": ("cannot be checked",),
 }
 # Of each learner: study, method of the study, score, published table or None, our table.
 SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
@@ -107,7 +102,7 @@ def claims_table(results: str = "results") -> str:
     for study, paper in recorded().items():
         link = f"[`{study}`]({results}/{study}/claims.md)"
         rows.append([link, paper, *_verdicts(pd.read_csv(RESULTS / study / "claims.csv"))])
-    return markdown(("study", "paper", *VERDICTS), rows, "llrrrr")
+    return markdown(("study", "paper", *GROUPS), rows, "llrrrr")
 
 
 def claims_of(learner: str) -> str | None:
@@ -121,12 +116,12 @@ def claims_of(learner: str) -> str | None:
         if len(named):
             link = f"[`{study}`](../../results/{study}/claims.md)"
             rows.append([link, *_verdicts(named)])
-    return markdown((f"claims that name {title}", *VERDICTS), rows, "lrrrr") if rows else None
+    return markdown((f"claims that name {title}", *GROUPS), rows, "lrrrr") if rows else None
 
 
 def _verdicts(claims: pd.DataFrame) -> list[str]:
     """Return the number of claims of each group of verdicts."""
-    return [str(claims["verdict"].isin(names).sum()) for names in VERDICTS.values()]
+    return [str(claims["verdict"].isin(names).sum()) for names in GROUPS.values()]
 
 
 def cmll_table() -> str:
@@ -163,46 +158,52 @@ def parameter_table(learner: str) -> str:
 
 def score_table(learner: str) -> str:
     """Return the mean test scores of a learner, ours and published, over the datasets of both."""
-    published = pd.read_csv(ROOT / "workflow" / "published.tsv", sep="\t", dtype=str)
     entries = [e for e in SCORES.get(learner, []) if (RESULTS / e[0] / "scores.csv").exists()]
     if not entries:
         return "No study has it."
     rows = []
     for study, method, quantity, number, table in entries:
-        found = pd.read_csv(RESULTS / study / "scores.csv")
-        found = found[(found["method"] == method) & (found["quantity"] == quantity)]
-        ours = found[found["variant"].isna()].set_index("dataset")["value"]
-        # Of samples the means over the folds.
-        means = [name for name in ours.index if name in list_means(ours.index)]
-        ours = ours[means] if means else ours
-        told = published[
-            (published["study"] == study)
-            & (published["table"] == str(number))
-            & (published["method"] == method)
-            & (published["quantity"] == quantity)
-        ].set_index("dataset")["value"]
-        both = sorted(set(ours.index) & set(told.index))
-        link = f"[`{table}`](../../results/{study}/tables/{table}.md)"
-        first = [f"`{method}` of `{study}`", quantity.upper().replace("_ANNEALED", " (AIS)")]
+        scores = read_scores(RESULTS / study / "scores.csv")
         if number is None:
-            rows.append([*first, str(len(ours)), f"{ours.mean():.3f}", "–", "–", link])
-            continue
-        mean = told[both].astype(float).mean()
-        better = _compared(ours[both], told[both])
-        both_means = [f"{ours[both].mean():.3f}", f"{mean:.3f}"]
-        rows.append([*first, str(len(both)), *both_means, better, link])
+            n, *means = _own_mean(scores, method, quantity)
+        else:
+            n, *means = _both_means(study, scores, (str(number), method, quantity))
+        link = f"[`{table}`](../../results/{study}/tables/{table}.md)"
+        score = quantity.upper().replace("_ANNEALED", " (AIS)")
+        rows.append([f"`{method}` of `{study}`", score, n, *means, link])
     head = ("method", "test score", "datasets", "ours, mean", "published, mean")
     return markdown((*head, "ours higher / equal / lower", "table"), rows, "llrrrll")
 
 
-def _compared(ours: pd.Series, told: pd.Series) -> str:
+def _own_mean(scores: pd.DataFrame, method: str, quantity: str) -> tuple[str, ...]:
+    """Return the number of datasets and our mean; of samples the means over folds count."""
+    chosen = scores[scores["variant"] == ""]
+    found = chosen[(chosen["method"] == method) & (chosen["quantity"] == quantity)]
+    ours = found.set_index("dataset")["value"]
+    means = [name for name in ours.index if name in list_means(ours.index)]
+    ours = ours[means] if means else ours
+    return str(len(ours)), f"{ours.mean():.3f}", "–", "–"
+
+
+def _both_means(study: str, scores: pd.DataFrame, place: tuple[str, str, str]) -> tuple[str, ...]:
+    """Return the number of datasets, both means, and on how many datasets ours is higher.
+
+    place : the table of the paper, the method and the score.
+    """
+    numbers = [
+        number
+        for number in published_numbers(load_published(), {study: scores})
+        if (number.table, number.method, number.quantity) == place and number.ours is not None
+    ]
+    ours = np.mean([number.ours for number in numbers])
+    published = np.mean([number.value for number in numbers])
+    return str(len(numbers)), f"{ours:.3f}", f"{published:.3f}", _compared(numbers)
+
+
+def _compared(numbers: Sequence[PublishedNumber]) -> str:
     """Return on how many datasets ours is higher, equal, lower, at the published decimals."""
-    decimals = told.map(lambda text: len(text.partition(".")[2]))
-    rounded = [round(value, n) for value, n in zip(ours, decimals, strict=True)]
-    differences = [a - float(b) for a, b in zip(rounded, told, strict=True)]
-    higher = sum(d > 1e-9 for d in differences)
-    lower = sum(d < -1e-9 for d in differences)
-    return f"{higher} / {len(differences) - higher - lower} / {lower}"
+    signs = [np.sign(round(n.ours, n.decimals) - n.value) for n in numbers if n.ours is not None]
+    return " / ".join(str(signs.count(sign)) for sign in (1, 0, -1))
 
 
 def decision_table() -> str:
