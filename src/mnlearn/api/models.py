@@ -78,7 +78,8 @@ class Model:
         -------
         pandas.Series, pandas.DataFrame or ndarray
             A Series by variable for a mapping. For rows a matrix of the same kind, with
-            probabilities in the place of NaN.
+            probabilities in the place of NaN. `attrs["inference"]` of a Series or a DataFrame is
+            the method that was used.
 
         Raises
         ------
@@ -99,8 +100,7 @@ class Model:
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable values of all other variables given those of some.
 
-        Networks are compiled into a circuit first. The answer is exact, but for models with
-        hidden variables (`LTM`, `HCLT`): their values are maximised too.
+        Networks are compiled into a circuit first.
 
         Parameters
         ----------
@@ -110,13 +110,21 @@ class Model:
         Returns
         -------
         pandas.Series, pandas.DataFrame or ndarray of int
-            As for `query`, with values in the place of probabilities.
+            As for `query`, with values in the place of probabilities. `attrs["inference"]` of
+            a Series or a DataFrame says how they were found: "exact" or "max-product".
 
         Raises
         ------
         InputError
             The model is a dependency network, which has no joint distribution, or its circuit
             would be too large; or a variable or a value of the evidence does not exist.
+
+        Notes
+        -----
+        In models with hidden variables (`HCLT`, `Mixture`, `TreeBag`, most of `LTM`) the values
+        of the hidden variables are maximised too, not summed out ("max-product"). The observed
+        values of the best such state may have a lower probability than others. The answer is
+        exact if the terms of each sum of the circuit exclude each other by observed values.
         """
         return queries.most_probable(self, evidence)
 
