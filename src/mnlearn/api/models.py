@@ -21,7 +21,8 @@ from mnlearn.models import (
     junction_tree,
 )
 from mnlearn.models import markov_network as markov
-from mnlearn.models.io.formats import save_model
+from mnlearn.models.edges import Graph, edges_of
+from mnlearn.models.io.formats import export_model
 from mnlearn.models.tree_models import TreeModel, circuit_of, network_of
 from mnlearn.runtime.errors import InputError
 
@@ -201,9 +202,9 @@ class Model:
         pandas.DataFrame
             Columns `source`, `target` and `weight`. For a Markov network `weight` is the log odds
             ratio of the two variables while all others are 0, in nats, and `n_features` counts
-            the features that join them. For a dependency network
-            or a Bayesian network an edge leads from the parent to the child, and `weight` counts
-            how often the child's distribution uses the parent.
+            the features that join them. For a dependency network or a Bayesian network an edge
+            leads from the parent to the child, and `weight` counts how often the child's
+            distribution uses the parent. A feature of weight 0 makes no edge and is not counted.
         """
         return graphs.edges_frame(_graph_of(self))
 
@@ -229,7 +230,7 @@ class Model:
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""
-        save_model(core(self), path)
+        export_model(core(self), path)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -256,6 +257,10 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
     `mnlearn.models.markov_network.MarkovNetwork`.
     """
 
+    def edges(self) -> dict[tuple[int, int], float]:
+        """Return the pairs of variables that a feature joins; see `edges_frame`."""
+        return edges_of(core(self))
+
     def compile(self, max_edges: int = 5_000_000) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution, which answers every query exactly.
 
@@ -273,6 +278,10 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
 
 class DependencyNetwork(Model, dependency_network.DependencyNetwork):
     """One conditional distribution for each variable; there is no joint distribution."""
+
+    def edges(self) -> dict[tuple[int, int], int]:
+        """Return how often each child's distribution uses a parent; see `edges_frame`."""
+        return {pair: int(count) for pair, count in edges_of(core(self)).items()}
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_edges": len(self.edges())}
@@ -362,13 +371,13 @@ def public(model: Any) -> Model:
     return model if isinstance(model, Model) else shared(model, _PUBLIC[type(core(model))])
 
 
-def _graph_of(model: Model) -> graphs.Graph:
+def _graph_of(model: Model) -> Graph:
     """Return the network whose edges and features a model has."""
     own = core(model)
     if isinstance(own, TreeModel):
         return network_of(own)
     if not isinstance(own, circuit.ArithmeticCircuit):
-        network: graphs.Graph = own
+        network: Graph = own
         return network
     if own.features is None:
         raise InputError(
