@@ -61,6 +61,8 @@ def test_a_learner_learns_what_the_command_line_learns(name):
     expected = score(model, data).per_row[data.row_of]
     np.testing.assert_array_equal(fitted.score_samples(FRAME), expected)
     assert fitted.score(FRAME) == pytest.approx(expected.mean())
+    assert mn.score(fitted, FRAME).metric == mn.score(fitted.model_, FRAME).metric
+    assert fitted.criterion == mn.score(fitted, FRAME).metric
     assert fitted.feature_names_in_.tolist() == list(FRAME.columns)
     assert fitted.model_.names == tuple(FRAME.columns)
 

@@ -251,6 +251,27 @@ def test_scores_agree_with_each_other():
         mn.score(model, FRAME, "auc")
 
 
+def test_docstrings_name_the_default_metric_of_every_kind_of_model():
+    words = {
+        "MarkovNetwork": "Markov networks",
+        "DependencyNetwork": "dependency networks",
+        "BayesianNetwork": "Bayesian networks",
+        "ArithmeticCircuit": "circuits",
+        "FeatureTree": "feature trees",
+        "JunctionTreeModel": "junction trees",
+    }
+    models = {said: learned(kind) for kind, said in words.items()}
+    models["hidden trees"] = mn.HCLT(n_states=2).fit(FRAME).model_
+    assert {type(model) for model in models.values()} == set(_PUBLIC.values())
+    for function in (mn.score, Model.score):
+        said = " ".join(function.__doc__.split())
+        _, likelihood, others = re.split(r'"p?ll"\)? for ', said)
+        pseudo_likelihood, _, _ = others.partition(".")
+        for name, model in models.items():
+            metric = mn.score(model, FRAME).metric
+            assert name in {"ll": likelihood, "pll": pseudo_likelihood}[metric]
+
+
 def test_docstrings_name_every_form_of_files():
     for function, forms in ((mn.load, formats.FORMS), (mn.save, formats._WRITTEN)):
         assert set(re.findall(r"`(\.\w+)`", function.__doc__)) == set(forms)

@@ -172,13 +172,14 @@ class Model:
     def score(self, X: Any, metric: str | None = None, **settings: Any) -> float:
         """Return the mean score of examples in nats; see `mnlearn.score` for the arguments.
 
-        The default metric is the log-likelihood ("ll") where it is exact and cheap, and else the
-        log-pseudo-likelihood ("pll").
+        The default metric is the log-likelihood ("ll") for circuits, Bayesian networks, feature
+        trees, junction trees and hidden trees. It is the log-pseudo-likelihood ("pll") for Markov
+        networks and dependency networks.
         """
         return score(self, X, metric, **settings).mean
 
     def score_samples(self, X: Any, metric: str | None = None, **settings: Any) -> NDArray[Any]:
-        """Return the score of each example in nats; see `score`."""
+        """Return the score of each example in nats; the default metric is that of `score`."""
         return score(self, X, metric, **settings).per_example
 
     def to_networkx(self) -> "nx.Graph | nx.DiGraph":
