@@ -211,6 +211,16 @@ def test_columns_are_matched_by_name():
     model = learned("MarkovNetwork")
     assert model.score(FRAME[list(NAMES[::-1])]) == model.score(FRAME)
     assert model.score(FRAME.assign(age=31)) == model.score(FRAME)
+    other_order = FRAME[list(NAMES[::-1])]
+    row = other_order[:1].astype(float).assign(mood=np.nan)
+    expected = model.query(row[list(NAMES)])
+    pd.testing.assert_frame_equal(model.query(row), expected)
+    pd.testing.assert_frame_equal(model.query(row.drop(columns="mood")), expected)
+    with pytest.raises(mn.InputError, match="evidence: there is no variable 'age'"):
+        model.query(row.assign(age=31))
+    assert model.score(other_order.to_numpy()) != model.score(FRAME)
+    with pytest.raises(ValueError, match="same order"):
+        mn.Atomic().fit(FRAME).score(other_order)
 
 
 def test_tables_of_edges_and_features():
