@@ -273,13 +273,16 @@ def test_docstrings_name_the_default_metric_of_every_kind_of_model():
     models = {said: learned(kind) for kind, said in words.items()}
     models["hidden trees"] = mn.HCLT(n_states=2).fit(FRAME).model_
     assert {type(model) for model in models.values()} == set(_PUBLIC.values())
-    for function in (mn.score, Model.score):
-        said = " ".join(function.__doc__.split())
-        _, likelihood, others = re.split(r'"p?ll"\)? for ', said)
-        pseudo_likelihood, _, _ = others.partition(".")
-        for name, model in models.items():
-            metric = mn.score(model, FRAME).metric
-            assert name in {"ll": likelihood, "pll": pseudo_likelihood}[metric]
+    said = " ".join(Model.score.__doc__.split())
+    _, likelihood, others = re.split(r'"p?ll"\)? for ', said)
+    pseudo_likelihood, _, _ = others.partition(".")
+    for name, model in models.items():
+        metric = mn.score(model, FRAME).metric
+        assert name in {"ll": likelihood, "pll": pseudo_likelihood}[metric]
+    networks = {name for name, model in models.items() if mn.score(model, FRAME).metric == "pll"}
+    assert networks == {"Markov networks", "dependency networks"}
+    default = 'Default: "pll" for Markov and dependency networks, "ll" for all other models.'
+    assert default in mn.score.__doc__
 
 
 def test_docstrings_name_every_form_of_files():

@@ -93,9 +93,7 @@ def score(
     X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
         The examples. With "ll", missing cells (NaN) are summed out.
     metric : {"pll", "cmll", "cll", "ll"}, optional
-        See Notes. Default: "ll" for circuits, Bayesian networks, feature trees, junction trees and
-        hidden trees, whose log-likelihood is exact and cheap; "pll" for Markov networks and
-        dependency networks of any size.
+        See Notes. Default: "pll" for Markov and dependency networks, "ll" for all other models.
     folds : int, optional
         Number of query groups, drawn at random, of "cmll" and "cll"; default: 4.
     groups : sequence of sequence of str or int, optional
