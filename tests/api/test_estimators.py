@@ -61,6 +61,8 @@ def test_a_learner_learns_what_the_command_line_learns(name):
     expected = score(model, data).per_row[data.row_of]
     np.testing.assert_array_equal(fitted.score_samples(FRAME), expected)
     assert fitted.score(FRAME) == pytest.approx(expected.mean())
+    assert mn.score(fitted, FRAME).metric == mn.score(fitted.model_, FRAME).metric
+    assert fitted.criterion == mn.score(fitted, FRAME).metric
     assert fitted.feature_names_in_.tolist() == list(FRAME.columns)
     assert fitted.model_.names == tuple(FRAME.columns)
 
@@ -172,6 +174,37 @@ def test_a_wrong_cell_is_named():
         fit(FRAME.to_dict("list"))
     assert mn.Atomic().fit(FRAME.astype(bool)).score(FRAME) == fit(FRAME).score(FRAME)
     assert mn.Atomic().fit(FRAME.astype("boolean")).score(FRAME) == fit(FRAME).score(FRAME)
+
+
+EMPTY = {
+    "DataFrame": (pd.DataFrame(), "sample"),
+    "frame without rows": (FRAME[:0], "sample"),
+    "frame without columns": (FRAME[[]], "feature"),
+    "no rows": (np.zeros((0, 3)), "sample"),
+    "no columns": (np.zeros((3, 0)), "feature"),
+    "list": ([], "sample"),
+    "list of lists": ([[], []], "feature"),
+    "sparse": (sparse.csr_array((0, 3)), "sample"),
+}
+
+
+@pytest.mark.parametrize("form", EMPTY)
+@pytest.mark.parametrize("name", [*LEARNERS, "Ising"])
+def test_empty_data_are_refused_in_one_sentence(name, form):
+    data, missing = EMPTY[form]
+    sentence = rf"X: has 0 {missing}\(s\) \(shape=\(.*\)\) while a minimum of 1 is required\.$"
+    with pytest.raises(mn.InputError, match=sentence):
+        getattr(mn, name)().fit(data)
+
+
+def test_empty_data_are_refused_wherever_data_are_given():
+    fitted = mn.Atomic().fit(FRAME)
+    empty = pd.DataFrame()
+    for ask in (fitted.score, fitted.model_.score, mn.impute, mn.Atomic(missing="drop").fit):
+        with pytest.raises(mn.InputError, match="X: has 0 sample"):
+            ask(empty)
+    with pytest.raises(mn.InputError, match="source: has 0 sample"):
+        mn.read_data(empty)
 
 
 CODED = pd.DataFrame(

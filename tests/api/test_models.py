@@ -211,6 +211,16 @@ def test_columns_are_matched_by_name():
     model = learned("MarkovNetwork")
     assert model.score(FRAME[list(NAMES[::-1])]) == model.score(FRAME)
     assert model.score(FRAME.assign(age=31)) == model.score(FRAME)
+    other_order = FRAME[list(NAMES[::-1])]
+    row = other_order[:1].astype(float).assign(mood=np.nan)
+    expected = model.query(row[list(NAMES)])
+    pd.testing.assert_frame_equal(model.query(row), expected)
+    pd.testing.assert_frame_equal(model.query(row.drop(columns="mood")), expected)
+    with pytest.raises(mn.InputError, match="evidence: there is no variable 'age'"):
+        model.query(row.assign(age=31))
+    assert model.score(other_order.to_numpy()) != model.score(FRAME)
+    with pytest.raises(ValueError, match="same order"):
+        mn.Atomic().fit(FRAME).score(other_order)
 
 
 def test_tables_of_edges_and_features():
@@ -249,6 +259,30 @@ def test_scores_agree_with_each_other():
         assert estimated == pytest.approx(exact, abs=0.02)
     with pytest.raises(mn.InputError, match="metric: expected one of"):
         mn.score(model, FRAME, "auc")
+
+
+def test_docstrings_name_the_default_metric_of_every_kind_of_model():
+    words = {
+        "MarkovNetwork": "Markov networks",
+        "DependencyNetwork": "dependency networks",
+        "BayesianNetwork": "Bayesian networks",
+        "ArithmeticCircuit": "circuits",
+        "FeatureTree": "feature trees",
+        "JunctionTreeModel": "junction trees",
+    }
+    models = {said: learned(kind) for kind, said in words.items()}
+    models["hidden trees"] = mn.HCLT(n_states=2).fit(FRAME).model_
+    assert {type(model) for model in models.values()} == set(_PUBLIC.values())
+    said = " ".join(Model.score.__doc__.split())
+    _, likelihood, others = re.split(r'"p?ll"\)? for ', said)
+    pseudo_likelihood, _, _ = others.partition(".")
+    for name, model in models.items():
+        metric = mn.score(model, FRAME).metric
+        assert name in {"ll": likelihood, "pll": pseudo_likelihood}[metric]
+    networks = {name for name, model in models.items() if mn.score(model, FRAME).metric == "pll"}
+    assert networks == {"Markov networks", "dependency networks"}
+    default = 'Default: "pll" for Markov and dependency networks, "ll" for all other models.'
+    assert default in mn.score.__doc__
 
 
 def test_docstrings_name_every_form_of_files():

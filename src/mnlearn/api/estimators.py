@@ -122,12 +122,16 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         return self
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean of `score_samples`, weighted by `sample_weight`."""
+        """Return the mean of `score_samples`, weighted by `sample_weight`.
+
+        The metric is `criterion`: "ll" for learners of circuits and of trees, "pll" for learners of
+        Markov networks and dependency networks. `mnlearn.score` has other metrics.
+        """
         self._check_fitted()
         return score(self, X, self.criterion, sample_weight=sample_weight, n_jobs=self.n_jobs).mean
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the score of each example in nats; `criterion` says which score.
+        """Return the score of each example in nats: "ll" or "pll", as `criterion` says.
 
         Returns
         -------

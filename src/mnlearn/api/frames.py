@@ -40,6 +40,7 @@ def read_frame(X: Any, reading: Reading = PYTHON, argument: str = "X") -> tuple[
     """
     names = frame_names(X)
     if names is None or not len(X):
+        # The caller refuses tables without rows or columns.
         return X, reading
     kinds = {_kind(X.iloc[:, v]) for v in range(len(names))}
     said = not reading.is_plain() or reading.names is not None

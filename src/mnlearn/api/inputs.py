@@ -122,8 +122,6 @@ def to_binary(
             f"{argument}: expected a matrix with a row for each example, got {matrix.ndim} "
             "axes; one example is X.reshape(1, -1)."
         )
-    if 0 in matrix.shape:
-        raise InputError(f"{argument}: expected rows and columns, got shape {matrix.shape}.")
     if matrix.dtype.kind not in "biuf":
         matrix = to_numbers(matrix, names, argument)
     unknown = np.isnan(matrix) if missing and matrix.dtype.kind == "f" else np.zeros(1, bool)
@@ -134,17 +132,32 @@ def to_binary(
 
 
 def check_columns(X: Any, argument: str = "X") -> None:
-    """Refuse what is no matrix, and a DataFrame with a column of texts, which is named."""
+    """Refuse what is no matrix or is empty, and a DataFrame with a column of texts, by its name."""
     if isinstance(X, str | PathLike):
         raise InputError(f"{argument}: expected data, got a path; mnlearn.read_data reads a file.")
     if isinstance(X, Mapping) and not sparse.issparse(X):
         raise InputError(f"{argument}: expected a matrix, got a mapping; use pandas.DataFrame(X).")
+    _check_not_empty(X, argument)
     if not is_frame(X):
         return
     for v, name in enumerate(X.columns):
         column = X.iloc[:, v]
         if getattr(column.dtype, "kind", "O") not in "biuf":
             to_numbers(np.asarray(column, object)[:, None], [str(name)], argument)
+
+
+def _check_not_empty(X: Any, argument: str) -> None:
+    """Refuse data without rows or without columns, in the words of scikit-learn."""
+    try:
+        shape = tuple(X.shape) if hasattr(X, "shape") else np.asarray(X).shape
+    except ValueError:
+        # Rows of different lengths have no shape; whoever reads them says what is wrong.
+        return
+    for missing, n in zip(("sample", "feature"), shape[:2], strict=False):
+        if n == 0:
+            raise InputError(
+                f"{argument}: has 0 {missing}(s) (shape={shape}) while a minimum of 1 is required."
+            )
 
 
 def to_numbers(

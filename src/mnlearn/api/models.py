@@ -21,7 +21,8 @@ from mnlearn.models import (
     junction_tree,
 )
 from mnlearn.models import markov_network as markov
-from mnlearn.models.io.formats import save_model
+from mnlearn.models.edges import Graph, edges_of
+from mnlearn.models.io.formats import export_model
 from mnlearn.models.tree_models import TreeModel, circuit_of, network_of
 from mnlearn.runtime.errors import InputError
 
@@ -78,7 +79,8 @@ class Model:
         -------
         pandas.Series, pandas.DataFrame or ndarray
             A Series by variable for a mapping. For rows a matrix of the same kind, with
-            probabilities in the place of NaN.
+            probabilities in the place of NaN. `attrs["inference"]` of a Series or a DataFrame is
+            the method that was used.
 
         Raises
         ------
@@ -99,8 +101,7 @@ class Model:
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable values of all other variables given those of some.
 
-        Networks are compiled into a circuit first. The answer is exact, but for models with
-        hidden variables (`LTM`, `HCLT`): their values are maximised too.
+        Networks are compiled into a circuit first.
 
         Parameters
         ----------
@@ -110,13 +111,21 @@ class Model:
         Returns
         -------
         pandas.Series, pandas.DataFrame or ndarray of int
-            As for `query`, with values in the place of probabilities.
+            As for `query`, with values in the place of probabilities. `attrs["inference"]` of
+            a Series or a DataFrame says how they were found: "exact" or "max-product".
 
         Raises
         ------
         InputError
             The model is a dependency network, which has no joint distribution, or its circuit
             would be too large; or a variable or a value of the evidence does not exist.
+
+        Notes
+        -----
+        In models with hidden variables (`HCLT`, `Mixture`, `TreeBag`, most of `LTM`) the values
+        of the hidden variables are maximised too, not summed out ("max-product"). The observed
+        values of the best such state may have a lower probability than others. The answer is
+        exact if the terms of each sum of the circuit exclude each other by observed values.
         """
         return queries.most_probable(self, evidence)
 
@@ -163,13 +172,14 @@ class Model:
     def score(self, X: Any, metric: str | None = None, **settings: Any) -> float:
         """Return the mean score of examples in nats; see `mnlearn.score` for the arguments.
 
-        The default metric is the log-likelihood ("ll") where it is exact and cheap, and else the
-        log-pseudo-likelihood ("pll").
+        The default metric is the log-likelihood ("ll") for circuits, Bayesian networks, feature
+        trees, junction trees and hidden trees. It is the log-pseudo-likelihood ("pll") for Markov
+        networks and dependency networks.
         """
         return score(self, X, metric, **settings).mean
 
     def score_samples(self, X: Any, metric: str | None = None, **settings: Any) -> NDArray[Any]:
-        """Return the score of each example in nats; see `score`."""
+        """Return the score of each example in nats; the default metric is that of `score`."""
         return score(self, X, metric, **settings).per_example
 
     def to_networkx(self) -> "nx.Graph | nx.DiGraph":
@@ -193,9 +203,9 @@ class Model:
         pandas.DataFrame
             Columns `source`, `target` and `weight`. For a Markov network `weight` is the log odds
             ratio of the two variables while all others are 0, in nats, and `n_features` counts
-            the features that join them. For a dependency network
-            or a Bayesian network an edge leads from the parent to the child, and `weight` counts
-            how often the child's distribution uses the parent.
+            the features that join them. For a dependency network or a Bayesian network an edge
+            leads from the parent to the child, and `weight` counts how often the child's
+            distribution uses the parent. A feature of weight 0 makes no edge and is not counted.
         """
         return graphs.edges_frame(_graph_of(self))
 
@@ -221,7 +231,7 @@ class Model:
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""
-        save_model(core(self), path)
+        export_model(core(self), path)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -248,6 +258,10 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
     `mnlearn.models.markov_network.MarkovNetwork`.
     """
 
+    def edges(self) -> dict[tuple[int, int], float]:
+        """Return the pairs of variables that a feature joins; see `edges_frame`."""
+        return edges_of(core(self))
+
     def compile(self, max_edges: int = 5_000_000) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution, which answers every query exactly.
 
@@ -265,6 +279,10 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
 
 class DependencyNetwork(Model, dependency_network.DependencyNetwork):
     """One conditional distribution for each variable; there is no joint distribution."""
+
+    def edges(self) -> dict[tuple[int, int], int]:
+        """Return how often each child's distribution uses a parent; see `edges_frame`."""
+        return {pair: int(count) for pair, count in edges_of(core(self)).items()}
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_edges": len(self.edges())}
@@ -354,13 +372,13 @@ def public(model: Any) -> Model:
     return model if isinstance(model, Model) else shared(model, _PUBLIC[type(core(model))])
 
 
-def _graph_of(model: Model) -> graphs.Graph:
+def _graph_of(model: Model) -> Graph:
     """Return the network whose edges and features a model has."""
     own = core(model)
     if isinstance(own, TreeModel):
         return network_of(own)
     if not isinstance(own, circuit.ArithmeticCircuit):
-        network: graphs.Graph = own
+        network: Graph = own
         return network
     if own.features is None:
         raise InputError(

@@ -37,6 +37,8 @@ _LITERALS = 50_000
 _EDGES = 200_000
 # The circuits of networks that were asked before; None if one would be too large.
 _COMPILED: "WeakKeyDictionary[Any, ArithmeticCircuit | None]" = WeakKeyDictionary()
+# How the most probable states of models that were asked before are found.
+_MAXIMISED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -61,21 +63,25 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
         return _series(model, found[0], wanted, "probability", method)
     if variables is not None:
         raise InputError("variables: expected none with rows of evidence, whose NaN are asked for.")
-    return _like(model, evidence, _probabilities(model, values, how)[0])
+    return _like(model, evidence, *_probabilities(model, values, how))
 
 
 def most_probable(model: Any, evidence: Any) -> Any:
     """Return the most probable values; see `mnlearn.api.models.Model.most_probable`."""
     values = _values_of(model, evidence)
     circuit = _exact_circuit(model)
+    if model not in _MAXIMISED:
+        # Where terms of a sum overlap, the largest term takes the place of their sum.
+        _MAXIMISED[model] = "exact" if circuit.is_deterministic() else "max-product"
+    method = _MAXIMISED[model]
     known = np.where(np.isnan(values), UNKNOWN, values).astype(np.uint8)
     states, log_value = most_probable_states(circuit, known)
     impossible = np.flatnonzero(np.isneginf(log_value))
     if len(impossible):
         raise InputError(f"evidence, row {impossible[0]}: has probability 0.")
     if _is_mapping(evidence):
-        return _series(model, states[0], _wanted(model, values[0], None), "value", "exact")
-    return _like(model, evidence, states)
+        return _series(model, states[0], _wanted(model, values[0], None), "value", method)
+    return _like(model, evidence, states, method)
 
 
 def _is_mapping(evidence: Any) -> bool:
@@ -138,13 +144,15 @@ def _series(
     return series
 
 
-def _like(model: Any, evidence: Any, values: NDArray[Any]) -> Any:
-    """Return answers to rows of evidence as a table if the evidence is one."""
+def _like(model: Any, evidence: Any, values: NDArray[Any], method: str) -> Any:
+    """Return answers to rows of evidence as a table, with how they were computed, if it is one."""
     if not is_frame(evidence):
         return values
     import pandas as pd
 
-    return pd.DataFrame(values, evidence.index, list(labels_of(model.names, model.n_vars)))
+    table = pd.DataFrame(values, evidence.index, list(labels_of(model.names, model.n_vars)))
+    table.attrs["inference"] = method
+    return table
 
 
 def _value_of(value: Any, where: str) -> float:

@@ -22,7 +22,7 @@ from mnlearn.api.settings import ANNEALED, SETTINGS, checked, settings_of
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.query_groups import random_partition
-from mnlearn.inference.score import Groups, Score
+from mnlearn.inference.score import Groups, Score, with_impossible_rows
 from mnlearn.inference.settings import ITERATIVE, METHODS
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -45,9 +45,9 @@ class ScoreResult:
     metric : {"pll", "cmll", "cll", "ll"}
         What is scored.
     mean : float
-        Mean over examples.
+        Mean over examples; minus infinity if an example has probability 0.
     stderr : float
-        Standard error of the mean, over the draw of examples.
+        Standard error of the mean, over the draw of examples; NaN if the mean is minus infinity.
     per_example : ndarray of float64, shape (n_samples,)
         Score of each example.
     monte_carlo_error : float
@@ -93,7 +93,7 @@ def score(
     X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
         The examples. With "ll", missing cells (NaN) are summed out.
     metric : {"pll", "cmll", "cll", "ll"}, optional
-        See Notes. Default: "ll" where it is exact and cheap, "pll" for other networks.
+        See Notes. Default: "pll" for Markov and dependency networks, "ll" for all other models.
     folds : int, optional
         Number of query groups, drawn at random, of "cmll" and "cll"; default: 4.
     groups : sequence of sequence of str or int, optional
@@ -261,6 +261,7 @@ def _measure(
             f"X, row {row}, column {label!r}: is missing (NaN); only the metric ll, without "
             "inference=, sums missing cells out."
         )
+    found = with_impossible_rows(found)
     return ScoreResult(
         metric,
         found.mean,

@@ -67,7 +67,7 @@ def convert(
     """
     from mnlearn.inference.circuits.compilation import compile_network
     from mnlearn.models.bayesian_network import BayesianNetwork
-    from mnlearn.models.io.formats import FORMS, convert_tables, load_model, save_model
+    from mnlearn.models.io.formats import FORMS, convert_tables, export_model, load_model
     from mnlearn.models.markov_network import MarkovNetwork
 
     if groups is not None and target.suffix != ".npz":
@@ -85,7 +85,7 @@ def convert(
             model = compile_network(model)
         if given is not None:
             model = _given(model, given)
-        save_model(model, target)
+        export_model(model, target)
         return
     from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import declare_groups

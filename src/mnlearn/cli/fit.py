@@ -110,7 +110,7 @@ def fit(
 
 def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None:
     """Write a model, and the trace of the search if there is a file for it."""
-    from mnlearn.models.io.formats import save_model
+    from mnlearn.models.io.formats import export_model
     from mnlearn.runtime.atomic import atomic_path
     from mnlearn.runtime.files import compress_for, to_csv
 
@@ -119,7 +119,7 @@ def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None
         if trace is not None:
             content = compress_for(trace, to_csv(tuned.trace).encode())
             stack.enter_context(atomic_path(trace)).write_bytes(content)
-        save_model(model, out)
+        export_model(model, out)
 
 
 def _with_em(model: "Model", found: "Examples", path: Path, threads: int) -> "Model":

@@ -87,6 +87,7 @@ def score(
     """
     from mnlearn.data.examples import load_examples
     from mnlearn.inference.annealing import Annealing
+    from mnlearn.inference.score import with_impossible_rows
     from mnlearn.inference.settings import ITERATIVE
     from mnlearn.models.io.formats import load_model
 
@@ -101,7 +102,7 @@ def score(
     query = _query_groups(groups, model.n_vars, folds, seed)
     annealing = None if chains is None else Annealing(chains, inference.samples)
     how = _How(inference, annealing, query, threads, seed)
-    result = _measure(metric, model, data, how)
+    result = with_impossible_rows(_measure(metric, model, data, how))
     if per_example is not None:
         _write_scores(per_example, metric, result.per_row[data.row_of])
     print_record(_record_of(metric, result, data), as_json)

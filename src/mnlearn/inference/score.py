@@ -1,7 +1,7 @@
 """What a score is, and the functions that score models of one kind."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -89,6 +89,24 @@ def score_of(per_row: NDArray[np.float64], data: Dataset, monte_carlo_error: flo
         return Score(per_row, mean, 0.0, monte_carlo_error)
     variance = float(data.weight @ (per_row - mean) ** 2 / (data.n_examples - 1))
     return Score(per_row, mean, float(np.sqrt(variance / data.n_examples)), monte_carlo_error)
+
+
+def with_impossible_rows(score: Score) -> Score:
+    """Return a score as people see it where a model gives rows probability 0.
+
+    The score of such a row is minus infinity, also where its evidence has probability 0, so that
+    its conditional probabilities are not defined. A mean of minus infinity has no standard error:
+    the error is NaN, where `score_of` has 0.
+
+    Parameters
+    ----------
+    score : Score
+        Of any metric and any kind of model.
+    """
+    if np.isfinite(score.mean):
+        return score
+    per_row = np.where(np.isnan(score.per_row), -np.inf, score.per_row)
+    return replace(score, per_row=per_row, mean=-np.inf, standard_error=np.nan)
 
 
 def check_variables(model: Model, data: Dataset) -> None:
