@@ -129,7 +129,7 @@ def test_searches_of_another_context_do_not_meet(tmp_path):
 
 def test_the_seconds_of_a_step_are_kept(tmp_path, monkeypatch):
     clock = iter([100.0, 103.0])
-    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(time, "process_time", lambda: next(clock))
     kept = Checkpoints(tmp_path, code="c")
     for _ in range(2):
         _, spent = kept.fit(KEY, lambda: Fitted(random_network(0), {"weights": 2.0}, {"n": 3}))

@@ -75,7 +75,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     feature_names_in_ : ndarray of str
         Names of the variables, if the data had names.
     details_, seconds_ : dict
-        Counts and diagnostics of learning, and its wall-clock seconds by part.
+        Counts and diagnostics of learning, and its processor seconds by part.
     """
 
     criterion: ClassVar[str] = "pll"

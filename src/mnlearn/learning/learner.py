@@ -25,7 +25,7 @@ class Fitted:
     model : Model
         The model.
     seconds : dict
-        Wall-clock seconds of each part of the learning, such as "structure".
+        Processor seconds of each part of the learning, such as "structure".
     details : dict
         Counts and diagnostics, such as the stopping rule that applied.
     """

@@ -293,9 +293,9 @@ class _StageSearch:
         measure = self.measure
 
         def work() -> list[float | str]:
-            began = time.perf_counter()
+            began = time.process_time()
             # As text, because JSON has no infinities.
-            return [repr(float(measure(model))), time.perf_counter() - began]
+            return [repr(float(measure(model))), time.process_time() - began]
 
         score, seconds = self.checkpoints.record(
             {"score of stage": self.number, **parameters}, work

@@ -34,9 +34,9 @@ class Workspace:
         """Return the outcome of a search, and its seconds."""
         key = learner.values_but("sd", "l1")
         if key not in self._searches:
-            began = time.perf_counter()
+            began = time.process_time()
             found = learner.search(self.task)
-            self._searches[key] = found, time.perf_counter() - began
+            self._searches[key] = found, time.process_time() - began
         return self._searches[key]
 
     def arranged(self, learner: "BLM") -> ArrangedFeatures:
@@ -45,7 +45,7 @@ class Workspace:
         if self._arranged is None or self._key != key:
             self._arranged = None  # Two arrangements could be more than memory holds.
             features = self.search(learner)[0].features
-            began = time.perf_counter()
+            began = time.process_time()
             self._key, self._arranged = key, arrange_features(self.task, features, began)
         return self._arranged
 

@@ -58,7 +58,7 @@ class Workspace:
         if self._arranged is None or self._key != key:
             self._arranged = None  # Two arrangements could be more than memory holds.
             features = self.search(learner).features
-            began = time.perf_counter()
+            began = time.process_time()
             self._key, self._arranged = key, arrange_features(self.task, features, began)
         return self._arranged
 

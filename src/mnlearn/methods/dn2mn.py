@@ -54,13 +54,13 @@ class DN2MN(TreeLearner):
         source = self._source(workspace)
         assert isinstance(source.model, DependencyNetwork)
         train = workspace.trees.train
-        began = time.perf_counter()
+        began = time.process_time()
         network = to_markov_network(
             source.model,
             choose_base(self.base, train),
             choose_orders(self.orders, train.n_vars, self.max_length),
         )
-        seconds = {**source.seconds, "weights": time.perf_counter() - began}
+        seconds = {**source.seconds, "weights": time.process_time() - began}
         threads = workspace.trees.threads
         details = {
             **source.details,

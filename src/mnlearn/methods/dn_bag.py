@@ -27,7 +27,7 @@ class Workspace:
         least, added = learner.min_leaf_examples, learner.pseudocount
         key = (least, added, learner.n_bags, learner.bag_seed)
         if key not in self.kept:
-            began = time.perf_counter()
+            began = time.process_time()
             kappa, threads = max(self.task.grid["kappa"]), self.task.threads
             rng = stream(learner.bag_seed, "bagging")
             samples = [self.task.train.resample(rng) for _ in range(learner.n_bags)]
@@ -43,7 +43,7 @@ class Workspace:
                 )
                 for number, sample in enumerate(samples)
             ]
-            seconds = sum(path.seconds_shared for path in found) + time.perf_counter() - began
+            seconds = sum(path.seconds_shared for path in found) + time.process_time() - began
             self.kept[key] = found, seconds
         return self.kept[key]
 

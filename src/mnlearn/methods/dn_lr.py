@@ -44,7 +44,7 @@ class PenaltyPaths:
     def path(self, intercept: str, gap: float, penalty: float) -> tuple[LogisticPath, float]:
         """Return the path down to a penalty or further, and the seconds down to it."""
         key = (intercept, gap)
-        began = time.perf_counter()
+        began = time.process_time()
         if key not in self.grown:
             self.grown[key] = GrownPath(prepare_regressions(self.train, intercept == "free"))
         own = self.grown[key]
@@ -55,9 +55,9 @@ class PenaltyPaths:
             own.path = own.regressions.all_paths(
                 following, gap, after=own.path, threads=self.threads, shares=self.shares
             )
-            spent = own.path.seconds_shared - shared + time.perf_counter() - began
+            spent = own.path.seconds_shared - shared + time.process_time() - began
             own.seconds[max(rest)] = max(own.seconds.values(), default=0.0) + spent
-            began = time.perf_counter()
+            began = time.process_time()
         assert own.path is not None
         return own.path, own.seconds[penalty]
 

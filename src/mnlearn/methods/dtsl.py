@@ -31,7 +31,7 @@ class Workspace:
         if self._arranged is None or self._key != key:
             self._arranged = None  # Two arrangements could be more than memory holds.
             trees, _ = self.trees.trees(learner)
-            began = time.perf_counter()
+            began = time.process_time()
             features = find_tree_features(trees, learner.feature_mode)
             self._key, self._arranged = key, arrange_features(self.task, features, began)
         return self._arranged

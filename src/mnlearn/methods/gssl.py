@@ -60,7 +60,7 @@ class Workspace:
         return self._generated[1]
 
     def _generate(self, initial: str, seed: int) -> Generated:
-        began = time.perf_counter()
+        began = time.process_time()
         grid, train = self.task.grid, self.task.train
         n_generated = max(grid["n_generated"])
         if can_generate(train, initial):
@@ -68,7 +68,7 @@ class Workspace:
         else:
             LOGGER.warning("GSSL: no example has three literals, so no feature is generated.")
             run = no_features(train.n_vars)
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         nested = run.nested(n_generated, min(grid["threshold"]))
         likelihood = arrange(nested.features, train, self.task.threads)
         n_unique = {n: len(run.distinct(n)[0]) for n in grid["n_generated"]}
@@ -79,11 +79,11 @@ class Workspace:
         generated = self.generated(learner)
         key = (learner.initial, learner.generation_seed, learner.n_generated, learner.threshold)
         if self._selected is None or self._selected[0] != key:
-            began = time.perf_counter()
+            began = time.process_time()
             member = generated.nested.members(learner.n_generated, learner.threshold)
             features = generated.nested.features.select(member)
             likelihood = generated.likelihood.restrict(member)
-            seconds = time.perf_counter() - began
+            seconds = time.process_time() - began
             self._selected = key, ArrangedFeatures(self.task, features, likelihood, seconds)
         return self._selected[1]
 

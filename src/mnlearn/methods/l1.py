@@ -33,7 +33,7 @@ class Workspace:
         key = learner.values_but("sd", "l1")
         if self._arranged is None or self._key != key:
             self._arranged = None  # Two arrangements could be more than memory holds.
-            began = time.perf_counter()
+            began = time.process_time()
             path, _ = self.paths.path(learner.intercept, learner.gap, learner.lambda_)
             pairs = merge_pairs(path.coefficient[path.place(learner.lambda_)], learner.merge)
             features = build_pair_features(self.task.train.n_vars, pairs)

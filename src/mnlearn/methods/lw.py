@@ -54,7 +54,7 @@ class Workspace:
 def _arrange(task: Task, kind: str, start: str) -> Arranged:
     assert task.network is not None
     train = task.train
-    began = time.perf_counter()
+    began = time.process_time()
     converted = None
     wanted = cpd_features(task.network)[0]
     if kind == "converted" or start == "conversion":
@@ -70,7 +70,7 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
         weight[place[len(features) :]] = converted.weight
         initial = weight[place[: len(features)]]
     likelihood = arrange_stored(features, train, task.threads)
-    return Arranged(features, likelihood, initial, time.perf_counter() - began)
+    return Arranged(features, likelihood, initial, time.process_time() - began)
 
 
 @dataclass(eq=False, kw_only=True)

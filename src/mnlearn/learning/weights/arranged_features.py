@@ -93,7 +93,7 @@ def arrange_features(
 ) -> ArrangedFeatures:
     """Arrange features for weight learning.
 
-    began : when the conversion to these features began, as from `time.perf_counter`.
+    began : when the conversion to these features began, as from `time.process_time`.
     """
     likelihood: Restrictable
     if isinstance(features, TreeFeatures):
@@ -101,4 +101,4 @@ def arrange_features(
         features = features.features
     else:
         likelihood = arrange(features, task.train, task.threads)
-    return ArrangedFeatures(task, features, likelihood, time.perf_counter() - began)
+    return ArrangedFeatures(task, features, likelihood, time.process_time() - began)

@@ -40,7 +40,7 @@ class WeightFit:
     n_iterations, n_evaluations : int
         Iterations, and evaluations of the likelihood, of all searches.
     seconds : float
-        Wall-clock seconds of learning.
+        Processor seconds of learning.
     n_searches : int, optional
         Searches among a part of the features; None without screening.
     n_searched : int, optional
@@ -106,7 +106,7 @@ def fit_weights(
         `preconditioner` by default; and the pairs of differences from which the curvature is
         estimated.
     """
-    began = time.perf_counter()
+    began = time.process_time()
     w = np.zeros(likelihood.n_features) if start is None else start
     if screen:
         part = cast(Restrictable, likelihood)
@@ -114,7 +114,7 @@ def fit_weights(
             found = descend_screened(
                 part, penalty, w, max_iterations, stopping=stopping, judge=judge
             )
-        return WeightFit(**vars(found), seconds=time.perf_counter() - began)
+        return WeightFit(**vars(found), seconds=time.process_time() - began)
     scale = preconditioner(likelihood, penalty) if scale is None else scale
     descent = Descent(likelihood, penalty, stopping, scale)
     with single_threaded() if len(w) >= _LONG else nullcontext():
@@ -126,5 +126,5 @@ def fit_weights(
         stopped_by=descent.stopped_by or "iterations",
         n_iterations=state.iteration,
         n_evaluations=state.n_evaluations,
-        seconds=time.perf_counter() - began,
+        seconds=time.process_time() - began,
     )

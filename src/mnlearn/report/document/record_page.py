@@ -48,7 +48,7 @@ def build_record(studies: Sequence[StudyRecords], commit: str) -> Document:
         name: Text = (Span(study.name, "code", f"{study.name}/README.md"),)
         rows.append((name, *_numbers(counts)))
     rows.append((plain("all"), *_numbers(total)))
-    header = ("study", "records", "planned", "hours of the search", "hours of scoring")
+    header = ("study", "records", "planned", "processor hours of the search", "of scoring")
     blocks: list[Block] = [
         Heading(1, "The record"),
         Paragraph(_commit(commit)),
@@ -78,7 +78,7 @@ def _commit(commit: str) -> Text:
 
 
 def _hours(loaded: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[float, float]:
-    """Return the hours of the search and of scoring that cells say they took."""
+    """Return the processor hours of the search and of scoring that cells say they took."""
     cells = loaded.get("cells", ())
     search = sum(float(cell.get("seconds_tuning", 0.0)) for cell in cells)
     scoring = sum(

@@ -127,12 +127,12 @@ def read_inputs(
     train_path: Path, network_path: Path | None
 ) -> tuple[Dataset, DependencyNetwork | None, float]:
     """Read training data and the network that a method builds on, with the seconds it takes."""
-    began = time.perf_counter()
+    began = time.process_time()
     train = load_npz(train_path)
     network = None
     if network_path is not None:
         network = as_dependency_network(read_npz(network_path), network_path)
-    return train, network, time.perf_counter() - began
+    return train, network, time.process_time() - began
 
 
 def _cmll_criterion(learner: type[Learner], valid: Dataset, inputs: CellInputs) -> Criterion | None:
@@ -168,9 +168,9 @@ def write_tuned(tuned: Tuned, folder: Path, context: Mapping[str, Any]) -> None:
     candidates = {CHOSEN: tuned.best, **tuned.variants}
     seconds = []
     for variant, candidate in candidates.items():
-        began = time.perf_counter()
+        began = time.process_time()
         write_npz(candidate.fitted.model, model_path(folder, variant))
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.process_time() - began)
     write_csv(folder / TRACE, tuned.trace)
     record = {
         **context,

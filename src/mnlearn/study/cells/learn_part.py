@@ -40,14 +40,14 @@ def learn_part(inputs: CellInputs, round_name: str, part: Part, out: Path) -> No
     rounds = list_rounds(learner, learner.grid(inputs.values), with_network=with_network)
     round_ = _find_round(rounds, round_name, part)
     opened = open_search(inputs, part.of if round_.stage is None else n_shares(done))
-    began = time.perf_counter()
+    began = time.process_time()
     opened.search.run_part(round_, part)
     record = {
         **inputs.identity,
         **opened.context,
         "round": round_name,
         "part": str(part),
-        "seconds": round(time.perf_counter() - began, 4),
+        "seconds": round(time.process_time() - began, 4),
         "peak_memory_mib_learn": peak_memory_mib(),
     }
     write_json(out, record)

@@ -44,7 +44,7 @@ def time_cell(
     recipe : Mapping
         What the record depends on, see `study.recipes`.
     out : Path
-        The record to write. Its `seconds` are wall-clock seconds by part: "structure" (features
+        The record to write. Its `seconds` are processor seconds by part: "structure" (features
         generated, trees or regressions), "features" (their conversion and preparation), "weights".
         `seconds_read` is of the training data and the network, `seconds_write` of the model.
     threads : int
@@ -78,9 +78,9 @@ def time_cell(
 def _seconds_write(fitted: Fitted) -> float:
     """Return the seconds of writing a model to a file."""
     with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
+        began = time.process_time()
         write_npz(fitted.model, Path(folder) / "model.npz")
-        return time.perf_counter() - began
+        return time.process_time() - began
 
 
 def _total(fitted: Fitted) -> float:
