@@ -22,6 +22,7 @@ from mnlearn.runtime.errors import InputError
 if TYPE_CHECKING:
     from mnlearn.data.examples import Examples
     from mnlearn.data.reading import Reading
+    from mnlearn.learning.learner import Learner
     from mnlearn.learning.tuning import Tuned
     from mnlearn.models.io.native import Model
 
@@ -79,7 +80,8 @@ def fit(
     from mnlearn.models.io.formats import check_writable, load_network
 
     learner = load_learner(method)
-    grid = learner.grid({**read_grid(grid_path), **parse_settings(settings)})
+    chosen = {**read_grid(grid_path), **parse_settings(settings)}
+    grid = learner.grid({**_seeds(learner, seed), **chosen})
     check_writable(out)
     searched = any(len(values) > 1 for values in grid.values())
     if searched and valid is None:
@@ -104,8 +106,22 @@ def fit(
     if missing == "em":
         model = _with_em(model, found, train, threads)
     _save(model, out, tuned, trace)
-    chosen = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
-    click.echo(f"{out}: {method} with {chosen}", err=True)
+    learned = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
+    click.echo(f"{out}: {method} with {learned}", err=True)
+
+
+def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
+    """Return --seed as the value of every parameter of the learner that is a seed."""
+    from mnlearn.learning.parameters import check_value
+
+    fields = {name: field for name, field in learner.fields().items() if name.endswith("_seed")}
+    for name, field in fields.items():
+        try:
+            check_value(field, seed)
+        except InputError as error:
+            fault = str(error).removeprefix(f"parameter {name}: ")
+            raise InputError(f"--seed: {fault}") from error
+    return dict.fromkeys(fields, seed)
 
 
 def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None:
