@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mnlearn.cli.files import check_data, name_file, read_grid, treat_missing
+from mnlearn.cli.model_formats import check_format
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -77,12 +78,12 @@ def fit(
     from mnlearn.data.own_files import read_grouped
     from mnlearn.learning.tuning import tune, validation_score
     from mnlearn.methods import load_learner
-    from mnlearn.models.io.formats import check_writable, load_network
+    from mnlearn.models.io.formats import load_network
 
     learner = load_learner(method)
     chosen = {**read_grid(grid_path), **parse_settings(settings)}
     grid = learner.grid({**_seeds(learner, seed), **chosen})
-    check_writable(out)
+    check_format(method, out)
     searched = any(len(values) > 1 for values in grid.values())
     if searched and valid is None:
         raise InputError("--grid: expected --valid, the data to choose values on.")
