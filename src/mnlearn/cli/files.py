@@ -1,8 +1,9 @@
 """Files that commands read or refuse before any work begins: groups, grids, data."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,27 @@ def name_file(path: Path) -> Iterator[None]:
         if fault == str(error):
             raise
         raise InputError(f"{path}: {fault}") from error
+
+
+def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
+    """Refuse to write to a file that the same command reads, under this or another name.
+
+    Raises
+    ------
+    InputError
+        Names the file.
+    """
+    written = [out for out in outputs if out is not None]
+    # The weights of a d-DNNF are in a second file.
+    written += [Path(f"{out}.csv") for out in written if out.suffix.lower() == ".nnf"]
+    read = [source for source in inputs if source is not None]
+    for out, source in product(written, read):
+        # Devices such as a terminal may be both.
+        if out.is_file() and source.is_file() and out.samefile(source):
+            name = "" if str(out) == str(source) else f" as {source}"
+            raise InputError(
+                f"{out}: is read by this command{name}; expected another file to write."
+            )
 
 
 def treat_missing(

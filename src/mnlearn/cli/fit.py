@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_data, name_file, read_grid, treat_missing
+from mnlearn.cli.files import check_data, check_outputs, name_file, read_grid, treat_missing
 from mnlearn.cli.model_formats import check_format
 from mnlearn.cli.options import (
     FILE,
@@ -84,6 +84,7 @@ def fit(
     chosen = {**read_grid(grid_path), **parse_settings(settings)}
     grid = learner.grid({**_seeds(learner, seed), **chosen})
     check_format(method, out)
+    check_outputs((out, trace), train, valid, grid_path, network)
     searched = any(len(values) > 1 for values in grid.values())
     if searched and valid is None:
         raise InputError("--grid: expected --valid, the data to choose values on.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_text_form, name_file
+from mnlearn.cli.files import check_outputs, check_text_form, name_file
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -64,6 +64,7 @@ def impute(
 
     if out.suffix != ".npz":
         check_text_form(out)
+    check_outputs([out], data_path)
     data = load_examples(data_path, limit, reading).data
     if isinstance(data, IncompleteData):
         with name_file(data_path):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_text_form
+from mnlearn.cli.files import check_outputs, check_text_form
 from mnlearn.cli.options import FILE, inference_options, seed_option, threads_option
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def query(
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream_seed
 
+    check_outputs([out], model_path, Path(evidence))
     model = load_model(model_path)
     is_text = "=" in evidence and not Path(evidence).exists()
     if is_text:
@@ -89,6 +90,7 @@ def sample(
     from mnlearn.runtime.random_streams import stream_seed
 
     check_text_form(out)
+    check_outputs([out], model_path)
     model = load_model(model_path)
     rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
     save_text(Dataset.from_arrays(rows, names=model.names), out)

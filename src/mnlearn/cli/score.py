@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mnlearn.cli.files import check_data
+from mnlearn.cli.files import check_data, check_outputs
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -92,6 +92,7 @@ def score(
 
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
+    check_outputs([per_example], model_path, data_path, groups)
     model = load_model(model_path)
     found = load_examples(data_path, limit, replace(reading, names=model.names))
     is_exact = metric == "ll" and chains is None and inference.method not in ITERATIVE
