@@ -124,7 +124,7 @@ def _given(model: "Model", path: Path) -> "Model":
 
     if not isinstance(model, ArithmeticCircuit):
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    rows, asked = read_evidence(path, model.n_vars, model.names, model.states)
+    rows, asked, _ = read_evidence(path, model.n_vars, model.names, model.states)
     if len(rows) > 1:
         raise InputError(f"{path}: expected one row of evidence, got {len(rows)}.")
     return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))
