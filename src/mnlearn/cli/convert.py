@@ -1,5 +1,6 @@
 """The commands on files of models and data: `convert` and `info`."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,13 +83,15 @@ def convert(
 
     if target.suffix != ".npz":
         check_text_form(target)
-    data = (
-        treat_missing(load_examples(source, limit, reading), missing, source, seed=seed)
-        if categories is None
-        else _encoded(source, categories, limit)
-    )
+    name_row = None
+    if categories is None:
+        found = load_examples(source, limit, reading)
+        data = treat_missing(found, missing, source, seed=seed)
+        name_row = partial(found.name_row, source, complete=missing == "drop")
+    else:
+        data = _encoded(source, categories, limit)
     if groups is not None:
-        data = declare_groups(data, groups, str(source))
+        data = declare_groups(data, groups, str(source), name_row)
     if target.suffix == ".npz":
         data.save(target)
     else:

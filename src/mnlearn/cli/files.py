@@ -12,6 +12,7 @@ from mnlearn.runtime.errors import InputError
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.examples import Examples
+    from mnlearn.data.incomplete import IncompleteData
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:
@@ -112,10 +113,14 @@ def treat_missing(
 
     with name_file(path):
         data = complete(found.data, missing, seed=seed, threads=threads)
-    n_rows, n_left = len(found.data.row_of), len(data.row_of)
-    what = f"dropped {n_rows - n_left} of" if missing == "drop" else "filled in missing cells of"
-    say(f"{path}: {what} {n_rows} examples.")
+    what = "dropped" if missing == "drop" else "filled in missing cells of"
+    say(f"{path}: {what} {count_missing(found.data)}.")
     return data
+
+
+def count_missing(data: "IncompleteData") -> str:
+    """Return how many examples have missing cells, for a sentence."""
+    return f"{data.n_with_missing} of {len(data.row_of)} examples"
 
 
 def check_text_form(path: Path) -> None:

@@ -97,7 +97,7 @@ def score(
     found = load_examples(data_path, limit, replace(reading, names=model.names))
     is_exact = metric == "ll" and chains is None and inference.method not in ITERATIVE
     # Exact likelihoods sum missing cells out.
-    data: Any = found.data if is_exact else found.complete(data_path)
+    data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
     query = _query_groups(groups, model.n_vars, folds, seed)
     annealing = None if chains is None else Annealing(chains, inference.samples)
@@ -106,6 +106,17 @@ def score(
     if per_example is not None:
         _write_scores(per_example, metric, result.per_row[data.row_of])
     print_record(_record_of(metric, result, data), as_json)
+
+
+def _advice(model: "Model", metric: str) -> str:
+    """Return what can be done about missing cells in data to score."""
+    from mnlearn.models.dependency_network import DependencyNetwork
+
+    advice = "fill them in with mnlearn impute"
+    if isinstance(model, DependencyNetwork):
+        return advice
+    exact = "--metric ll" if metric != "ll" else "--metric ll without --ais and --inference"
+    return f"{advice}, or use {exact}, which sums them out"
 
 
 class _How(NamedTuple):
