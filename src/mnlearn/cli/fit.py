@@ -72,7 +72,9 @@ def fit(
     """Learn a model with METHOD: see `mnlearn methods`.
 
     Without --grid the given or default parameters are used. With --grid and --valid the values
-    that score the best log-pseudo-likelihood on the validation data are chosen.
+    that score best on the validation data are chosen. The score is the exact log-likelihood for
+    acbn, acmn, chow_liu, hclt, junction_tree, lem, ltm, mixture and tree_bag, and the
+    log-pseudo-likelihood for all other methods.
     lem takes a group of columns as one variable; other methods see binary columns.
     """
     from mnlearn.data.own_files import read_grouped

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
 @click.argument("data_path", metavar="DATA", type=FILE)
-@click.option("--metric", type=click.Choice(METRICS), default="pll")
+@click.option("--metric", type=click.Choice(METRICS), default="pll", show_default=True)
 @inference_options
 @click.option(
     "--ais",
@@ -52,7 +52,11 @@ if TYPE_CHECKING:
     help="Query groups of cmll and cll.",
 )
 @click.option("--groups", type=FILE, help="JSON file of query groups, lists of variables.")
-@click.option("--per-example", type=FILE, help="Write the score of every example to this CSV.")
+@click.option(
+    "--per-example",
+    type=FILE,
+    help="Write the score of every example to this CSV, in the order of DATA.",
+)
 @reading_options
 @expansion_option
 @threads_option
