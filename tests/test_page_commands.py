@@ -43,6 +43,9 @@ def folder(tmp_path_factory):
     rows[:, 1] = rows[:, 0] ^ (rng.random(120) < 0.2)
     for name in ("mine", "test", "valid", "items"):
         np.savetxt(folder / f"{name}.csv", rows, "%d", ",")
+    for name in ("people", "others"):
+        people = [f"{'female' if sex else 'male'},{a}\n" for sex, a in rows[:, :2].tolist()]
+        (folder / f"{name}.csv").write_text(f"sex,a\n{''.join(people)}")
     values = rng.integers(0, 4, (120, 2))
     (folder / "table.csv").write_text("a,b\n" + "".join(f"{a},v{b}\n" for a, b in values))
     hot = np.hstack([np.eye(4, dtype=int)[values[:, v]] for v in (0, 1)])

@@ -129,6 +129,7 @@ def test_random_state_is_the_seed_of_learning():
     assert features(random_state=3) == features(generation_seed=3)
     assert features(random_state=3) != features(random_state=4)
     assert features() == features(random_state=20)
+    assert features(random_state=3, generation_seed=4) == features(generation_seed=4)
 
 
 def test_the_representation_shows_what_was_chosen():

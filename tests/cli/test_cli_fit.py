@@ -67,6 +67,38 @@ def test_fit_without_validation_data_shows_no_score():
     assert pd.read_csv("t.csv")["validation"].isna().all()
 
 
+@pytest.mark.parametrize("method", learner_names())
+def test_seed_is_the_seed_of_every_random_part(method):
+    network = ""
+    if load_learner(method).network == "required":
+        network = " --network dn.npz"
+    result = succeed(f"fit {method} --train d.data --seed 3 --out a.npz{network}")
+    seeds = [name for name in load_learner(method).fields() if "seed" in name]
+    for name in seeds:
+        assert f"{name}=3" in result.stderr
+    assert all(load_learner(method).defaults()[name] == 20 for name in seeds)
+
+
+def test_another_seed_is_another_run():
+    def features(more):
+        succeed(f"fit gssl --train d.data --set n_generated=8 --out a.npz {more}")
+        return Path("a.npz").read_bytes()
+
+    assert features("--seed 1") != features("--seed 2")
+    assert features("--seed 20") == features("")
+
+
+def test_a_seed_that_is_set_by_name_wins():
+    Path("seed.yaml").write_text("generation_seed: [5]\n")
+    line = "fit gssl --train d.data --set n_generated=8 --seed 3 --out a.npz"
+    assert "generation_seed=5" in succeed(f"{line} --set generation_seed=5").stderr
+    assert "generation_seed=5" in succeed(f"{line} --grid seed.yaml").stderr
+
+
+def test_a_seed_that_a_method_does_not_take_is_refused():
+    refuse("fit gssl --train d.data --seed -1 --out a.npz", "--seed: expected 0 to")
+
+
 def test_set_overrides_the_grid():
     succeed(
         "fit dtsl --train d.data --valid v.data --grid grid.yaml --set kappa=0.5 "

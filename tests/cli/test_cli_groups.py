@@ -69,7 +69,21 @@ def test_other_learners_see_binary_columns():
 
 
 def test_groups_that_cannot_be_declared():
-    refuse("fit lem --train hot.csv --groups 1-2 --out m.npz", "hot.csv, row ")
+    wrong = "expected exactly one 1 in the columns 1, 2, which are one group, got none."
+    hot = Path("hot.csv").read_text()
+    blue = next(n for n, line in enumerate(hot.splitlines(), start=1) if line.startswith("0,0,1"))
+    refuse("fit lem --train hot.csv --groups 1-2 --out m.npz", f"hot.csv, line {blue}: {wrong}")
+    # Rows that are dropped count as lines.
+    Path("holes.csv").write_text(hot.replace("\n", "\n,0,1,0,0,1,0,1\n", 1))
+    refuse(
+        "convert holes.csv m.npz --groups 1-2 --missing drop",
+        f"holes.csv, line {blue + 1}: {wrong}",
+    )
+    Path("bare.csv").write_text(hot.partition("\n")[2])
+    refuse("convert bare.csv m.npz --groups 1-2", f"bare.csv, line {blue - 1}: {wrong}")
+    # An .npz file has no lines.
+    succeed("convert hot.csv hot.npz")
+    refuse("convert hot.npz m.npz --groups 1-2", f"hot.npz, row {blue - 1}: {wrong}")
     refuse("fit lem --train hot.csv --groups some --out m.npz", "hot.csv, groups: expected `names`")
     refuse("convert hot.csv b.csv --groups names", "b.csv: expected a file that ends in .npz")
     succeed("fit lem --train hot.csv --out plain.npz")

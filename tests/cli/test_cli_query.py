@@ -1,18 +1,24 @@
 """`mnlearn query` and `sample`: what they write, print and refuse."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import mnlearn as mn
 from command import mean, numbers, refuse, succeed
 from command_folder import fill_folder
-from conftest import random_data
+from conftest import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.text import save_text
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.models.features import features_of
+from mnlearn.models.io.formats import save_model
+from mnlearn.models.markov_network import markov_network
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +54,81 @@ def test_query_by_other_methods(method):
         np.testing.assert_allclose(
             np.array(a.split(","), float), np.array(b.split(","), float), atol=0.05
         )
+
+
+def test_query_is_exact_where_that_is_quick():
+    """Few unknown variables are enumerated; a network that is narrow is compiled."""
+    line = "query m.npz --evidence evidence"
+    assert succeed(line).stdout == succeed(f"{line} --inference exact").stdout
+    chain = [(v, 1, v + 1, 1) for v in range(24)]
+    features = features_of([[(u, a), (v, b)] for u, a, v, b in chain])
+    save_model(markov_network(25, features, np.linspace(-1, 1, 24)), "chain.npz")
+    succeed("convert chain.npz chain.ac")
+    result = succeed("query chain.npz --evidence V3=1")
+    assert result.stdout == succeed("query chain.ac --evidence V3=1").stdout
+    assert result.stderr == ""
+    assert mn.load("chain.npz").query({3: 1}).attrs["inference"] == "exact"
+
+
+def test_query_says_that_it_samples():
+    model = random_dependency_network(0, n_vars=14)
+    save_model(model, "wide.npz")
+    line = "query wide.npz --evidence V0=1"
+    result = succeed(f"{line} --samples 500 --seed 3")
+    assert result.stderr.splitlines() == [
+        "wide.npz: an exact answer would take too long, so the probabilities are estimated from "
+        "500 Gibbs samples; --samples takes more, --seed others, and --inference another method."
+    ]
+    gibbs = succeed(f"{line} --samples 500 --seed 3 --inference gibbs")
+    assert (gibbs.stdout, gibbs.stderr) == (result.stdout, "")
+    # 12 unknown variables are enumerated.
+    assert succeed(f"{line},V1=0").stderr == ""
+
+
+NETWORK = """network n { }
+variable x { type discrete [ 2 ] { no, yes }; }
+variable y { type discrete [ 2 ] { no, yes }; }
+probability ( x ) { table 1.0, 0.0; }
+probability ( y | x ) { (no) 0.3, 0.7; (yes) 0.5, 0.5; }
+"""
+
+
+def test_evidence_of_probability_0_is_named_by_its_line():
+    Path("zero.bif").write_text(NETWORK)
+    succeed("convert zero.bif zero.ac")
+    rows = "*,1\nyes,*\n"
+    for text, line in ((rows, 2), (f"x,y\n{rows}", 3)):
+        Path("e.csv").write_text(text)
+        refuse("query zero.ac --evidence e.csv", f"e.csv, line {line}: has probability 0.")
+    refuse("query zero.ac --evidence x=yes", "--evidence: has probability 0.")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "sentence"),
+    [
+        ("''", "--evidence: has no text; expected a file of evidence, or variable=state such as "
+               "a=0."),
+        ("a", "a: no such file; expected a file of evidence, or variable=state such as a=0."),
+        ("a=", "--evidence, variable 'a': expected one of 0, 1, got nothing."),
+        ("=1", "--evidence: expected variable=state, got '=1'."),
+        ("a=1,", "--evidence: expected variable=state, got nothing."),
+        ("a=1,,b=0", "--evidence: expected variable=state, got nothing."),
+        ("a=1,5", "--evidence: expected variable=state, got '5'; an item with a comma in it needs "
+                  "quotes around it."),
+        (f"a={'1' * 3000}", f"expected one of 0, 1, got '{'1' * 3000}'."),
+    ],
+)  # fmt: skip
+def test_evidence_that_is_none(evidence, sentence):
+    succeed("fit atomic --train named.csv --out a.npz")
+    refuse(f"query a.npz --evidence {evidence}", sentence)
+
+
+def test_a_state_with_a_comma_is_quoted():
+    model = random_network(0)
+    states = (("no", "yes, often"), *(("0", "1"),) * 5)
+    save_model(replace(compile_network(model), states=states), "a.npz")
+    found = succeed("""query a.npz --evidence '"V0=yes, often",V1=0'""").stdout
+    assert found == succeed("query a.npz --evidence V0=1,V1=0").stdout
 
 
 def test_query_is_the_ratio_of_likelihoods():

@@ -15,6 +15,7 @@ from command import refuse, run, succeed
 from command_folder import fill_folder
 from mnlearn.cli import main
 from mnlearn.inference.settings import METHODS, SCHEDULES
+from mnlearn.methods import learner_names, load_learner
 from mnlearn.scoring.metrics import METRICS
 
 NAMES = main.list_commands(click.Context(main))
@@ -79,6 +80,20 @@ def test_no_command_is_left_out():
         content = vars(importlib.import_module(module.name)).values()
         defined |= {x.name for x in content if isinstance(x, click.Command) and x is not main}
     assert defined == set(NAMES)
+
+
+def test_help_of_fit_says_which_score_chooses():
+    text = " ".join(succeed("fit --help").stdout.split())
+    methods = [name for name in learner_names() if load_learner(name).criterion == "ll"]
+    listed = f"{', '.join(methods[:-1])} and {methods[-1]}"
+    expected = f"exact log-likelihood for {listed}, and the log-pseudo-likelihood for all other"
+    assert expected in text
+
+
+def test_help_of_score_says_which_metric_is_the_default():
+    assert "--metric [pll|cmll|cll|ll] [default: pll]" in " ".join(
+        succeed("score --help").stdout.split()
+    )
 
 
 def test_help_imports_nothing_that_is_slow():

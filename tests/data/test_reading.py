@@ -193,7 +193,7 @@ def test_forms_of_tables(tmp_path, content, expected, names):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("a,b\n1.0,0\n,\n0,\n", "{}, example 2, column 'a': is missing, and 2 of 3 examples have "
+        ("a,b\n1.0,0\n,\n0,\n", "{}, line 3, column 'a': is missing, and 2 of 3 examples have "
                                 "missing cells; drop them or fill them in, with --missing or "
                                 "mnlearn impute."),
         ("1,0\n0,NA\n", "{}, line 2, column 2: expected 0 or 1, got 'NA'."),
@@ -214,7 +214,7 @@ def test_a_first_line_with_a_number_has_no_names(tmp_path):
 
 def test_a_missing_cell_of_a_column_without_a_name(tmp_path):
     found = read(tmp_path, "1,?\n0,1\n", na=("?",))
-    with pytest.raises(InputError, match=r"^x, example 1, column 2: is missing, and 1 of 2 exam"):
+    with pytest.raises(InputError, match=r"^x, line 1, column 2: is missing, and 1 of 2 exam"):
         found.complete("x")
 
 

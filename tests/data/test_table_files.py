@@ -53,8 +53,8 @@ def test_files_of_other_programs(tmp_path, caplog, content, note):
         ("id,b\nx,1\n", "line 2, column 1: expected 0 or 1, got 'x'"),
         ("a,b\n1,0\n3,1\n", "line 3, column 1: expected 0 or 1, got '3'"),
         ("a,b\nmale,0\nfemale,1\n", "line 2, column 1: expected 0 or 1, got 'male'"),
-        ("a,b\n1.0,0\n,1\n", "example 2, column 'a': is missing, and 1 of 2 examples have"),
-        ("a,b\n1.0,0\n,\n0,\n", "example 2, column 'a': is missing, and 2 of 3 examples have"),
+        ("a,b\n1.0,0\n,1\n", "line 3, column 'a': is missing, and 1 of 2 examples have"),
+        ("a,b\n1.0,0\n,\n0,\n", "line 3, column 'a': is missing, and 2 of 3 examples have"),
         ("id,b\n1,0\n1,1\n7,0\n", "line 4, column 1: expected 0 or 1, got '7'"),
         ("a,b\nyes,0\ntrue,1\n", "line 2, column 1: expected 0 or 1, got 'yes'"),
     ],
@@ -133,3 +133,15 @@ def test_a_column_that_an_option_names_has_to_exist(tmp_path):
         read(tmp_path, "a,b\n1,0\n", keep=("c",))
     with pytest.raises(InputError, match="--ones, column 'a': expected 5 and one other value"):
         read(tmp_path, "a,b\n1,0\n3,1\n", ones=("a=5",))
+    with pytest.raises(InputError, match="--ones: there is no column 'c'; the columns are 'a', 'b"):
+        read(tmp_path, "a,b\n1,0\n0,1\n", ones=("c=1",))
+    header = ",".join(f"v{k}" for k in range(30))
+    with pytest.raises(InputError, match=r"'c'; the columns are 'v0', .*, 'v19', \.\.\.\."):
+        read(tmp_path, f"{header}\n{','.join('01' * 15)}\n", ones=("c=1",))
+
+
+def test_a_value_for_all_columns_may_have_an_equals_sign(tmp_path):
+    found, _ = read(tmp_path, "a,b\nx=1,0\ny=0,1\n", ones=("x=1",))
+    assert examples(found).tolist() == [[1, 0], [0, 1]]
+    found, _ = read(tmp_path, "a=b,c\nx,0\ny,1\n", ones=("a=b=x",))
+    assert examples(found).tolist() == [[1, 0], [0, 1]]

@@ -152,14 +152,19 @@ def files(tmp_path, monkeypatch):
 
 def test_commands(files):
     fit = "fit chow_liu --train holes.csv --missing"
-    assert "dropped" in succeed(f"{fit} drop --out d.npz").stderr
-    assert "filled in missing cells of 300" in succeed(f"{fit} impute --out i.npz").stderr
+    n_holes = (HOLES[:300] == MISSING).any(axis=1).sum()
+    assert 0 < n_holes < 300
+    told = f"holes.csv: dropped {n_holes} of 300 examples."
+    assert told in succeed(f"{fit} drop --out d.npz").stderr
+    told = f"holes.csv: filled in missing cells of {n_holes} of 300 examples."
+    assert told in succeed(f"{fit} impute --out i.npz").stderr
     assert "known cells -" in succeed(f"{fit} em --out e.npz").stderr
     score = "score {} holes.csv --metric ll --json"
     means = {m: float(succeed(score.format(f"{m}.npz")).stdout.split('"mean": ')[1].split(",")[0])
              for m in "die"}  # fmt: skip
     assert means["e"] >= max(means["d"], means["i"])
-    succeed("impute holes.csv --out whole.csv --threads 1")
+    assert told in succeed("impute holes.csv --out whole.csv --threads 1").stderr
+    assert succeed("impute whole.csv --out whole.data").stderr == ""
     succeed("impute bare.csv --out again.csv --threads 2")
     assert Path("whole.csv").read_text().split("\n", 1)[1] == Path("again.csv").read_text()
     succeed("convert holes.csv out.npz --missing impute")
@@ -169,7 +174,7 @@ def test_commands(files):
 @pytest.mark.parametrize(
     ("line", "names"),
     [
-        ("fit dtsl --train holes.csv --out o.npz", "holes.csv, example"),
+        ("fit dtsl --train holes.csv --out o.npz", "holes.csv, line"),
         ("fit dtsl --train holes.csv --missing em --out o.npz", "--missing em: expected a method"),
         ("convert holes.csv o.npz", "with --missing or mnlearn impute"),
         ("fit dtsl --train bare.csv --out o.npz", "expected 0 or 1, got 'NA'"),
@@ -183,7 +188,24 @@ def test_commands_refuse(files, line, names):
 
 def test_score_refuses_other_metrics(files):
     succeed("fit atomic --train holes.csv --missing drop --out m.npz")
-    refuse("score m.npz holes.csv --metric pll", "is missing")
+    succeed("fit dn_tree --train holes.csv --missing drop --out dn.npz")
+    row, column = np.argwhere(HOLES[:300] == MISSING)[0]
+    n_holes = (HOLES[:300] == MISSING).any(axis=1).sum()
+    for line, advice in (
+        ("m.npz {} --metric pll", ", or use --metric ll, which sums them out"),
+        ("m.npz {} --metric cmll", ", or use --metric ll, which sums them out"),
+        (
+            "m.npz {} --metric ll --ais 5",
+            ", or use --metric ll without --ais and --inference, which sums them out",
+        ),
+        ("dn.npz {}", ""),
+    ):
+        for path, first, name in (("holes.csv", 2, f"'x{column}'"), ("bare.csv", 1, column + 1)):
+            refuse(
+                f"score {line.format(path)}",
+                f"{path}, line {row + first}, column {name}: is missing, and {n_holes} of 300 "
+                f"examples have missing cells; fill them in with mnlearn impute{advice}.",
+            )
 
 
 def test_shares_of_ones_among_known_cells():

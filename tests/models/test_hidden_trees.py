@@ -114,7 +114,7 @@ def test_values_that_are_impossible(partial):
 
 
 def test_a_row_of_evidence_has_one_number(partial, tmp_path):
-    """Rows are counted from 0 in Python and from 1 on the command line."""
+    """Rows are counted from 0 in Python; the command line names the line of the file."""
     model, rows = public(partial), np.full((3, 5), np.nan)
     rows[1, 2] = 1
     for ask in (model.query, model.most_probable):
@@ -122,9 +122,10 @@ def test_a_row_of_evidence_has_one_number(partial, tmp_path):
             ask(rows)
     save_model(partial, tmp_path / "t.npz")
     (tmp_path / "rows").write_text("*,*,*,*,*\n*,*,1,*,*\n")
-    for evidence, row in ((tmp_path / "rows", 2), ("V2=1", 1)):
+    rows = tmp_path / "rows"
+    for evidence, where in ((rows, f"{rows}, line 2"), ("V2=1", "--evidence")):
         result = run(f"query {tmp_path}/t.npz --evidence {evidence}")
-        assert result.stderr == f"mnlearn: evidence, row {row}: has probability 0.\n"
+        assert result.stderr == f"mnlearn: {where}: has probability 0.\n"
 
 
 def test_samples_follow_the_distribution():

@@ -127,7 +127,7 @@ def test_queries_of_a_person(tmp_path):
     network = random_network(3)
     path = tmp_path / "evidence.csv"
     path.write_text("*,1,0,*,1,1\n0,1,0,1,1,1\n1,*,0,1,1,1\n*,0,0,*,1,0\n")
-    rows, asked = read_evidence(path, 6)
+    rows, asked, _ = read_evidence(path, 6)
     p = answer(network, rows, asked, EXACT, seed=0)
     for x, wanted, found in zip(rows, asked, p, strict=True):
         query = np.flatnonzero(wanted)

@@ -51,7 +51,7 @@ COMMON = {
     ),
     "random_state": (
         "int | None",
-        "seed of learning, in place of a hyperparameter named ..._seed",
+        "seed of learning, in place of a hyperparameter named ..._seed that has its default",
     ),
     "n_jobs": ("int | None", "threads; -1 for all processors; no effect on results"),
 }
@@ -255,7 +255,13 @@ class LearnerEstimator(Estimator):
         }
         if self.random_state is not None:
             seed = to_whole_seed(self.random_state)
-            values |= {name: seed for name in values if name.endswith("_seed")}
+            defaults = self.learner.defaults()
+            # A seed that differs from its default was given by name.
+            values |= {
+                name: seed
+                for name, value in values.items()
+                if name.endswith("_seed") and value == defaults[name]
+            }
         return values
 
     def given_network(self, data: Dataset) -> DependencyNetwork | None:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
+from mnlearn.inference.automatic import choose, compile_small
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import most_probable as most_probable_states
 from mnlearn.inference.evidence import Domain, domains_of, find_literals
 from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import METHODS
-from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.tree_models import TreeModel, circuit_of
@@ -27,14 +27,6 @@ from mnlearn.runtime.names import frame_names
 if TYPE_CHECKING:
     import pandas as pd
 
-# "auto" enumerates the states of at most this many variables that are not known, and at most this
-# many states for all rows together.
-_ENUMERATED = 12
-_STATES = 2**22
-# And compiles networks of up to so many literals, if the circuit has up to so many edges. Both
-# take about a second.
-_LITERALS = 50_000
-_EDGES = 200_000
 # The circuits of networks that were asked before; None if one would be too large.
 _COMPILED: "WeakKeyDictionary[Any, ArithmeticCircuit | None]" = WeakKeyDictionary()
 # How the most probable states of models that were asked before are found.
@@ -203,14 +195,8 @@ def _probabilities(
     method = how.inference
     if method != "auto" and method not in METHODS:
         raise InputError(f"inference: expected one of auto, {', '.join(METHODS)}, got {method!r}.")
-    if isinstance(own, ArithmeticCircuit | TreeModel):
-        method = "exact"
-    elif method == "auto":
-        most = int(unknown.sum(axis=1).max(initial=0))
-        few = most <= _ENUMERATED and len(rows) * 2**most <= _STATES
-        circuit = None if few else _circuit_of(model)
-        own = own if circuit is None else circuit
-        method = "exact" if few or circuit is not None else "gibbs"
+    if method == "auto" or isinstance(own, ArithmeticCircuit | TreeModel):
+        own, method = choose(own, unknown, lambda: _circuit_of(model))
     inference = settings_of(method, how.settings)
     found = answer(own, rows, unknown, inference, seed=how.seed, threads=how.threads)
     return found, method
@@ -231,17 +217,5 @@ def _exact_circuit(model: Any) -> ArithmeticCircuit:
 def _circuit_of(model: Any) -> ArithmeticCircuit | None:
     """Return the circuit of a network, made once; None if it would be too large."""
     if model not in _COMPILED:
-        _COMPILED[model] = _compile_small(core(model))
+        _COMPILED[model] = compile_small(core(model))
     return _COMPILED[model]
-
-
-def _compile_small(model: Any) -> ArithmeticCircuit | None:
-    if isinstance(model, DependencyNetwork):
-        return None
-    network = model.to_markov_network() if isinstance(model, BayesianNetwork) else model
-    if len(network.features.var) > _LITERALS:
-        return None
-    try:
-        return compile_network(network, _EDGES)
-    except (InputError, RecursionError):
-        return None

@@ -1,11 +1,12 @@
 """The commands on files of models and data: `convert` and `info`."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_text_form, treat_missing
+from mnlearn.cli.files import check_outputs, check_text_form, treat_missing
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -65,27 +66,16 @@ def convert(
     data      .npz  .data  .csv, and .gz or .xz of the text forms;
             groups of columns are kept by .npz only
     """
-    from mnlearn.inference.circuits.compilation import compile_network
-    from mnlearn.models.bayesian_network import BayesianNetwork
-    from mnlearn.models.io.formats import FORMS, convert_tables, export_model, load_model
-    from mnlearn.models.markov_network import MarkovNetwork
+    from mnlearn.models.io.formats import FORMS
 
     if groups is not None and target.suffix != ".npz":
         raise InputError(f"{target}: expected a file that ends in .npz, which keeps --groups.")
+    check_outputs([target], source, categories, given)
     is_model = source.suffix.lower() in FORMS and _kind(source, limit) != "dataset"
     if is_model and categories is None:
         if groups is not None:
             raise InputError(f"{source}: --groups: expected data, this is a model.")
-        if given is None and convert_tables(source, target):
-            return
-        model = load_model(source)
-        if target.suffix.lower() in (".ac", ".nnf") and isinstance(
-            model, MarkovNetwork | BayesianNetwork
-        ):
-            model = compile_network(model)
-        if given is not None:
-            model = _given(model, given)
-        export_model(model, target)
+        _convert_model(source, target, given)
         return
     from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import declare_groups
@@ -93,17 +83,37 @@ def convert(
 
     if target.suffix != ".npz":
         check_text_form(target)
-    data = (
-        treat_missing(load_examples(source, limit, reading), missing, source, seed=seed)
-        if categories is None
-        else _encoded(source, categories, limit)
-    )
+    name_row = None
+    if categories is None:
+        found = load_examples(source, limit, reading)
+        data = treat_missing(found, missing, source, seed=seed)
+        name_row = partial(found.name_row, source, complete=missing == "drop")
+    else:
+        data = _encoded(source, categories, limit)
     if groups is not None:
-        data = declare_groups(data, groups, str(source))
+        data = declare_groups(data, groups, str(source), name_row)
     if target.suffix == ".npz":
         data.save(target)
     else:
         save_text(data, target)
+
+
+def _convert_model(source: Path, target: Path, given: Path | None) -> None:
+    """Write a model in another form, compiled if that form holds circuits only."""
+    from mnlearn.inference.circuits.compilation import compile_network
+    from mnlearn.models.bayesian_network import BayesianNetwork
+    from mnlearn.models.io.formats import convert_tables, export_model, load_model
+    from mnlearn.models.markov_network import MarkovNetwork
+
+    if given is None and convert_tables(source, target):
+        return
+    model = load_model(source)
+    holds_circuits = target.suffix.lower() in (".ac", ".nnf")
+    if holds_circuits and isinstance(model, MarkovNetwork | BayesianNetwork):
+        model = compile_network(model)
+    if given is not None:
+        model = _given(model, given)
+    export_model(model, target)
 
 
 def _given(model: "Model", path: Path) -> "Model":
@@ -117,7 +127,7 @@ def _given(model: "Model", path: Path) -> "Model":
 
     if not isinstance(model, ArithmeticCircuit):
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    rows, asked = read_evidence(path, model.n_vars, model.names, model.states)
+    rows, asked, _ = read_evidence(path, model.n_vars, model.names, model.states)
     if len(rows) > 1:
         raise InputError(f"{path}: expected one row of evidence, got {len(rows)}.")
     return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))

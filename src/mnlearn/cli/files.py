@@ -1,8 +1,9 @@
 """Files that commands read or refuse before any work begins: groups, grids, data."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from mnlearn.runtime.errors import InputError
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.examples import Examples
+    from mnlearn.data.incomplete import IncompleteData
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:
@@ -65,6 +67,27 @@ def name_file(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: {fault}") from error
 
 
+def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
+    """Refuse to write to a file that the same command reads, under this or another name.
+
+    Raises
+    ------
+    InputError
+        Names the file.
+    """
+    written = [out for out in outputs if out is not None]
+    # The weights of a d-DNNF are in a second file.
+    written += [Path(f"{out}.csv") for out in written if out.suffix.lower() == ".nnf"]
+    read = [source for source in inputs if source is not None]
+    for out, source in product(written, read):
+        # Devices such as a terminal may be both.
+        if out.is_file() and source.is_file() and out.samefile(source):
+            name = "" if str(out) == str(source) else f" as {source}"
+            raise InputError(
+                f"{out}: is read by this command{name}; expected another file to write."
+            )
+
+
 def treat_missing(
     found: "Examples", missing: str, path: Path, *, seed: int, threads: int = 1
 ) -> "Dataset":
@@ -90,10 +113,14 @@ def treat_missing(
 
     with name_file(path):
         data = complete(found.data, missing, seed=seed, threads=threads)
-    n_rows, n_left = len(found.data.row_of), len(data.row_of)
-    what = f"dropped {n_rows - n_left} of" if missing == "drop" else "filled in missing cells of"
-    say(f"{path}: {what} {n_rows} examples.")
+    what = "dropped" if missing == "drop" else "filled in missing cells of"
+    say(f"{path}: {what} {count_missing(found.data)}.")
     return data
+
+
+def count_missing(data: "IncompleteData") -> str:
+    """Return how many examples have missing cells, for a sentence."""
+    return f"{data.n_with_missing} of {len(data.row_of)} examples"
 
 
 def check_text_form(path: Path) -> None:

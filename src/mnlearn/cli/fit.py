@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_data, name_file, read_grid, treat_missing
+from mnlearn.cli.files import check_data, check_outputs, name_file, read_grid, treat_missing
+from mnlearn.cli.model_formats import check_format
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -22,6 +23,7 @@ from mnlearn.runtime.errors import InputError
 if TYPE_CHECKING:
     from mnlearn.data.examples import Examples
     from mnlearn.data.reading import Reading
+    from mnlearn.learning.learner import Learner
     from mnlearn.learning.tuning import Tuned
     from mnlearn.models.io.native import Model
 
@@ -70,17 +72,21 @@ def fit(
     """Learn a model with METHOD: see `mnlearn methods`.
 
     Without --grid the given or default parameters are used. With --grid and --valid the values
-    that score the best log-pseudo-likelihood on the validation data are chosen.
+    that score best on the validation data are chosen. The score is the exact log-likelihood for
+    acbn, acmn, chow_liu, hclt, junction_tree, lem, ltm, mixture and tree_bag, and the
+    log-pseudo-likelihood for all other methods.
     lem takes a group of columns as one variable; other methods see binary columns.
     """
     from mnlearn.data.own_files import read_grouped
     from mnlearn.learning.tuning import tune, validation_score
     from mnlearn.methods import load_learner
-    from mnlearn.models.io.formats import check_writable, load_network
+    from mnlearn.models.io.formats import load_network
 
     learner = load_learner(method)
-    grid = learner.grid({**read_grid(grid_path), **parse_settings(settings)})
-    check_writable(out)
+    chosen = {**read_grid(grid_path), **parse_settings(settings)}
+    grid = learner.grid({**_seeds(learner, seed), **chosen})
+    check_format(method, out)
+    check_outputs((out, trace), train, valid, grid_path, network)
     searched = any(len(values) > 1 for values in grid.values())
     if searched and valid is None:
         raise InputError("--grid: expected --valid, the data to choose values on.")
@@ -104,8 +110,22 @@ def fit(
     if missing == "em":
         model = _with_em(model, found, train, threads)
     _save(model, out, tuned, trace)
-    chosen = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
-    click.echo(f"{out}: {method} with {chosen}", err=True)
+    learned = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
+    click.echo(f"{out}: {method} with {learned}", err=True)
+
+
+def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
+    """Return --seed as the value of every parameter of the learner that is a seed."""
+    from mnlearn.learning.parameters import check_value
+
+    fields = {name: field for name, field in learner.fields().items() if name.endswith("_seed")}
+    for name, field in fields.items():
+        try:
+            check_value(field, seed)
+        except InputError as error:
+            fault = str(error).removeprefix(f"parameter {name}: ")
+            raise InputError(f"--seed: {fault}") from error
+    return dict.fromkeys(fields, seed)
 
 
 def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None:

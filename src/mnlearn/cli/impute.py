@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_text_form, name_file
+from mnlearn.cli.files import check_outputs, check_text_form, count_missing, name_file
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -61,13 +61,17 @@ def impute(
     from mnlearn.data.text import save_text
     from mnlearn.learning.imputation import Imputation
     from mnlearn.learning.imputation import impute as impute_cells
+    from mnlearn.runtime.progress import say
 
     if out.suffix != ".npz":
         check_text_form(out)
+    check_outputs([out], data_path)
     data = load_examples(data_path, limit, reading).data
     if isinstance(data, IncompleteData):
+        filled = f"filled in missing cells of {count_missing(data)}"
         with name_file(data_path):
             data = impute_cells(data, Imputation(iterations, fill), seed=seed, threads=threads)
+        say(f"{data_path}: {filled}.")
     if out.suffix == ".npz":
         data.save(out)
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.files import name_file, treat_missing
+from mnlearn.cli.files import check_outputs, name_file, treat_missing
 from mnlearn.cli.options import (
     FILE,
     FOLDER,
@@ -123,14 +123,14 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
     """
-    from mnlearn.cli.ising_files import Estimate, read_item_groups, write_folder
+    from mnlearn.cli.ising_files import FILES, Estimate, read_item_groups, write_folder
     from mnlearn.learning.ising.estimation import learn_ising
     from mnlearn.learning.ising.resampling import bootstrap, drop_cases
 
-    treatment = {"missing": missing, "seed": seed, "threads": threads}
-    compared = _load_groups([data_path, *others], limit, reading, treatment)
-    data = next(iter(compared.values()))
+    check_outputs([out / name for name in FILES], data_path, *others, groups_path)
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
+    compared = _load_groups([data_path, *others], limit, reading, missing, run)
+    data = next(iter(compared.values()))
     with name_file(data_path):
         network = learn_ising(data, gamma, merge, threads)
         groups = None if groups_path is None else read_item_groups(groups_path, network.labels)
@@ -151,7 +151,11 @@ def ising(
 
 
 def _load_groups(
-    paths: Sequence[Path], limit: ExpansionLimit, reading: "Reading", treatment: dict[str, Any]
+    paths: Sequence[Path],
+    limit: ExpansionLimit,
+    reading: "Reading",
+    missing: str,
+    run: dict[str, Any],
 ) -> dict[str, "Dataset"]:
     """Return the data of all groups by the names of their files."""
     from mnlearn.data.examples import load_examples
@@ -162,7 +166,11 @@ def _load_groups(
             break
     else:
         raise InputError("--compare: expected different files.")
-    loaded = [treat_missing(load_examples(p, limit, reading), path=p, **treatment) for p in paths]
+    seed, threads = run["seed"], run["threads"]
+    loaded = [
+        treat_missing(load_examples(p, limit, reading), missing, p, seed=seed, threads=threads)
+        for p in paths
+    ]
     for other, of_other in zip(paths[1:], loaded[1:], strict=True):
         check_same_variables(paths[0], loaded[0], other, of_other)
     return dict(zip(names, loaded, strict=True))

@@ -46,6 +46,13 @@ OPTIONAL = (
     "comparison_edges.csv",
 )
 _SUMMARY = "summary.json"
+_MODEL = "model.npz"
+# All that the command may write.
+FILES = (
+    *("edges.csv", "thresholds.csv", "weights.csv", "centrality.csv"),
+    *("network.pdf", "network.png", "centrality.pdf", "centrality.png"),
+    *(_MODEL, _SUMMARY, *OPTIONAL),
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,8 +140,8 @@ def write_folder(out: Path, found: Estimate) -> None:
     for name, (pdf, png) in drawn.items():
         write_bytes(out / f"{name}.pdf", pdf)
         write_bytes(out / f"{name}.png", png)
-    save_model(found.network.markov_network(), out / "model.npz")
-    written = {*tables, "model.npz", _SUMMARY}
+    save_model(found.network.markov_network(), out / _MODEL)
+    written = {*tables, _MODEL, _SUMMARY}
     written |= {f"{name}.{suffix}" for name in drawn for suffix in ("pdf", "png")}
     for name in before - written:
         (out / name).unlink(missing_ok=True)

@@ -140,22 +140,52 @@ def inference_options(command: F) -> F:
         settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
         return command(inference=inference_of(given.pop("inference"), **settings), **given)
 
-    wrapped: Any = run
-    for option in reversed(_INFERENCE_OPTIONS):
-        wrapped = option(wrapped)
-    return cast(F, wrapped)
+    return _add_inference(run, METHODS, "gibbs", _METHODS_HELP)
 
 
+def query_options(command: F) -> F:
+    """Add the options that say how a query is answered; by default exactly where that is quick.
+
+    The command gets `automatic`, whether nobody chose a method, and `inference`, which says how to
+    sample then.
+    """
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
+        method = given.pop("inference")
+        automatic = method == _AUTO
+        inference = inference_of("gibbs" if automatic else method, **settings)
+        return command(inference=inference, automatic=automatic, **given)
+
+    help_text = (
+        "auto is exact where that takes about a second at most, else Gibbs sampling. The others: "
+        f"{_METHODS_HELP}"
+    )
+    return _add_inference(run, (_AUTO, *METHODS), _AUTO, help_text)
+
+
+def _add_inference(run: Any, methods: tuple[str, ...], default: str, help_text: str) -> Any:
+    """Add the options of inference to a command, of which the first chooses a method."""
+    choice = click.option(
+        "--inference",
+        type=click.Choice(methods),
+        default=default,
+        show_default=True,
+        help=help_text,
+    )
+    for option in reversed((choice, *_INFERENCE_OPTIONS)):
+        run = option(run)
+    return run
+
+
+_AUTO = "auto"
+_METHODS_HELP = (
+    "Gibbs sampling; enumeration of up to 2^20 states; MC-SAT; loopy belief propagation; mean "
+    "field."
+)
 _INFERENCE_SETTINGS = ("burn_in", "samples", "iterations", "tolerance", "damping", "schedule")
 _INFERENCE_OPTIONS = (
-    click.option(
-        "--inference",
-        type=click.Choice(METHODS),
-        default="gibbs",
-        show_default=True,
-        help="Gibbs sampling; enumeration of up to 2^20 states; MC-SAT; loopy belief propagation; "
-        "mean field.",
-    ),
     click.option(
         "--burn-in",
         type=click.IntRange(min=0),

@@ -1,15 +1,21 @@
 """The commands that ask a model: `query` and `sample`."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from mnlearn.cli.files import check_text_form
-from mnlearn.cli.options import FILE, inference_options, seed_option, threads_option
+from mnlearn.cli.files import check_outputs, check_text_form
+from mnlearn.cli.options import FILE, query_options, seed_option, threads_option
+from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mnlearn.inference.settings import Inference
+    from mnlearn.models.io.native import Model
 
 
 @click.command()
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
     help="File of rows of 0, 1, names of states and * (asked for); or variable=state,...",
 )
 @click.option("--out", type=FILE, help="CSV to write; default: stdout.")
-@inference_options
+@query_options
 @threads_option
 @seed_option
 def query(
@@ -30,6 +36,7 @@ def query(
     evidence: str,
     out: Path | None,
     inference: "Inference",
+    automatic: bool,
     threads: int,
     seed: int,
 ) -> None:
@@ -38,31 +45,87 @@ def query(
     With evidence such as asia=yes,smoke=no, print the probability of each state of all other
     variables. Values without names are 0 and 1.
     """
-    from mnlearn.inference.evidence import format_states, parse_evidence, state_probabilities
-    from mnlearn.inference.queries import answer, format_answers, read_evidence
+    from mnlearn.inference.evidence import format_states, state_probabilities
+    from mnlearn.inference.queries import answer, format_answers
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream_seed
 
+    path = Path(evidence) if _is_file(evidence) else None
+    check_outputs([out], model_path, path)
     model = load_model(model_path)
-    is_text = "=" in evidence and not Path(evidence).exists()
-    if is_text:
-        rows, asked = parse_evidence(evidence, model, "--evidence")
-    else:
-        states = getattr(model, "states", None)
-        rows, asked = read_evidence(Path(evidence), model.n_vars, model.names, states)
+    question = _read_question(evidence, path, model)
+    answering = model
+    if automatic:
+        answering, inference = _choose(model, question, inference, model_path)
     probability = answer(
-        model, rows, asked, inference,
-        seed=stream_seed(seed, "query"), threads=threads, first_row=1,
+        answering, question.rows, question.asked, inference,
+        seed=stream_seed(seed, "query"), threads=threads, name_row=question.name_row,
     )  # fmt: skip
-    if is_text:
-        text = format_states(state_probabilities(model, probability[0], asked[0]))
+    if path is None:
+        text = format_states(state_probabilities(model, probability[0], question.asked[0]))
     else:
-        text = format_answers(probability, rows, asked, model.names)
+        text = format_answers(probability, question.rows, question.asked, model.names)
     if out is None:
         click.echo(text, nl=False)
     else:
         write_text(out, text)
+
+
+class _Question(NamedTuple):
+    """Evidence and what is asked for; name_row : returns the name of a row, for messages."""
+
+    rows: "NDArray[np.uint8]"
+    asked: "NDArray[np.bool_]"
+    name_row: Callable[[int], str]
+
+
+def _is_file(evidence: str) -> bool:
+    """Tell whether evidence names a file; it may also be a text too long for a name."""
+    try:
+        return evidence != "" and Path(evidence).exists()
+    except OSError:
+        return False
+
+
+def _read_question(evidence: str, path: Path | None, model: "Model") -> _Question:
+    """Return the evidence in a file, or in the text itself where there is no file."""
+    from mnlearn.inference.evidence import domains_of, parse_evidence
+    from mnlearn.inference.queries import read_evidence
+
+    if path is not None:
+        states = getattr(model, "states", None)
+        found = read_evidence(path, model.n_vars, model.names, states)
+        first = found.first_line
+        return _Question(found.rows, found.asked, lambda row: f"{path}, line {first + row}")
+    if "=" not in evidence:
+        what = f"{evidence}: no such file" if evidence else "--evidence: has no text"
+        name, domain = next(iter(domains_of(model).items()))
+        raise InputError(
+            f"{what}; expected a file of evidence, or variable=state such as "
+            f"{name}={domain.states[0]}."
+        )
+    rows, asked = parse_evidence(evidence, model, "--evidence")
+    return _Question(rows, asked, lambda _row: "--evidence")
+
+
+def _choose(
+    model: "Model", question: _Question, sampling: "Inference", path: Path
+) -> tuple["Model", "Inference"]:
+    """Return the model that answers and how, and say so if it samples."""
+    from mnlearn.inference.automatic import choose, compile_small
+    from mnlearn.inference.settings import inference_of
+    from mnlearn.runtime.progress import say
+
+    answering, method = choose(model, question.asked, lambda: compile_small(model))
+    if method == "exact":
+        return answering, inference_of(method)
+    say(
+        f"{path}: an exact answer would take too long, so the probabilities are estimated from "
+        f"{sampling.samples} Gibbs samples; --samples takes more, --seed others, and --inference "
+        "another method."
+    )
+    return answering, sampling
 
 
 @click.command()
@@ -89,6 +152,7 @@ def sample(
     from mnlearn.runtime.random_streams import stream_seed
 
     check_text_form(out)
+    check_outputs([out], model_path)
     model = load_model(model_path)
     rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
     save_text(Dataset.from_arrays(rows, names=model.names), out)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mnlearn.cli.files import check_data
+from mnlearn.cli.files import check_data, check_outputs
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
 @click.argument("data_path", metavar="DATA", type=FILE)
-@click.option("--metric", type=click.Choice(METRICS), default="pll")
+@click.option("--metric", type=click.Choice(METRICS), default="pll", show_default=True)
 @inference_options
 @click.option(
     "--ais",
@@ -52,7 +52,11 @@ if TYPE_CHECKING:
     help="Query groups of cmll and cll.",
 )
 @click.option("--groups", type=FILE, help="JSON file of query groups, lists of variables.")
-@click.option("--per-example", type=FILE, help="Write the score of every example to this CSV.")
+@click.option(
+    "--per-example",
+    type=FILE,
+    help="Write the score of every example to this CSV, in the order of DATA.",
+)
 @reading_options
 @expansion_option
 @threads_option
@@ -93,11 +97,12 @@ def score(
 
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
+    check_outputs([per_example], model_path, data_path, groups)
     model = load_model(model_path)
     found = load_examples(data_path, limit, replace(reading, names=model.names))
     is_exact = metric == "ll" and chains is None and inference.method not in ITERATIVE
     # Exact likelihoods sum missing cells out.
-    data: Any = found.data if is_exact else found.complete(data_path)
+    data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
     query = _query_groups(groups, model.n_vars, folds, seed)
     annealing = None if chains is None else Annealing(chains, inference.samples)
@@ -106,6 +111,17 @@ def score(
     if per_example is not None:
         _write_scores(per_example, metric, result.per_row[data.row_of])
     print_record(_record_of(metric, result, data), as_json)
+
+
+def _advice(model: "Model", metric: str) -> str:
+    """Return what can be done about missing cells in data to score."""
+    from mnlearn.models.dependency_network import DependencyNetwork
+
+    advice = "fill them in with mnlearn impute"
+    if isinstance(model, DependencyNetwork):
+        return advice
+    exact = "--metric ll" if metric != "ll" else "--metric ll without --ais and --inference"
+    return f"{advice}, or use {exact}, which sums them out"
 
 
 class _How(NamedTuple):

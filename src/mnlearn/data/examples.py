@@ -33,9 +33,36 @@ class Examples(NamedTuple):
     reading: Reading
     # What is wrong with a file without names that is read as one with missing cells.
     fault: InputError | None = None
+    # The line of a text file that has the first example; None for other files.
+    first_line: int | None = None
 
-    def complete(self, where: Path | str) -> Dataset:
+    def name_row(self, where: Path | str, example: int, complete: bool = False) -> str:
+        """Return the place of an example, for messages.
+
+        Parameters
+        ----------
+        where : path-like
+            The file.
+        example : int
+            Number of the example, from 0.
+        complete : bool
+            Whether the number counts only examples without a missing cell.
+        """
+        if complete and isinstance(self.data, IncompleteData):
+            example = int(np.flatnonzero((self.data.values != MISSING).all(axis=1))[example])
+        if self.first_line is None:
+            return f"{where}, row {example + 1}"
+        return f"{where}, line {self.first_line + example}"
+
+    def complete(self, where: Path | str, advice: str | None = None) -> Dataset:
         """Return the data if no cell is missing.
+
+        Parameters
+        ----------
+        where : path-like
+            The file.
+        advice : str, optional
+            What can be done about missing cells; to drop them or fill them in, if not given.
 
         Raises
         ------
@@ -44,15 +71,17 @@ class Examples(NamedTuple):
         """
         if isinstance(self.data, Dataset):
             return self.data
-        if self.fault is not None:
+        if self.fault is not None and advice is None:
             raise self.fault
+        if advice is None:
+            option = self.reading.option("missing")
+            advice = f"drop them or fill them in, with {option} or mnlearn impute"
         row, column = np.argwhere(self.data.values == MISSING)[0]
         name = column + 1 if self.data.names is None else repr(self.data.names[column])
-        n_rows = int((self.data.values == MISSING).any(axis=1).sum())
         raise InputError(
-            f"{where}, example {row + 1}, column {name}: is missing, and {n_rows} of "
-            f"{len(self.data.row_of)} examples have missing cells; drop them or fill them in, with "
-            f"{self.reading.option('missing')} or mnlearn impute."
+            f"{self.name_row(where, int(row))}, column {name}: is missing, and "
+            f"{self.data.n_with_missing} of {len(self.data.row_of)} examples have missing cells; "
+            f"{advice}."
         )
 
 
@@ -100,7 +129,7 @@ def load_examples(
     content = read_limited(path, limit)
     matrix = parse_plain(content) if reading.is_plain() else None
     if matrix is not None:
-        return Examples(merge_rows(matrix), reading)
+        return Examples(merge_rows(matrix), reading, first_line=1)
     return _read_lines(path, list(split_lines(decode_text(content, path))), reading)
 
 
@@ -118,7 +147,7 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
         else:
             table = _columns_of(lines[:3]) if _may_number_rows(data) else None
             if table is None:
-                return Examples(data, reading)
+                return Examples(data, reading, first_line=1 if data.names is None else 2)
     else:
         table = _columns_of(lines)
         if table is None:
@@ -143,7 +172,7 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
         say(found.note)
     names = check_names(found.names, f"{path}, line 1") if has_names else None
     made = _data_of(found, names)
-    return Examples(made, reading_of(found, reading), None if has_names else fault)
+    return Examples(made, reading_of(found, reading), None if has_names else fault, first)
 
 
 def _may_number_rows(data: Dataset) -> bool:

@@ -63,6 +63,11 @@ class IncompleteData:
         """The examples in the order in which they were given, shape (n_given, n_vars)."""
         return self.rows[self.row_of]
 
+    @property
+    def n_with_missing(self) -> int:
+        """Number of examples that have a missing cell."""
+        return int((self.values == MISSING).any(axis=1).sum())
+
     def complete_examples(self) -> Dataset:
         """Return the examples without a missing cell.
 

@@ -1,6 +1,8 @@
 """A person's own data: three files, or one to be split."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from mnlearn.data.categories import Encoding, encode
@@ -106,20 +108,32 @@ def read_grouped(
     found = load_examples(path, limit, reading)
     if groups is None:
         return found
-    return found._replace(data=declare_groups(found.complete(path), groups, str(path)))
+    data = declare_groups(found.complete(path), groups, str(path), partial(found.name_row, path))
+    return found._replace(data=data)
 
 
-def declare_groups(data: Dataset, groups: str, where: str) -> Dataset:
+def declare_groups(
+    data: Dataset, groups: str, where: str, name_row: Callable[[int], str] | None = None
+) -> Dataset:
     """Return data with the groups that a person declares; see `find_groups`.
 
     Raises
     ------
     InputError
-        The groups are not those of the data; the sentence begins with `where`.
+        The groups are not those of the data; the sentence begins with `where`, or with the place
+        that `name_row` returns for an example, counted from 0.
 
     """
     found = find_groups(groups, data.n_vars, data.names, f"{where}, groups")
-    return data.with_groups(found, where)
+    try:
+        return data.with_groups(found, where)
+    except InputError as error:
+        # A dataset does not know the lines of its file.
+        row = re.match(rf"{re.escape(where)}, row (\d+): ", str(error))
+        if row is None or name_row is None:
+            raise
+        fault = str(error)[row.end() :]
+        raise InputError(f"{name_row(int(row[1]) - 1)}: {fault}") from error
 
 
 def check_same_variables(

@@ -26,6 +26,8 @@ _ID = re.compile(r"(?i:(.*[_. ])?(id|no|nr|number|case|subject|participant|respo
 OPTIONS = ("ones", "leave_out", "keep", "na")
 # So many values of a column are named in an error.
 _LISTED = 5
+# And so many columns of a table.
+_LISTED_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -161,11 +163,21 @@ def read_columns(
 
 def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -> None:
     """Refuse options that name columns that do not exist."""
-    names = {column.name for column in columns}
-    for option, given in (("leave_out", reading.leave_out), ("keep", reading.keep)):
-        for name in given:
-            if name not in names:
-                raise InputError(f"{where}, {reading.option(option)}: there is no column {name!r}.")
+    named = [("leave_out", name) for name in reading.leave_out]
+    named += [("keep", name) for name in reading.keep]
+    for given in reading.ones:
+        name, equals, _ = given.rpartition("=")
+        # A value for all columns may have an `=` itself.
+        if equals and not any(_same(text, given) for c in columns for text in c.texts):
+            named.append(("ones", name))
+    names = [column.name for column in columns]
+    for option, name in named:
+        if name not in names:
+            listed = _listed(list(map(repr, names)), _LISTED_NAMES)
+            raise InputError(
+                f"{where}, {reading.option(option)}: there is no column {name!r}; the columns are "
+                f"{listed}."
+            )
 
 
 def _is_missing(text: str, reading: Reading) -> bool:
@@ -311,8 +323,8 @@ def _shorten(text: str) -> str:
     return repr(text) if len(text) <= 40 else f"{text[:40]!r} and {len(text) - 40} more characters"
 
 
-def _listed(texts: Sequence[str]) -> str:
-    return ", ".join(texts[:_LISTED]) + (", ..." if len(texts) > _LISTED else "")
+def _listed(texts: Sequence[str], most: int = _LISTED) -> str:
+    return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
 
 
 def _check_ones_and_twos(where: str, codes: Sequence[_Code], reading: Reading) -> None:

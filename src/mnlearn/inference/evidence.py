@@ -76,8 +76,9 @@ def find_literals(
         return domain.literals(domain.states.index(state))
     if len(domain.columns) == 1 and state in _BINARY:
         return domain.literals(int(state))
+    got = repr(state) if state else "nothing"
     raise InputError(
-        f"{where}, variable {name!r}: expected one of {', '.join(domain.states)}, got {state!r}."
+        f"{where}, variable {name!r}: expected one of {', '.join(domain.states)}, got {got}."
     )
 
 
@@ -102,8 +103,9 @@ def parse_evidence(
     """
     domains = domains_of(model)
     row, asked = np.zeros((1, model.n_vars), np.uint8), np.ones((1, model.n_vars), bool)
-    for item in next(csv.reader([text], skipinitialspace=True), []):
-        name, state = _split(item.strip(), domains, where)
+    items = next(csv.reader([text], skipinitialspace=True), [])
+    for item in items:
+        name, state = _split(item.strip(), domains, where, several=len(items) > 1)
         literals = find_literals(domains, name, state, where)
         if not asked[0, list(literals)].all():
             raise InputError(f"{where}: names the variable {name!r} twice.")
@@ -112,15 +114,20 @@ def parse_evidence(
     return row, asked
 
 
-def _split(item: str, domains: Mapping[str, Domain], where: str) -> tuple[str, str]:
+def _split(
+    item: str, domains: Mapping[str, Domain], where: str, *, several: bool
+) -> tuple[str, str]:
     """Return the name and the state of an item; names may have `=` themselves."""
     parts = item.split("=")
     for k in range(len(parts) - 1, 0, -1):
         name = "=".join(parts[:k]).strip()
         if name in domains:
             return name, "=".join(parts[k:]).strip()
-    if len(parts) < 2:
-        raise InputError(f"{where}: expected variable=state, got {item[:40]!r}.")
+    if len(parts) < 2 or not parts[0].strip():
+        got = repr(item[:40]) if item else "nothing"
+        is_part = several and item
+        advice = "; an item with a comma in it needs quotes around it" if is_part else ""
+        raise InputError(f"{where}: expected variable=state, got {got}{advice}.")
     return parts[0].strip(), "=".join(parts[1:]).strip()
 
 

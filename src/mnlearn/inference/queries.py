@@ -2,7 +2,9 @@
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +24,25 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
 
 
+class Evidence(NamedTuple):
+    """Rows of evidence in a file.
+
+    rows : uint8, shape (n_rows, n_vars). The values; 0 where one is asked for.
+    asked : bool, shape (n_rows, n_vars). Which values are asked for.
+    first_line : the line of the first row, from 1.
+    """
+
+    rows: NDArray[np.uint8]
+    asked: NDArray[np.bool_]
+    first_line: int
+
+
 def read_evidence(
     path: Path,
     n_vars: int,
     names: tuple[str, ...] | None = None,
     states: States | None = None,
-) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+) -> Evidence:
     """Read rows of evidence from a CSV file.
 
     Parameters
@@ -41,13 +56,6 @@ def read_evidence(
         Names of the variables of the model.
     states : tuple of (str, str), optional
         Names of the values 0 and 1 of each variable, which may stand for them.
-
-    Returns
-    -------
-    rows : ndarray of uint8, shape (n_rows, n_vars)
-        The values; 0 where one is asked for.
-    asked : ndarray of bool, shape (n_rows, n_vars)
-        Which values are asked for.
 
     Raises
     ------
@@ -74,7 +82,7 @@ def read_evidence(
         rows.append([field == "1" for field in fields])
     if not rows:
         raise InputError(f"{path}: holds no evidence.")
-    return np.array(rows, np.uint8), np.array(asked)
+    return Evidence(np.array(rows, np.uint8), np.array(asked), len(lines) - len(rows) + 1)
 
 
 def _split_fields(line: str, where: str) -> list[str]:
@@ -119,7 +127,7 @@ def answer(
     *,
     seed: int,
     threads: int = 1,
-    first_row: int = 0,
+    name_row: Callable[[int], str] = "evidence, row {}".format,
 ) -> NDArray[np.float64]:
     """Return P(X_v = 1 | evidence) for the values that are asked for.
 
@@ -130,15 +138,15 @@ def answer(
     model : Model
         Any kind of model.
     rows, asked : ndarray, shape (n_rows, n_vars)
-        See `read_evidence`.
+        See `Evidence`.
     inference : Inference
         Used for models that are no circuits.
     seed : int
         See `inference.marginals.conditional_marginals`.
     threads : int
         Number of threads; the result does not depend on it.
-    first_row : int
-        Number of the first row in messages.
+    name_row : callable
+        Returns the name of a row, counted from 0, for messages.
 
     Returns
     -------
@@ -155,7 +163,7 @@ def answer(
         model = circuit_of(model)
     if isinstance(model, ArithmeticCircuit | HiddenTree):
         evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
-        return np.where(asked, _exact_marginals(model, evidence, threads, first_row), out)
+        return np.where(asked, _exact_marginals(model, evidence, threads, name_row), out)
     terms = terms_of(model)
     patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
@@ -174,7 +182,7 @@ def _exact_marginals(
     model: ArithmeticCircuit | HiddenTree,
     evidence: NDArray[np.uint8],
     threads: int,
-    first_row: int,
+    name_row: Callable[[int], str],
 ) -> NDArray[np.float64]:
     """Return P(X_v = 1 | evidence); refuse evidence of probability 0."""
     if isinstance(model, HiddenTree):
@@ -183,7 +191,7 @@ def _exact_marginals(
         found = circuit_marginals(model, evidence, threads)
     impossible = np.flatnonzero(np.isnan(found).any(axis=1))
     if len(impossible):
-        raise InputError(f"evidence, row {first_row + impossible[0]}: has probability 0.")
+        raise InputError(f"{name_row(int(impossible[0]))}: has probability 0.")
     return found
 
 

@@ -1,0 +1,61 @@
+"""How a query is answered where nobody says how: exactly if that takes about a second at most."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.io.native import Model
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_models import TreeModel
+from mnlearn.runtime.errors import InputError
+
+# The states of at most this many variables that are not known are enumerated, and at most this
+# many states for all rows together.
+_ENUMERATED = 12
+_STATES = 2**22
+# Networks of up to so many literals are compiled, if the circuit has up to so many edges. Both take
+# about a second.
+_LITERALS = 50_000
+_EDGES = 200_000
+
+
+def choose(
+    model: Model, asked: NDArray[np.bool_], compiled: Callable[[], ArithmeticCircuit | None]
+) -> tuple[Model, str]:
+    """Return the model that answers a query, and the method of inference: "exact" or "gibbs".
+
+    Parameters
+    ----------
+    model : Model
+        The model that is asked.
+    asked : ndarray of bool, shape (n_rows, n_vars)
+        The variables that each row asks for.
+    compiled : callable
+        Returns the circuit of the model, or None; see `compile_small`.
+    """
+    if isinstance(model, ArithmeticCircuit | TreeModel):
+        return model, "exact"
+    most = int(asked.sum(axis=1).max(initial=0))
+    if most <= _ENUMERATED and len(asked) * 2**most <= _STATES:
+        return model, "exact"
+    circuit = compiled()
+    return (model, "gibbs") if circuit is None else (circuit, "exact")
+
+
+def compile_small(model: Model) -> ArithmeticCircuit | None:
+    """Return the circuit of a network; None if there is none, or it would be too large."""
+    if isinstance(model, DependencyNetwork):
+        return None
+    network = model.to_markov_network() if isinstance(model, BayesianNetwork) else model
+    assert isinstance(network, MarkovNetwork)
+    if len(network.features.var) > _LITERALS:
+        return None
+    try:
+        return compile_network(network, _EDGES)
+    except (InputError, RecursionError):
+        return None
