@@ -5,7 +5,6 @@ import pytest
 
 from command import refuse, succeed
 from command_folder import fill_folder
-from mnlearn.cli.model_formats import FORMATS
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.methods import learner_names, load_learner
@@ -40,7 +39,9 @@ def test_the_formats_of_a_method_are_those_that_can_hold_its_model(method):
     network = " --network dn.npz" if load_learner(method).network == "required" else ""
     succeed(f"fit {method} --train hidden.data --out a.npz{network}")
     model = load_model("a.npz")
-    assert {suffix for suffix in WRITTEN if can_hold(model, suffix)} == set(FORMATS[method])
+    assert {suffix for suffix in WRITTEN if can_hold(model, suffix)} == set(
+        load_learner(method).formats
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,8 @@ def test_the_formats_of_a_method_are_those_that_can_hold_its_model(method):
     [("mixture", "a.mn"), ("l1", "a.ac"), ("dn_lr", "a.MN"), ("hclt", "a.csv"), ("acmn", "a.bif")],
 )
 def test_a_format_that_cannot_hold_the_model_is_refused_before_learning(method, out):
-    forms = f"{', '.join(FORMATS[method][:-1])} or {FORMATS[method][-1]}"
+    *first, last = load_learner(method).formats
+    forms = f"{', '.join(first)} or {last}"
     sentence = f"{out}: expected a file that ends in {forms}, which can hold a model of {method}."
     assert refuse(f"fit {method} --train d.data --out {out}", sentence) == []
     # Not even the data are read.

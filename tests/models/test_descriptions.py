@@ -57,7 +57,7 @@ def test_markov_networks():
         "n_features": 4,
         "n_nonzero": 3,
         "features_by_length": {"1": 2, "2": 2},
-        "n_edges": 2,
+        "n_edges": 1,
     }
 
 

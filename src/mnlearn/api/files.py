@@ -10,7 +10,7 @@ from mnlearn.api.kinds import core
 from mnlearn.api.models import Model, public
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.reading import Reading
-from mnlearn.models.io.formats import export_model, load_model
+from mnlearn.models.io.formats import load_model, save_model
 
 
 def load(path: Path | str) -> Model:
@@ -52,7 +52,7 @@ def save(model: Any, path: Path | str) -> None:
     InputError
         The suffix does not fit the model, or the file cannot be written.
     """
-    export_model(core(getattr(model, "model_", model)), path)
+    save_model(core(getattr(model, "model_", model)), path)
 
 
 def read_data(

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mnlearn.api.inputs import labels_of
-from mnlearn.models.edges import Graph, edges_of, without_zero_weights
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+
+Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
 
 
 def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
@@ -20,7 +23,7 @@ def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
     graph = nx.Graph() if isinstance(network, MarkovNetwork) else nx.DiGraph()
     nodes: Any = network.names or range(network.n_vars)
     graph.add_nodes_from(nodes)
-    for (u, v), weight in sorted(edges_of(network).items()):
+    for (u, v), weight in sorted(network.edges().items()):
         graph.add_edge(nodes[u], nodes[v], weight=weight)
     return graph
 
@@ -30,7 +33,6 @@ def edges_frame(network: Graph) -> "pd.DataFrame":
     import pandas as pd
 
     labels = np.array(labels_of(network.names, network.n_vars), dtype=object)
-    network = without_zero_weights(network)
     edges = network.edges()
     pairs = np.array(list(edges), np.int64).reshape(-1, 2)
     weight = np.array(list(edges.values()))
@@ -47,9 +49,9 @@ def edges_frame(network: Graph) -> "pd.DataFrame":
 
 
 def _features_by_pair(network: MarkovNetwork) -> dict[tuple[int, int], int]:
-    """Return how many features have both variables of each pair (u, v) with u < v."""
+    """Return how many features join both variables of each pair (u, v) with u < v."""
     count: dict[tuple[int, int], int] = {}
-    for f in range(len(network.features)):
+    for f in np.flatnonzero(network.weight).tolist():
         members = [v for v, _ in network.features.literals(f)]
         for a, u in enumerate(members):
             for v in members[a + 1 :]:

@@ -21,8 +21,7 @@ from mnlearn.models import (
     junction_tree,
 )
 from mnlearn.models import markov_network as markov
-from mnlearn.models.edges import Graph, edges_of
-from mnlearn.models.io.formats import export_model
+from mnlearn.models.io.formats import save_model
 from mnlearn.models.tree_models import TreeModel, circuit_of, network_of
 from mnlearn.runtime.errors import InputError
 
@@ -231,7 +230,7 @@ class Model:
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""
-        export_model(core(self), path)
+        save_model(core(self), path)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -258,10 +257,6 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
     `mnlearn.models.markov_network.MarkovNetwork`.
     """
 
-    def edges(self) -> dict[tuple[int, int], float]:
-        """Return the pairs of variables that a feature joins; see `edges_frame`."""
-        return edges_of(core(self))
-
     def compile(self, max_edges: int = 5_000_000) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution, which answers every query exactly.
 
@@ -279,10 +274,6 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
 
 class DependencyNetwork(Model, dependency_network.DependencyNetwork):
     """One conditional distribution for each variable; there is no joint distribution."""
-
-    def edges(self) -> dict[tuple[int, int], int]:
-        """Return how often each child's distribution uses a parent; see `edges_frame`."""
-        return {pair: int(count) for pair, count in edges_of(core(self)).items()}
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_edges": len(self.edges())}
@@ -372,13 +363,13 @@ def public(model: Any) -> Model:
     return model if isinstance(model, Model) else shared(model, _PUBLIC[type(core(model))])
 
 
-def _graph_of(model: Model) -> Graph:
+def _graph_of(model: Model) -> graphs.Graph:
     """Return the network whose edges and features a model has."""
     own = core(model)
     if isinstance(own, TreeModel):
         return network_of(own)
     if not isinstance(own, circuit.ArithmeticCircuit):
-        network: Graph = own
+        network: graphs.Graph = own
         return network
     if own.features is None:
         raise InputError(

@@ -102,7 +102,7 @@ def _convert_model(source: Path, target: Path, given: Path | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
     from mnlearn.inference.circuits.compilation import compile_network
     from mnlearn.models.bayesian_network import BayesianNetwork
-    from mnlearn.models.io.formats import convert_tables, export_model, load_model
+    from mnlearn.models.io.formats import convert_tables, load_model, save_model
     from mnlearn.models.markov_network import MarkovNetwork
 
     if given is None and convert_tables(source, target):
@@ -113,7 +113,7 @@ def _convert_model(source: Path, target: Path, given: Path | None) -> None:
         model = compile_network(model)
     if given is not None:
         model = _given(model, given)
-    export_model(model, target)
+    save_model(model, target)
 
 
 def _given(model: "Model", path: Path) -> "Model":

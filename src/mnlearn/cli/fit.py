@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from mnlearn.cli.files import check_data, check_outputs, name_file, read_grid, treat_missing
-from mnlearn.cli.model_formats import check_format
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -85,7 +84,7 @@ def fit(
     learner = load_learner(method)
     chosen = {**read_grid(grid_path), **parse_settings(settings)}
     grid = learner.grid({**_seeds(learner, seed), **chosen})
-    check_format(method, out)
+    _check_format(method, learner, out)
     check_outputs((out, trace), train, valid, grid_path, network)
     searched = any(len(values) > 1 for values in grid.values())
     if searched and valid is None:
@@ -114,6 +113,19 @@ def fit(
     click.echo(f"{out}: {method} with {learned}", err=True)
 
 
+def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
+    """Refuse a file of a form that cannot hold the model that a method learns."""
+    from mnlearn.models.io.formats import check_writable
+
+    check_writable(out)
+    if out.suffix.lower() not in learner.formats:
+        *first, last = learner.formats
+        raise InputError(
+            f"{out}: expected a file that ends in {', '.join(first)} or {last}, which can hold a "
+            f"model of {method}."
+        )
+
+
 def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
     """Return --seed as the value of every parameter of the learner that is a seed."""
     from mnlearn.learning.parameters import check_value
@@ -130,7 +142,7 @@ def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
 
 def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None:
     """Write a model, and the trace of the search if there is a file for it."""
-    from mnlearn.models.io.formats import export_model
+    from mnlearn.models.io.formats import save_model
     from mnlearn.runtime.atomic import atomic_path
     from mnlearn.runtime.files import compress_for, to_csv
 
@@ -139,7 +151,7 @@ def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None
         if trace is not None:
             content = compress_for(trace, to_csv(tuned.trace).encode())
             stack.enter_context(atomic_path(trace)).write_bytes(content)
-        export_model(model, out)
+        save_model(model, out)
 
 
 def _with_em(model: "Model", found: "Examples", path: Path, threads: int) -> "Model":

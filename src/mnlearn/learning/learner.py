@@ -145,6 +145,8 @@ class Learner:
         The stages in which a grid is searched; the last one yields the model.
     scorer : module
         Scores its models.
+    formats : tuple of str
+        Suffixes of the files that can hold its models, see `models.io.suffixes`.
     variant : tuple of str
         Hyperparameters of which a study reports every combination beside the chosen one.
     network : str
@@ -162,6 +164,7 @@ class Learner:
     citation: ClassVar[str]
     stages: ClassVar[tuple[Stage, ...]]
     scorer: ClassVar[Scorer]
+    formats: ClassVar[tuple[str, ...]]
     variant: ClassVar[tuple[str, ...]] = ()
     network: ClassVar[Literal["none", "optional", "required"]] = "none"
     criterion: ClassVar[Literal["pll", "ll"]] = "pll"

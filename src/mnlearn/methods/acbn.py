@@ -8,6 +8,7 @@ from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitLearner, EdgeBudgets
 from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.parameters import parameter
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import circuits
 
 
@@ -44,5 +45,6 @@ class ACBN(CircuitLearner):
         ),
     )
     scorer: ClassVar[Scorer] = circuits
+    formats = suffixes.CIRCUIT_OF_CPDS
     variant = ("max_edges",)
     criterion = "ll"

@@ -9,6 +9,7 @@ from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.prior import l1_penalty, standard_deviation
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import circuits
 
 
@@ -45,5 +46,6 @@ class ACMN(CircuitLearner):
         ),
     )
     scorer: ClassVar[Scorer] = circuits
+    formats = suffixes.CIRCUIT_OF_FEATURES
     variant = ("max_edges",)
     criterion = "ll"

@@ -10,6 +10,7 @@ from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.features import atomic_features
+from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import markov_network
 from mnlearn.scoring import networks
 
@@ -35,3 +36,4 @@ class Atomic(Learner):
     citation = "baseline"
     stages = (Stage(("pseudocount",), learn),)
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.NETWORK

@@ -11,11 +11,13 @@ from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up
 from mnlearn.learning.features.bottom_up_exact import search_exactly
 from mnlearn.learning.features.generation import INITIAL
 from mnlearn.learning.grid_order import Path
+from mnlearn.learning.latest import Latest
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import networks
 
 RELEARN = ("pass", "candidate")
@@ -27,8 +29,7 @@ class Workspace:
     def __init__(self, task: Task) -> None:
         self.task = task
         self._searches: dict[tuple[Any, ...], tuple[BottomUpSearch, float]] = {}
-        self._key: tuple[Any, ...] = ()
-        self._arranged: ArrangedFeatures | None = None
+        self._arranged: Latest[ArrangedFeatures] = Latest()
 
     def search(self, learner: "BLM") -> tuple[BottomUpSearch, float]:
         """Return the outcome of a search, and its seconds."""
@@ -41,13 +42,11 @@ class Workspace:
 
     def arranged(self, learner: "BLM") -> ArrangedFeatures:
         """Return the features of one search."""
+        features = self.search(learner)[0].features
         key = learner.values_but("sd", "l1")
-        if self._arranged is None or self._key != key:
-            self._arranged = None  # Two arrangements could be more than memory holds.
-            features = self.search(learner)[0].features
-            began = time.process_time()
-            self._key, self._arranged = key, arrange_features(self.task, features, began)
-        return self._arranged
+        return self._arranged.get(
+            key, lambda: arrange_features(self.task, features, time.process_time())
+        )
 
 
 @dataclass(eq=False, kw_only=True)
@@ -106,4 +105,5 @@ class BLM(Learner):
     citation = "Davis & Domingos 2010"
     stages = (Stage(("initial", "price", "l1", "sd"), learn, Path(), split=("initial", "price")),)
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.NETWORK
     variant = ("initial",)

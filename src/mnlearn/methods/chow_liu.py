@@ -10,6 +10,7 @@ from mnlearn.inference.score import Scorer
 from mnlearn.learning.latent_trees.chow_liu import PairTables, conditional_probabilities
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
+from mnlearn.models.io import suffixes
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.scoring import circuits
 
@@ -44,4 +45,5 @@ class ChowLiu(Learner):
     citation = "Chow & Liu 1968"
     stages = (Stage(("pseudocount",), learn),)
     scorer: ClassVar[Scorer] = circuits
+    formats = suffixes.CIRCUIT_OF_CPDS
     criterion = "ll"

@@ -13,12 +13,14 @@ from mnlearn.learning.features.pair_candidates import PairCandidates
 from mnlearn.learning.features.pair_gains import Gains, LikelihoodGains, PseudoLikelihoodGains
 from mnlearn.learning.features.sampled_gains import SampledGains
 from mnlearn.learning.grid_order import Path
+from mnlearn.learning.latest import Latest
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
 from mnlearn.models.features import FeatureSet
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import networks
 
 OBJECTIVES = ("pseudo_likelihood", "likelihood")
@@ -42,8 +44,7 @@ class Workspace:
     def __init__(self, task: Task) -> None:
         self.task = task
         self._searches: dict[tuple[Any, ...], Induced] = {}
-        self._key: tuple[Any, ...] = ()
-        self._arranged: ArrangedFeatures | None = None
+        self._arranged: Latest[ArrangedFeatures] = Latest()
 
     def search(self, learner: "DellaPietra") -> Induced:
         """Return the outcome of a search."""
@@ -54,13 +55,11 @@ class Workspace:
 
     def arranged(self, learner: "DellaPietra") -> ArrangedFeatures:
         """Return the features of one search."""
+        features = self.search(learner).features
         key = learner.values_but(*_NOT_SEARCHED)
-        if self._arranged is None or self._key != key:
-            self._arranged = None  # Two arrangements could be more than memory holds.
-            features = self.search(learner).features
-            began = time.process_time()
-            self._key, self._arranged = key, arrange_features(self.task, features, began)
-        return self._arranged
+        return self._arranged.get(
+            key, lambda: arrange_features(self.task, features, time.process_time())
+        )
 
 
 @dataclass(eq=False, kw_only=True)
@@ -163,4 +162,5 @@ class DellaPietra(Learner):
         ),
     )
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.NETWORK
     variant = ("objective",)

@@ -18,6 +18,7 @@ from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import networks
 
 KAPPA_BY = ("source", "converted")
@@ -79,5 +80,6 @@ class DN2MN(TreeLearner):
     citation = "Lowd 2012"
     stages = (Stage(("kappa",), learn_source), Stage(("base", "orders"), learn, split="all"))
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.NETWORK
     variant = ("base", "orders")
     network = "optional"

@@ -11,6 +11,7 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.methods.dn_tree import TreeLearner
 from mnlearn.models.dependency_network import tree_network
+from mnlearn.models.io import suffixes
 from mnlearn.runtime.random_streams import stream
 from mnlearn.scoring import networks
 
@@ -74,3 +75,4 @@ class DNBag(TreeLearner):
     citation = "for comparison; Breiman 1996"
     stages = (Stage(("kappa",), learn),)
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.DEPENDENCY_NETWORK

@@ -13,6 +13,7 @@ from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.logistic import TOLERANCE, LogisticPath, Regressions, prepare_regressions
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.shares import ALONE, Shares
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import networks
 
 INTERCEPTS = ("free", "penalised")
@@ -122,3 +123,4 @@ class DNLR(LogisticLearner):
     citation = "Lowd 2012, Section 6.2; Ravikumar et al. 2010"
     stages = (Stage(("lambda",), learn, until_worse=falling("lambda")),)
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.DEPENDENCY_NETWORK

@@ -9,6 +9,7 @@ from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import networks
 
 
@@ -41,4 +42,5 @@ class DNMixed(TreeLearner):
     citation = "for comparison; geometric means of CPDs"
     stages = (Stage(("share", "kappa"), learn),)
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.DEPENDENCY_NETWORK
     network = "required"

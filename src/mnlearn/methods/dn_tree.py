@@ -11,6 +11,7 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.learning.shares import ALONE, Shares
 from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.models.dependency_network import Trees, tree_network
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import networks
 
 
@@ -87,3 +88,4 @@ class DNTree(TreeLearner):
     citation = "Lowd & Davis 2010, Section III; Heckerman et al. 2000"
     stages = (Stage(("kappa",), TreeLearner.learn_trees),)
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.DEPENDENCY_NETWORK

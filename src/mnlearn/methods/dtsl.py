@@ -2,16 +2,18 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.grid_order import Path
+from mnlearn.learning.latest import Latest
 from mnlearn.learning.learner import Fitted, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
+from mnlearn.models.io import suffixes
 from mnlearn.models.tree_features import FEATURE_MODES, find_tree_features
 from mnlearn.scoring import networks
 
@@ -22,19 +24,17 @@ class Workspace:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.trees: GrownTrees = grow_trees(task)
-        self._key: tuple[Any, ...] = ()
-        self._arranged: ArrangedFeatures | None = None
+        self._arranged: Latest[ArrangedFeatures] = Latest()
 
     def arranged(self, learner: "DTSL") -> ArrangedFeatures:
         """Return the features of the trees."""
-        key = learner.values_but("sd", "l1")
-        if self._arranged is None or self._key != key:
-            self._arranged = None  # Two arrangements could be more than memory holds.
-            trees, _ = self.trees.trees(learner)
-            began = time.process_time()
-            features = find_tree_features(trees, learner.feature_mode)
-            self._key, self._arranged = key, arrange_features(self.task, features, began)
-        return self._arranged
+        return self._arranged.get(learner.values_but("sd", "l1"), lambda: self._arrange(learner))
+
+    def _arrange(self, learner: "DTSL") -> ArrangedFeatures:
+        trees, _ = self.trees.trees(learner)
+        began = time.process_time()
+        features = find_tree_features(trees, learner.feature_mode)
+        return arrange_features(self.task, features, began)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -65,4 +65,5 @@ class DTSL(TreeLearner):
         Stage(("feature_mode", "l1", "sd"), learn, Path(), split=("feature_mode",)),
     )
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.NETWORK
     variant = ("feature_mode",)

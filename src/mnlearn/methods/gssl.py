@@ -16,6 +16,7 @@ from mnlearn.learning.features.generation import (
     no_features,
 )
 from mnlearn.learning.grid_order import Path, falling, rising
+from mnlearn.learning.latest import Latest
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
@@ -23,6 +24,7 @@ from mnlearn.learning.weights.arranged_features import ArrangedFeatures
 from mnlearn.learning.weights.arrangement import arrange
 from mnlearn.learning.weights.likelihood import Restrictable
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.progress import LOGGER
 from mnlearn.scoring import networks
@@ -48,18 +50,16 @@ class Workspace:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self._generated: tuple[tuple[str, int], Generated] | None = None
-        self._selected: tuple[tuple[str | int, ...], ArrangedFeatures] | None = None
+        self._generated: Latest[Generated] = Latest()
+        self._selected: Latest[ArrangedFeatures] = Latest()
 
     def generated(self, learner: "GSSL") -> Generated:
         """Return the features of one initial set for the whole grid."""
         key = learner.initial, learner.generation_seed
-        if self._generated is None or self._generated[0] != key:
-            self._generated = self._selected = None  # Two could be more than memory holds.
-            self._generated = key, self._generate(*key)
-        return self._generated[1]
+        return self._generated.get(key, lambda: self._generate(*key))
 
     def _generate(self, initial: str, seed: int) -> Generated:
+        self._selected.forget()
         began = time.process_time()
         grid, train = self.task.grid, self.task.train
         n_generated = max(grid["n_generated"])
@@ -78,14 +78,14 @@ class Workspace:
         """Return the features of one run and threshold."""
         generated = self.generated(learner)
         key = (learner.initial, learner.generation_seed, learner.n_generated, learner.threshold)
-        if self._selected is None or self._selected[0] != key:
-            began = time.process_time()
-            member = generated.nested.members(learner.n_generated, learner.threshold)
-            features = generated.nested.features.select(member)
-            likelihood = generated.likelihood.restrict(member)
-            seconds = time.process_time() - began
-            self._selected = key, ArrangedFeatures(self.task, features, likelihood, seconds)
-        return self._selected[1]
+        return self._selected.get(key, lambda: self._select(generated, learner))
+
+    def _select(self, generated: Generated, learner: "GSSL") -> ArrangedFeatures:
+        began = time.process_time()
+        member = generated.nested.members(learner.n_generated, learner.threshold)
+        features = generated.nested.features.select(member)
+        likelihood = generated.likelihood.restrict(member)
+        return ArrangedFeatures(self.task, features, likelihood, time.process_time() - began)
 
     def initial_weights(self, learner: "GSSL", start: Start) -> NDArray[np.float64] | None:
         """Return the weights of another run or threshold, 0 for features that it does not have."""
@@ -139,4 +139,5 @@ class GSSL(Learner):
         ),
     )
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.NETWORK
     variant = ("initial", "n_generated", "threshold")

@@ -10,6 +10,7 @@ from mnlearn.learning.hidden_trees.holdout import hold_out, mean_log_likelihood
 from mnlearn.learning.hidden_trees.start import STARTS
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
+from mnlearn.models.io import suffixes
 from mnlearn.runtime.random_streams import stream
 from mnlearn.scoring import hidden_trees
 
@@ -102,4 +103,5 @@ class HCLT(Learner):
         ),
     )
     scorer: ClassVar[Scorer] = hidden_trees
+    formats = suffixes.HIDDEN
     criterion = "ll"

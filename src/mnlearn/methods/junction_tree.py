@@ -8,6 +8,7 @@ from mnlearn.inference.score import Scorer
 from mnlearn.learning.junction_trees.search import SEARCHES, SearchSettings, TreeSearch
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import feature_trees
 
 
@@ -64,4 +65,5 @@ class JunctionTree(Learner):
         ),
     )
     scorer: ClassVar[Scorer] = feature_trees
+    formats = suffixes.CIRCUIT_OF_FEATURES
     criterion = "ll"

@@ -2,12 +2,13 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.grid_order import Path
+from mnlearn.learning.latest import Latest
 from mnlearn.learning.learner import Fitted, Stage, Start, Task
 from mnlearn.learning.neighbourhoods import MERGES, build_pair_features, merge_pairs
 from mnlearn.learning.parameters import parameter
@@ -15,6 +16,7 @@ from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
 from mnlearn.methods.dn_lr import LogisticLearner, PenaltyPaths, regress
+from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring import networks
 
@@ -25,20 +27,18 @@ class Workspace:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.paths: PenaltyPaths = regress(task)
-        self._key: tuple[Any, ...] = ()
-        self._arranged: ArrangedFeatures | None = None
+        self._arranged: Latest[ArrangedFeatures] = Latest()
 
     def arranged(self, learner: "L1") -> ArrangedFeatures:
         """Return the features of one structure."""
-        key = learner.values_but("sd", "l1")
-        if self._arranged is None or self._key != key:
-            self._arranged = None  # Two arrangements could be more than memory holds.
-            began = time.process_time()
-            path, _ = self.paths.path(learner.intercept, learner.gap, learner.lambda_)
-            pairs = merge_pairs(path.coefficient[path.place(learner.lambda_)], learner.merge)
-            features = build_pair_features(self.task.train.n_vars, pairs)
-            self._key, self._arranged = key, arrange_features(self.task, features, began)
-        return self._arranged
+        return self._arranged.get(learner.values_but("sd", "l1"), lambda: self._arrange(learner))
+
+    def _arrange(self, learner: "L1") -> ArrangedFeatures:
+        began = time.process_time()
+        path, _ = self.paths.path(learner.intercept, learner.gap, learner.lambda_)
+        pairs = merge_pairs(path.coefficient[path.place(learner.lambda_)], learner.merge)
+        features = build_pair_features(self.task.train.n_vars, pairs)
+        return arrange_features(self.task, features, began)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -65,4 +65,5 @@ class L1(LogisticLearner):
     citation = "Ravikumar, Wainwright & Lafferty 2010"
     stages = (Stage(("merge", "lambda", "l1", "sd"), learn, Path(), split=("merge", "lambda")),)
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.NETWORK
     variant = ("merge",)

@@ -9,6 +9,7 @@ from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.lem.growth import learn_feature_tree
 from mnlearn.learning.lem.settings import LITERALS, SEARCHES, SIDE_SCORES, SMALL_SIDES, LemSettings
 from mnlearn.learning.parameters import parameter
+from mnlearn.models.io import suffixes
 from mnlearn.scoring import feature_trees
 
 
@@ -86,5 +87,6 @@ class LEM(Learner):
         ),
     )
     scorer: ClassVar[Scorer] = feature_trees
+    formats = suffixes.CIRCUIT_OF_FEATURES
     variant = ("delta",)
     criterion = "ll"

@@ -1,7 +1,7 @@
 """LW: weights of the features of a dependency network, by pseudo-likelihood."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
 from mnlearn.learning.grid_order import Path, rising
+from mnlearn.learning.latest import Latest
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.penalty import Penalty
@@ -18,6 +19,7 @@ from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
 from mnlearn.learning.weights.stored_likelihood import StoredLikelihood, arrange_stored
 from mnlearn.models.features import FeatureSet, canonicalise, concatenate
+from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring import networks
 
@@ -41,14 +43,11 @@ class Workspace:
     """The task, and the features that were arranged most recently."""
 
     task: Task
-    kept: tuple[tuple[str, str], Arranged] | None = None
+    kept: Latest[Arranged] = field(default_factory=Latest)
 
     def arranged(self, kind: str, start: str) -> Arranged:
         """Return the features of the CPDs, or of the converted network."""
-        if self.kept is None or self.kept[0] != (kind, start):
-            self.kept = None  # Two arrangements together could be more than memory holds.
-            self.kept = (kind, start), _arrange(self.task, kind, start)
-        return self.kept[1]
+        return self.kept.get((kind, start), lambda: _arrange(self.task, kind, start))
 
 
 def _arrange(task: Task, kind: str, start: str) -> Arranged:
@@ -121,4 +120,5 @@ class LW(Learner):
         ),
     )
     scorer: ClassVar[Scorer] = networks
+    formats = suffixes.NETWORK
     network = "required"

@@ -18,6 +18,7 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.learning.tree_mixtures import MixtureSettings, TreeMixture, learn_tree_mixture
 from mnlearn.methods.acmn import ACMN
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.io import suffixes
 from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.models.tree_models import circuit_of
 from mnlearn.runtime.random_streams import stream_seed
@@ -140,4 +141,5 @@ class Mixture(Learner):
         Stage(("n_mixtures",), learn),
     )
     scorer: ClassVar[Scorer] = circuits
+    formats = suffixes.HIDDEN
     criterion = "ll"

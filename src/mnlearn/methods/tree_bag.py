@@ -13,6 +13,7 @@ from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.lem.growth import learn_feature_tree
 from mnlearn.learning.lem.settings import LemSettings
 from mnlearn.learning.parameters import parameter
+from mnlearn.models.io import suffixes
 from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.random_streams import stream
@@ -61,4 +62,5 @@ class TreeBag(Learner):
     citation = "for comparison; Breiman 1996"
     stages = (Stage(("base", "delta", "treewidth", "pseudocount"), learn, split="all"),)
     scorer: ClassVar[Scorer] = circuits
+    formats = suffixes.HIDDEN
     criterion = "ll"

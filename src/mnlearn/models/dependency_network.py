@@ -170,11 +170,12 @@ class DependencyNetwork:
         """Return for each (parent, child) how often the child's CPD uses the parent.
 
         Each test of the parent in the child's tree counts, and each feature of the child's CPD that
-        has a literal of the parent.
+        has a literal of the parent. A feature of weight 0 has no effect and does not count.
         """
         trees, features = self.trees, self.features
         inner = ~trees.is_leaf
-        other = features.var != self.target[features.owner]
+        used = self.weight[features.owner] != 0
+        other = used & (features.var != self.target[features.owner])
         return count_pairs(
             np.concatenate([trees.split_var[inner], features.var[other]]),
             np.concatenate([trees.target[inner], self.target[features.owner[other]]]),

@@ -59,6 +59,8 @@ class MarkovNetwork:
     def edges(self) -> dict[tuple[int, int], float]:
         """Return the pairs of variables that share a feature, with their pairwise interaction.
 
+        A feature of weight 0 has no effect and joins no variables.
+
         Returns
         -------
         dict of (int, int) to float
@@ -67,7 +69,7 @@ class MarkovNetwork:
             features it is the log odds ratio of u and v given all others.
         """
         out: dict[tuple[int, int], float] = {}
-        for f in range(len(self.features)):
+        for f in np.flatnonzero(self.weight).tolist():
             literals = self.features.literals(f)
             # x_u x_v appears in prod(x or 1 - x) only if every other literal is negative.
             n_positive = sum(value for _, value in literals)

@@ -7,7 +7,6 @@ from typing import Any
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.edges import edges_of, without_zero_weights
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.graphs import write_edges, write_graphml
@@ -33,7 +32,6 @@ __all__ = [
     "check_writable",
     "convert_tables",
     "describe",
-    "export_model",
     "load_model",
     "load_network",
     "save_model",
@@ -142,20 +140,6 @@ def save_model(model: Model, path: Path | str) -> None:
         write(model, path)
 
 
-def export_model(model: Model, path: Path | str) -> None:
-    """Write a model as `save_model` does, but graphs without the features of weight 0.
-
-    A file of edges then lacks the pairs of variables that only such features join.
-    """
-    if Path(path).suffix.lower() in _GRAPHS:
-        if isinstance(model, TreeModel):
-            model = network_of(model)
-        if isinstance(model, ArithmeticCircuit):
-            model = model.to_markov_network()
-        model = without_zero_weights(model)
-    save_model(model, path)
-
-
 def convert_tables(source: Path | str, target: Path | str) -> bool:
     """Convert a Bayesian network of any numbers of states between `.bif` and `.uai`.
 
@@ -207,7 +191,7 @@ def describe(model: Model) -> dict[str, Any]:
     """Return the kind of a model, its sizes, and which queries it answers exactly if not all."""
     record = {"kind": words_for(type(model)).split(" ", 1)[1], **model.describe()}
     if isinstance(model, MarkovNetwork | DependencyNetwork):
-        record["n_edges"] = len(edges_of(model))
+        record["n_edges"] = len(model.edges())
     hidden = isinstance(model, ArithmeticCircuit) and not model.is_deterministic()
     if hidden or isinstance(model, HiddenTree):
         record |= {
