@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from mnlearn.api.queries import _ENUMERATED
+from mnlearn.inference.automatic import _ENUMERATED
 from mnlearn.cli import main
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.models.io.formats import FORMS, load_model
