@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from mnlearn.inference.automatic import _ENUMERATED
 from mnlearn.cli import main
+from mnlearn.inference.automatic import _ENUMERATED
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.models.io.formats import FORMS, load_model
 
