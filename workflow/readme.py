@@ -176,7 +176,7 @@ def score_table(learner: str) -> str:
 
 
 def _own_mean(scores: pd.DataFrame, method: str, quantity: str) -> tuple[str, ...]:
-    """Return the number of datasets and our mean; of samples the means over folds count."""
+    """Return the number of datasets and our mean; for samples, the mean over folds counts."""
     chosen = scores[scores["variant"] == ""]
     found = chosen[(chosen["method"] == method) & (chosen["quantity"] == quantity)]
     ours = found.set_index("dataset")["value"]

@@ -90,7 +90,7 @@ def test_wrong_searches_are_named():
         search({"kappa": 0.1})
     with pytest.raises(mn.InputError, match="criterion: expected one of pll, ll, cmll"):
         search({"kappa": [0.1]}, criterion="auc")
-    with pytest.raises(mn.InputError, match="n_jobs: expected a whole number but 0"):
+    with pytest.raises(mn.InputError, match="n_jobs: expected a whole number other than 0"):
         search({"kappa": [0.1]}, n_jobs=0)
     with pytest.raises(mn.InputError, match="estimator: expected a learner"):
         mn.GridSearch("dtsl", {}).fit(TRAIN)

@@ -47,6 +47,19 @@ def test_an_output_that_is_an_input_is_refused(line, name):
     refuse(line, f"{name}: is read by this command")
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("fit atomic --train d.data --out a.npz --trace ./a.npz", "a.npz"),
+        ("fit acmn --train d.data --out a.nnf --trace a.nnf.csv", "a.nnf.csv"),
+        ("convert named.csv new.csv --categories new.csv", "new.csv"),
+    ],
+)
+def test_outputs_are_different_files(line, name):
+    refuse(line, f"{name}: two outputs of this command")
+    assert not Path(name).exists()
+
+
 @pytest.mark.parametrize("link", [os.symlink, os.link])
 def test_another_name_of_an_input_is_refused(link):
     link("d.data", "other.data")

@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("metric", ["pll", "cmll", "cll", "ll"])
 def test_score_prints_one_json_object(metric):
-    line = f"score m.npz d.data --metric {metric} --samples 200"
+    line = f"score m.npz d.data --metric {metric}{' --samples 200' if metric == 'cmll' else ''}"
     record = numbers(f"{line} --json")
     keys = {"metric", "mean", "standard_error", "n_examples"}
     assert set(record) == keys | ({"monte_carlo_error"} if metric == "cmll" else set())
@@ -122,6 +122,21 @@ def test_score_of_impossible_data_is_json():
         ("score m.npz d.data --metric cmll --groups overlap.json", "overlap.json"),
         ("score m.npz d.data --metric cmll --folds 0", "--folds"),
         ("score m.npz d.data --folds -1", "--folds"),
+        ("score m.npz d.data --folds 2", "--folds: is not read by the metric pll"),
+        ("score m.npz d.data --samples 9", "--samples: is not read by the metric pll"),
+        (
+            "score m.npz d.data --metric ll --inference mcsat",
+            "--inference: expected one of exact, bp, meanfield, ais for the metric ll, got 'mcsat'",
+        ),
+        (
+            "score m.npz d.data --metric ll --ais 2 --burn-in 3",
+            "--burn-in: is not read by the metric ll with inference ais, which reads --inference, "
+            "--ais, --samples",
+        ),
+        (
+            "score m.npz d.data --metric cll --folds 2 --groups groups.json",
+            "--folds: expected none with --groups",
+        ),
         *(
             (f"score m.npz d.data --metric cmll --groups {name}.json", name)
             for name, reason in (

@@ -277,7 +277,7 @@ def to_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if not is_whole(n_jobs) or n_jobs == 0:
-        raise InputError(f"n_jobs: expected a whole number but 0, or None, got {n_jobs!r}.")
+        raise InputError(f"n_jobs: expected a whole number other than 0, or None, got {n_jobs!r}.")
     return int(n_jobs) if n_jobs > 0 else max(1, available_threads() + 1 + int(n_jobs))
 
 

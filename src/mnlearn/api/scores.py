@@ -1,6 +1,6 @@
 """Scores of a model on data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from mnlearn.api.inputs import (
     to_whole_seed,
 )
 from mnlearn.api.kinds import core
-from mnlearn.api.settings import ANNEALED, SETTINGS, checked, settings_of
+from mnlearn.api.settings import ANNEALED, SETTINGS, check_settings, settings_of
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.query_groups import random_partition
@@ -129,8 +129,8 @@ def score(
     >>> mn.score(mn.Atomic().fit(X), X, "pll")
     <pll: -1.2616 ± 0.2118 nats, 4 examples>
     """
-    how = _How(folds, groups, inference, settings, to_whole_seed(random_state), to_threads(n_jobs))
-    return _measure(*_model_and_data(model, X, sample_weight), metric, how)
+    how = How(folds, groups, inference, settings, to_whole_seed(random_state), to_threads(n_jobs))
+    return measure(*_model_and_data(model, X, sample_weight), metric, how)
 
 
 def usual_metric(model: Any) -> str:
@@ -160,39 +160,42 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
 
 
 @dataclass(frozen=True)
-class _How:
-    """The other arguments of `score`."""
+class How:
+    """The other arguments of `score`; spell : how a person writes the name of one, in errors."""
 
     folds: int | None
     groups: Sequence[Sequence[str | int]] | None
     inference: str | None
-    settings: dict[str, Any]
+    settings: Mapping[str, Any]
     seed: int
     threads: int
+    spell: Callable[[str], str] = str
 
 
-def _pseudo_likelihood(model: Any, data: Dataset, how: _How) -> Score:
+def _pseudo_likelihood(model: Any, data: Dataset, how: How) -> Score:
     return any_model.pll(model, data, how.threads)
 
 
-def _conditional_marginals(model: Any, data: Dataset, how: _How) -> Score:
+def _conditional_marginals(model: Any, data: Dataset, how: How) -> Score:
     inference = settings_of(how.inference or "gibbs", how.settings)
     seed = stream_seed(how.seed, "gibbs")
     groups = _groups_of(model, how)
     return any_model.cmll(model, data, groups, inference, seed=seed, threads=how.threads)
 
 
-def _conditional_likelihood(model: Any, data: Dataset, how: _How) -> Score:
+def _conditional_likelihood(model: Any, data: Dataset, how: How) -> Score:
     return any_model.cll(model, data, _groups_of(model, how), how.threads)
 
 
-def _likelihood(model: Any, data: Dataset, how: _How) -> Score:
+def _likelihood(model: Any, data: Dataset, how: How) -> Score:
     if how.inference in ITERATIVE:
         inference = settings_of(str(how.inference), how.settings)
         return any_model.approximate_ll(model, data, inference)
     if how.inference != ANNEALED:
         return any_model.ll(model, data, how.threads)
-    given = {"chains": Annealing.n_chains, "samples": Annealing.n_steps} | checked(how.settings)
+    given = {"chains": Annealing.n_chains, "samples": Annealing.n_steps} | check_settings(
+        how.settings
+    )
     annealing = Annealing(given["chains"], given["samples"])
     seed = stream_seed(how.seed, "ais")
     return any_model.annealed_ll(model, data, annealing, seed, threads=how.threads)
@@ -206,7 +209,7 @@ class _Metric:
     use, the usual one first.
     """
 
-    measure: Callable[[Any, Dataset, _How], Score]
+    measure: Callable[[Any, Dataset, How], Score]
     by_group: bool = False
     methods: tuple[str, ...] = ()
 
@@ -219,7 +222,7 @@ _MEASURES = {
 }
 
 
-def _check_arguments(metric: str, how: _How) -> None:
+def _check_arguments(metric: str, how: How) -> None:
     """Refuse an argument that a metric, or its method of inference, does not read."""
     known, which = _MEASURES[metric], f"the metric {metric}"
     read = ["folds", "groups"] if known.by_group else []
@@ -227,25 +230,31 @@ def _check_arguments(metric: str, how: _How) -> None:
         method = known.methods[0] if how.inference is None else how.inference
         if method not in known.methods:
             expected = ", ".join(known.methods)
-            raise InputError(f"inference: expected one of {expected} for {which}, got {method!r}.")
+            argument = how.spell("inference")
+            raise InputError(f"{argument}: expected one of {expected} for {which}, got {method!r}.")
         read += ["inference", *SETTINGS[method]]
         which += f" with inference {method}"
     options = {"folds": how.folds, "groups": how.groups, "inference": how.inference}
     given = [name for name, value in options.items() if value is not None]
     for name in (*given, *how.settings):
         if name not in read:
-            raise InputError(f"{name}: is not read by {which}, {_listed(read)}.")
+            names = [how.spell(known) for known in read]
+            raise InputError(f"{how.spell(name)}: is not read by {which}, {_describe_read(names)}.")
     if how.folds is not None and how.groups is not None:
-        raise InputError("folds: expected none with groups, which are the query groups.")
+        raise InputError(
+            f"{how.spell('folds')}: expected none with {how.spell('groups')}, which are the query "
+            "groups."
+        )
 
 
-def _listed(read: Sequence[str]) -> str:
+def _describe_read(read: Sequence[str]) -> str:
     return f"which reads {', '.join(read)}" if read else "which reads no settings"
 
 
-def _measure(
-    model: Any, data: Dataset | IncompleteData, metric: str | None, how: _How
+def measure(
+    model: Any, data: Dataset | IncompleteData, metric: str | None, how: How
 ) -> ScoreResult:
+    """Return the score of a model of `mnlearn.models` on examples; see `score`."""
     metric = usual_metric(model) if metric is None else metric
     if metric not in METRICS:
         raise InputError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}.")
@@ -272,7 +281,7 @@ def _measure(
     )
 
 
-def _groups_of(model: Any, how: _How) -> Groups:
+def _groups_of(model: Any, how: How) -> Groups:
     """Return the query groups as numbers of variables."""
     if how.groups is not None:
         return [

@@ -41,10 +41,10 @@ def settings_of(method: str, settings: Mapping[str, Any]) -> Inference:
         raise InputError(
             f"inference: expected settings among {expected}, got {', '.join(unknown)}."
         )
-    return inference_of(method, **checked(settings))
+    return inference_of(method, **check_settings(settings))
 
 
-def checked(settings: Mapping[str, Any]) -> dict[str, Any]:
+def check_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that are not None; an InputError names a value of another kind."""
     return {name: _checked(name, value) for name, value in settings.items() if value is not None}
 

@@ -70,7 +70,9 @@ def convert(
 
     if groups is not None and target.suffix != ".npz":
         raise InputError(f"{target}: expected a file that ends in .npz, which keeps --groups.")
-    check_outputs([target], source, categories, given)
+    # The mapping of categories is written if there is none yet.
+    new = None if categories is None or categories.exists() else categories
+    check_outputs([target, new], source, categories, given)
     is_model = source.suffix.lower() in FORMS and _kind(source, limit) != "dataset"
     if is_model and categories is None:
         if groups is not None:

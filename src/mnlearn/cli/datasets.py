@@ -37,7 +37,7 @@ def datasets(as_json: bool, folder: Path) -> None:
 def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -> None:
     """Fetch and verify datasets; all benchmark datasets if none is named.
 
-    Of alarm, alarm_groups, adult and adult_groups the files are fetched that they are built from.
+    For alarm, alarm_groups, adult and adult_groups, the files they are built from are fetched.
     """
     from mnlearn.study.datasets.fetch import fetch_many
     from mnlearn.study.datasets.prepare import record_outcomes

@@ -1,9 +1,9 @@
-"""Files that commands read or refuse before any work begins: groups, grids, data."""
+"""Checks of files before any work begins (grids, data, outputs), and missing cells."""
 
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +68,9 @@ def name_file(path: Path) -> Iterator[None]:
 
 
 def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
-    """Refuse to write to a file that the same command reads, under this or another name.
+    """Refuse outputs that are one file, or a file that the same command reads.
+
+    Each may have several names.
 
     Raises
     ------
@@ -78,6 +80,9 @@ def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
     written = [out for out in outputs if out is not None]
     # The weights of a d-DNNF are in a second file.
     written += [Path(f"{out}.csv") for out in written if out.suffix.lower() == ".nnf"]
+    for first, second in combinations(written, 2):
+        if first.resolve() == second.resolve():
+            raise InputError(f"{second}: two outputs of this command; expected different files.")
     read = [source for source in inputs if source is not None]
     for out, source in product(written, read):
         # Devices such as a terminal may be both.

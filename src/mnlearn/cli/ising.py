@@ -200,7 +200,9 @@ def _warnings(found: "Estimate") -> list[str]:
         lines.append(f"no edges for what has a value fewer than {FEWEST} times: {listed}.")
     if len(rare):
         listed = ", ".join(network.labels[v] for v in rare)
-        lines.append(f"a value occurs fewer than {_RARE} times in {listed}: trust these little.")
+        lines.append(
+            f"a value occurs fewer than {_RARE} times in {listed}: their estimates are unreliable."
+        )
     if network.at_end.any():
         listed = ", ".join(network.labels[v] for v in np.flatnonzero(network.at_end))
         lines.append(f"the smallest penalty of the path was chosen for {listed}.")

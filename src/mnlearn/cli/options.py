@@ -129,18 +129,22 @@ _READING_OPTIONS = (
 )
 
 
-def inference_options(command: F) -> F:
-    """Add the options that say how conditional marginals are computed.
+def score_options(command: F) -> F:
+    """Add the options that say how a score is computed.
 
-    The command gets them as one argument, `inference`.
+    The command gets `inference`, the name of a method or None, and `settings`, those that were
+    given.
     """
 
     @wraps(command)
     def run(**given: Any) -> Any:
-        settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
-        return command(inference=inference_of(given.pop("inference"), **settings), **given)
+        return command(settings=_pop_settings(given), **given)
 
-    return _add_inference(run, METHODS, "gibbs", _METHODS_HELP)
+    help_text = (
+        "How cmll gets its marginals, by default by Gibbs sampling, and ll the partition function, "
+        f"by default exactly. The methods: {_METHODS_HELP}"
+    )
+    return _add_inference(run, METHODS, None, help_text)
 
 
 def query_options(command: F) -> F:
@@ -152,7 +156,7 @@ def query_options(command: F) -> F:
 
     @wraps(command)
     def run(**given: Any) -> Any:
-        settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
+        settings = _pop_settings(given)
         method = given.pop("inference")
         automatic = method == _AUTO
         inference = inference_of("gibbs" if automatic else method, **settings)
@@ -165,7 +169,13 @@ def query_options(command: F) -> F:
     return _add_inference(run, (_AUTO, *METHODS), _AUTO, help_text)
 
 
-def _add_inference(run: Any, methods: tuple[str, ...], default: str, help_text: str) -> Any:
+def _pop_settings(given: dict[str, Any]) -> dict[str, Any]:
+    """Take the settings of inference out of the options of a command; those that were given."""
+    settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _add_inference(run: Any, methods: tuple[str, ...], default: str | None, help_text: str) -> Any:
     """Add the options of inference to a command, of which the first chooses a method."""
     choice = click.option(
         "--inference",
@@ -199,30 +209,24 @@ _INFERENCE_OPTIONS = (
     click.option(
         "--iterations",
         type=click.IntRange(min=1),
-        default=100,
-        show_default=True,
-        help="Most iterations of bp and meanfield.",
+        help="Most iterations of bp and meanfield.  [default: 100]",
     ),
     click.option(
         "--tolerance",
         type=click.FloatRange(min=0.0),
-        default=1e-5,
-        show_default=True,
-        help="bp and meanfield end when no marginal changes by more than this in an iteration.",
+        help="bp and meanfield end when no marginal changes by more than this in an iteration.  "
+        "[default: 1e-05]",
     ),
     click.option(
         "--damping",
         type=click.FloatRange(min=0.0, max=1.0, max_open=True),
-        default=0.5,
-        show_default=True,
-        help="Share of the old message that an update of bp keeps.",
+        help="Share of the old message that an update of bp keeps.  [default: 0.5]",
     ),
     click.option(
         "--schedule",
         type=click.Choice(SCHEDULES),
-        default="sequential",
-        show_default=True,
-        help="Whether bp computes messages one after the other, or all from the last iteration's.",
+        help="Whether bp computes messages one after the other, or all from the last iteration's.  "
+        "[default: sequential]",
     ),
 )
 

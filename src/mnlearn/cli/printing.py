@@ -10,7 +10,7 @@ import click
 def print_record(record: dict[str, Any], as_json: bool) -> None:
     """Print a flat record as one JSON object, or as a line for each item."""
     if as_json:
-        # JSON has no infinity: null stands for a score of minus infinity.
+        # JSON has neither infinity nor NaN: null stands for both.
         finite = {
             name: None if isinstance(item, float) and not math.isfinite(item) else item
             for name, item in record.items()

@@ -1,6 +1,6 @@
 """The steps of the pipeline as subcommands; a person can paste them from Snakemake's log.
 
-This file has the steps that make records, but for `cli.learn_steps`, which learn; and
+This file has the steps that make records, except those that learn, which are in `cli.learn_steps`.
 `cli.product_steps` has those that show what records say.
 """
 

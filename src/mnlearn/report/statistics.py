@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from mnlearn.runtime.holm import holm as holm
-
 # Up to this many differences p is exact, beyond it is that of the normal approximation.
 MAX_EXACT = 200
 # Differences are rounded to this many decimals, so that float noise breaks no ties.

@@ -15,7 +15,7 @@ from mnlearn.report.document.summaries import summarise
 from mnlearn.report.fidelity.claim_page import build_claims
 from mnlearn.report.fidelity.numbers import load_reasons, published_numbers
 from mnlearn.report.fidelity.page import Fidelity, build_fidelity
-from mnlearn.runtime.errors import InputError
+from mnlearn.report.study_products import scored
 from mnlearn.runtime.files import write_text
 from mnlearn.study.commit import read_commit
 from mnlearn.study.configuration import configuration, find_study, plan_of
@@ -46,9 +46,7 @@ def study_page(name: str) -> Document:
     InputError
         The study has not run, or a file of its results is malformed.
     """
-    study, folder = find_study(name), results_folder() / name
-    if not (folder / "scores.csv").exists():
-        raise InputError(f"{folder / 'scores.csv'}: no such file; run the study first.")
+    study, folder, _ = scored(name)
     plan = plan_of(name, [])
     records = {
         kind: [

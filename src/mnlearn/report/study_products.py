@@ -34,7 +34,7 @@ def write_tables(name: str, only: list[str] | None = None, order: Path | None = 
     InputError
         The study has no scores or no such table; or the order does not name cells.
     """
-    study, folder, scores = _scored(name)
+    study, folder, scores = scored(name)
     labels = label_datasets(configuration()["local"], study.datasets)
     stale = _stale_cells(name) if order is None else _ordered_stale(order)
     tables.write_tables(
@@ -58,7 +58,7 @@ def _ordered_stale(order: Path) -> set[tuple[str, str]]:
 
 def write_figures(name: str, only: list[str] | None = None) -> None:
     """Draw the figures of a study."""
-    study, folder, scores = _scored(name)
+    study, folder, scores = scored(name)
     config = configuration()
     labels = label_datasets(config["local"], study.datasets)
     known = {
@@ -78,13 +78,13 @@ def write_figures(name: str, only: list[str] | None = None) -> None:
 
 def write_claims(name: str) -> None:
     """Evaluate the claims of a study's paper."""
-    study, folder, scores = _scored(name)
+    study, folder, scores = scored(name)
     claims.write_claims(
         study, scores, load_published(), folder / "claims.md", path_csv=folder / "claims.csv"
     )
 
 
-def _scored(name: str) -> tuple[Study, Path, pd.DataFrame]:
+def scored(name: str) -> tuple[Study, Path, pd.DataFrame]:
     """Return a study, the folder of its results, and its scores."""
     study, folder = find_study(name), results_folder() / name
     path = folder / "scores.csv"

@@ -19,4 +19,4 @@ def single_threaded() -> AbstractContextManager:
 def architecture() -> str:
     """Return the name of the processors that the library chose its kernels for, or "unknown"."""
     libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    return ", ".join(sorted({library.get("architecture", "unknown") for library in libraries}))
+    return ", ".join(sorted({library["architecture"] for library in libraries})) or "unknown"

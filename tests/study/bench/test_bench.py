@@ -125,7 +125,7 @@ def test_a_dataset_is_measured_whole(capsys):
 
 def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
     out = tmp_path / "bench.csv"
-    row = {"seconds": 1.0, "source": "s", "machine": "m"}
+    row = {"seconds": 1.0, "code_digest": "s", "machine": "m"}
     write_csv(out, [{"task": t, "dataset": d, **row} for t, d in (("a", "plants"), ("b", "grid"))])
     monkeypatch.setattr(
         bench, "_measure_all", lambda found, name, parts: found.add(bench.Figure("c", name, 2.0))

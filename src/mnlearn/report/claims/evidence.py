@@ -122,7 +122,7 @@ def published_list(
     parts = str(entry["published"]).split(separator)
     try:
         values = [_fraction(part) for part in parts]
-    except ValueError as error:
+    except (ValueError, ZeroDivisionError) as error:
         raise InputError(f"{where}: expected numbers, {error}.") from error
     if len(values) != n:
         raise InputError(f"{where}: expected {n} numbers, got {len(values)}.")

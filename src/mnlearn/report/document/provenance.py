@@ -74,12 +74,7 @@ def _cell_rows(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Text, ...]]
     """Yield a row for each method, in the order of the records."""
     for method in dict.fromkeys(str(cell.get("method")) for cell in cells):
         own = [cell for cell in cells if cell.get("method") == method]
-        tuning = sum(float(cell.get("seconds_tuning", 0)) for cell in own)
-        scoring = sum(
-            float(variant.get("seconds_inference", 0))
-            for cell in own
-            for variant in cell.get("variants", {}).values()
-        )
+        tuning, scoring = sum_seconds(own)
         yield (
             (Span("cells of "), Span(method, "code")),
             plain(str(len(own))),
@@ -87,6 +82,17 @@ def _cell_rows(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Text, ...]]
             plain(_seconds(scoring)),
             _digests(own),
         )
+
+
+def sum_seconds(cells: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Return the processor seconds of the search and of scoring that cells say they took."""
+    search = sum(float(cell.get("seconds_tuning", 0)) for cell in cells)
+    scoring = sum(
+        float(variant.get("seconds_inference", 0))
+        for cell in cells
+        for variant in cell.get("variants", {}).values()
+    )
+    return search, scoring
 
 
 def _other_rows(records: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[Text, ...]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.report.document.blocks import Block, Bullets, Document, Grid, Heading, Paragraph
-from mnlearn.report.document.provenance import load_record, machine_lines, made_by
+from mnlearn.report.document.provenance import load_record, machine_lines, made_by, sum_seconds
 from mnlearn.report.document.spans import Span, Text, marked, plain
 from mnlearn.report.document.study_page import RECORD_NOTE
 
@@ -42,7 +42,7 @@ def build_record(studies: Sequence[StudyRecords], commit: str) -> Document:
         loaded = {k: [load_record(p) for p in paths] for k, paths in study.paths.items()}
         made += [by for own in loaded.values() for record in own for _, by in made_by(record)]
         n_records = sum(map(len, loaded.values()))
-        search, scoring = _hours(loaded)
+        search, scoring = (x / 3600 for x in sum_seconds(loaded.get("cells", ())))
         counts = (n_records, study.n_planned, search, scoring)
         total = [a + b for a, b in zip(total, counts, strict=True)]
         name: Text = (Span(study.name, "code", f"{study.name}/README.md"),)
@@ -75,18 +75,6 @@ def _commit(commit: str) -> Text:
             "`mnlearn study NAME --stale` says of each record what has changed since."
         )
     return (*plain("All records were made by the code of commit "), Span(commit, "code"), Span("."))
-
-
-def _hours(loaded: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[float, float]:
-    """Return the processor hours of the search and of scoring that cells say they took."""
-    cells = loaded.get("cells", ())
-    search = sum(float(cell.get("seconds_tuning", 0.0)) for cell in cells)
-    scoring = sum(
-        float(variant.get("seconds_inference", 0.0))
-        for cell in cells
-        for variant in cell.get("variants", {}).values()
-    )
-    return search / 3600, scoring / 3600
 
 
 def _numbers(counts: Sequence[float]) -> Iterator[Text]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import CYCLE, DPI, GREY, NOTHING, WIDTHS, Material, empty
+from mnlearn.report.figures.per_variable import differences_per_variable
 from mnlearn.report.products import Options, option
-from mnlearn.study.published import Source, numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,34 +80,12 @@ def draw_conversion_loss(material: Material, options: Options) -> Figure:
 def compute_losses(
     material: Material, panel: Options, variants: Sequence[Options], quantity: str, *, where: str
 ) -> dict[str, dict[str, float]]:
-    """Return the loss per variable by dataset and variant; datasets without scores are left out.
-
-    Parameters
-    ----------
-    material : Material
-        Scores of the study and numbers of variables.
-    panel : mapping
-        method, whose variants are the conversions; reference, the source of the scores of the
-        original network.
-    variants : sequence of mapping
-        Each with the `name` of a variant.
-    quantity : str
-        The score, in nats per example.
-    where : str
-        Name of the figure, for error messages.
-    """
-    method = str(option(panel, "method", where))
-    reference = material.numbers(option(panel, "reference", where), where)
-    out: dict[str, dict[str, float]] = {}
-    for variant in variants:
-        name = str(option(variant, "name", where))
-        found = numbers(material.scores, material.published, Source(method, quantity, name))
-        for dataset, number in found.items():
-            n_vars = material.n_vars(dataset)
-            if dataset in reference and n_vars:
-                loss = (reference[dataset].value - number.value) / n_vars
-                out.setdefault(dataset, {})[name] = loss
-    return out
+    """Return the loss per variable by dataset and variant; see `differences_per_variable`."""
+    found = differences_per_variable(material, panel, variants, quantity, where=where)
+    return {
+        dataset: {name: -difference for name, difference in own.items()}
+        for dataset, own in found.items()
+    }
 
 
 def _draw_clusters(ax: Axes, datasets: Sequence[str], found: Losses, names: Sequence[str]) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mnlearn.report.figures.canvas import DPI, GREY, NOTHING, WIDTHS, Material, empty, look_of
+from mnlearn.report.figures.per_variable import differences_per_variable
 from mnlearn.report.products import Options, option
-from mnlearn.study.published import Source, numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,10 @@ def draw_differences(material: Material, options: Options) -> Figure:
     panels = option(options, "panels", where)
     variants = option(options, "variants", where)
     quantity = str(options.get("quantity", "pll"))
-    drawn = [(panel, _points(material, panel, variants, quantity, where=where)) for panel in panels]
+    drawn = [
+        (panel, differences_per_variable(material, panel, variants, quantity, where=where))
+        for panel in panels
+    ]
     datasets = [d for d in material.datasets if any(d in p for _, p in drawn)]
     if not datasets:
         return empty(options, NOTHING)
@@ -61,24 +64,6 @@ def draw_differences(material: Material, options: Options) -> Figure:
         handles=handles, loc="outside upper center", ncols=len(variants), columnspacing=1.2
     )
     return figure
-
-
-def _points(
-    material: Material, panel: Options, variants: list[Options], quantity: str, *, where: str
-) -> Points:
-    """Return the differences per variable, in nats, by dataset and variant."""
-    method = str(option(panel, "method", where))
-    reference = material.numbers(option(panel, "reference", where), where)
-    out: Points = {}
-    for variant in variants:
-        name = str(option(variant, "name", where))
-        found = numbers(material.scores, material.published, Source(method, quantity, name))
-        for dataset, number in found.items():
-            n_vars = material.n_vars(dataset)
-            if dataset in reference and n_vars:
-                difference = (number.value - reference[dataset].value) / n_vars
-                out.setdefault(dataset, {})[name] = difference
-    return out
 
 
 def _draw_panel(

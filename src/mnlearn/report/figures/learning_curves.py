@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from mnlearn.report.figures.canvas import (
     empty,
 )
 from mnlearn.report.products import Options, option
+from mnlearn.report.tables.units import UNITS
 from mnlearn.report.training_times import TimeRow, list_times
 from mnlearn.study.datasets.sample_names import parse_sample
 from mnlearn.study.published import Source, lookup
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = 3
-_BITS = 1.0 / math.log(2.0)
+_BITS = UNITS["bits"]
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from scipy import stats
 
 from mnlearn.report.products import Options, option
-from mnlearn.report.statistics import holm
 from mnlearn.report.tables.table import Cell, Material, Row, Table
+from mnlearn.runtime.holm import holm
 from mnlearn.study.published import Source
 
 

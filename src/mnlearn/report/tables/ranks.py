@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 
 from mnlearn.report.products import Options, option
-from mnlearn.report.statistics import friedman, holm, wilcoxon
+from mnlearn.report.statistics import friedman, wilcoxon
 from mnlearn.report.tables.table import Cell, Material, Row, Table, significant, value_cell
+from mnlearn.runtime.holm import holm
 from mnlearn.study.published import source
 
 

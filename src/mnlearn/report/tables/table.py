@@ -12,7 +12,9 @@ from mnlearn.report.products import Labels, Options, list_scored
 from mnlearn.study.published import Number, Source, numbers
 
 DAGGER = "†"
-STALE_NOTE = f"{DAGGER} The sources have changed since this number was made."
+STALE_NOTE = (
+    f"{DAGGER} The code, the data or the settings have changed since this number was computed."
+)
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def run_bench(
     if not names:
         _measure_growth(bench)
     if out is not None:
-        context = {"source": code_digest("study.bench"), "machine": machine()}
+        context = {"code_digest": code_digest("study.bench"), "machine": machine()}
         rows = [{**asdict(figure), **context} for figure in bench.figures]
         write_csv(out, [*_keep_others(out, rows, names), *rows])
 

@@ -73,13 +73,13 @@ def _measure_growth(
     for budget in itertools.takewhile(
         lambda n: n <= LARGEST, (int(2_000 * 1.25**k) for k in range(100))
     ):
-        began = time.perf_counter()
+        began = time.process_time()
         if model is None:
             model = start()
             growth = CircuitGrowth(model, EDGE_COST, split_cost, LARGEST)
         growth.grow(budget)
         circuit = model.model()
-        seconds += time.perf_counter() - began
+        seconds += time.process_time() - began
         score = ll(circuit, test).mean
         if score >= target or growth.ended:
             break

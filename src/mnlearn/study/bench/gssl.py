@@ -51,16 +51,16 @@ def measure_generated(bench: Bench, name: str, train: Dataset, valid: Dataset) -
         n_generated = int(printed["n_generated"].value)
         threshold = int(printed["threshold"].value)
     initial = "full" if name in FULL else "positive"
-    began = time.perf_counter()
+    began = time.process_time()
     run = generate_features(train, n_generated, initial)
-    generating = time.perf_counter() - began
+    generating = time.process_time() - began
     length = float(np.diff(run.start)[run.n_initial :].mean())
     rate = f"{n_generated / generating / 1e6:,.1f} M features/s, mean length {length:.1f}"
     bench.add(Figure("generate features", name, generating, rate))
-    began = time.perf_counter()
+    began = time.process_time()
     features = run.features(n_generated, threshold)
     likelihood = arrange(features, train)
-    arranging = time.perf_counter() - began
+    arranging = time.process_time() - began
     learned = fit_weights(likelihood, PENALTY, screen=True)
     total = generating + arranging + learned.seconds
     theirs = seconds_printed.get(name)

@@ -8,7 +8,6 @@ Libra's programs say nothing of it; there it is their whole process again.
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -100,7 +99,7 @@ def _measure(bench: Bench, name: str, pair: Pair, folder: Path) -> None:
     scope = figure.peer_scope
     if pair.has_loop:
         theirs, scope = float(printed), "in-process, in turn"
-    alone = measure_seconds(pair.work, clock=time.process_time)
+    alone = measure_seconds(pair.work)
     bench.add(figure)
     bench.add(
         replace(

@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_text, write_text
+from mnlearn.runtime.files import read_json, write_text
 from mnlearn.runtime.progress import say
 from mnlearn.study.folders import run_folder
 
@@ -36,8 +36,7 @@ def unlock(force: bool = False) -> None:
     alive = _other_run()
     if alive is not None:
         raise InputError(f"{run_folder()}: another run is under way here, process {alive}.")
-    marker = _marker()
-    host = json.loads(read_text(marker))["host"] if marker.exists() else socket.gethostname()
+    host = _marked_host()
     if host != socket.gethostname() and not force:
         raise InputError(
             f"{run_folder()}: locked by a run on {host}; if it has ended, `mnlearn study --unlock` "
@@ -46,6 +45,16 @@ def unlock(force: bool = False) -> None:
     for lock in locks.iterdir():
         lock.unlink()
     say("removed the lock of a run that was killed")
+
+
+def _marked_host() -> str:
+    """Return the machine on which the run began: this one if no run noted it."""
+    if not _marker().exists():
+        return socket.gethostname()
+    try:
+        return str(read_json(_marker())["host"])
+    except (InputError, KeyError, TypeError):
+        return "an unknown machine"
 
 
 def _other_run() -> int | None:

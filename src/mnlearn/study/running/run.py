@@ -19,7 +19,6 @@ from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import Study
 from mnlearn.study.folders import (
-    RESULTS,
     config_files,
     data_folder,
     results_folder,
@@ -173,7 +172,7 @@ def _snakemake_command(
 
 def _write_report(command: list[str], name: str) -> int:
     """Write report.html of a study that has run, and return an exit status."""
-    page = Path(RESULTS) / name / "report.html"
+    page = results_folder().relative_to(run_folder()) / name / "report.html"
     style = source_folder() / "workflow" / "report" / "report.css"
     command = [*command, "--report", str(page), "--report-stylesheet", str(style)]
     title, folder = f"{name}, report", run_folder()
@@ -198,8 +197,9 @@ def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, s
 def _model_folders(name: str, datasets: list[str]) -> list[str]:
     """Return the outputs from which all records of some datasets follow."""
     plan = plan_of(name, datasets)
+    folder = results_folder().relative_to(run_folder()) / name / "models"
     return [
-        f"{RESULTS}/{name}/models/{record.dataset}/{record.names[0]}"
+        str(folder / record.dataset / record.names[0])
         for record in plan.records(name, "cells")
         if record.dataset in plan.datasets(name)
     ]
