@@ -93,14 +93,15 @@ probability ( y | x ) { (no) 0.3, 0.7; (yes) 0.5, 0.5; }
 """
 
 
-def test_evidence_of_probability_0_is_named_by_its_line():
+@pytest.mark.parametrize("model", ["zero.bif", "zero.ac"])
+def test_evidence_of_probability_0_is_named_by_its_line(model):
     Path("zero.bif").write_text(NETWORK)
     succeed("convert zero.bif zero.ac")
     rows = "*,1\nyes,*\n"
     for text, line in ((rows, 2), (f"x,y\n{rows}", 3)):
         Path("e.csv").write_text(text)
-        refuse("query zero.ac --evidence e.csv", f"e.csv, line {line}: has probability 0.")
-    refuse("query zero.ac --evidence x=yes", "--evidence: has probability 0.")
+        refuse(f"query {model} --evidence e.csv", f"e.csv, line {line}: has probability 0.")
+    refuse(f"query {model} --evidence x=yes", "--evidence: has probability 0.")
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,20 @@ def choose(
     if isinstance(model, ArithmeticCircuit | TreeModel):
         return model, "exact"
     most = int(asked.sum(axis=1).max(initial=0))
-    if most <= _ENUMERATED and len(asked) * 2**most <= _STATES:
+    few = most <= _ENUMERATED and len(asked) * 2**most <= _STATES
+    # Enumeration answers evidence of probability 0 too; a circuit refuses it.
+    if few and not _excludes_states(model):
         return model, "exact"
     circuit = compiled()
-    return (model, "gibbs") if circuit is None else (circuit, "exact")
+    if circuit is None:
+        return model, "exact" if few else "gibbs"
+    return circuit, "exact"
+
+
+def _excludes_states(model: Model) -> bool:
+    """Tell whether a network may give states probability 0, by infinite weights."""
+    network = model.to_markov_network() if isinstance(model, BayesianNetwork) else model
+    return isinstance(network, MarkovNetwork) and not bool(np.isfinite(network.weight).all())
 
 
 def compile_small(model: Model) -> ArithmeticCircuit | None:
