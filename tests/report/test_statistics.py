@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mnlearn.report.statistics import Comparison, friedman, geometric_mean, holm, wilcoxon
+from mnlearn.report.statistics import Comparison, friedman, geometric_mean, wilcoxon
 from mnlearn.study.published import Source, lookup, paired
 
 
@@ -91,11 +91,6 @@ def test_many_pairs_use_the_normal_approximation():
 def test_what_cannot_be_compared_is_refused(a, b):
     with pytest.raises(ValueError, match="paired values"):
         wilcoxon(a, b)
-
-
-def test_holm():
-    np.testing.assert_allclose(holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
-    np.testing.assert_allclose(holm([0.9, 0.8]), [1.0, 1.0])
 
 
 def test_geometric_mean(published):
