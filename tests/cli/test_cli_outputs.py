@@ -7,7 +7,7 @@ import pytest
 
 from command import refuse, succeed
 from command_folder import fill_folder
-from mnlearn.cli.ising_files import FILES
+from mnlearn.report.ising_folder import FILES
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn.cli.files import check_outputs, name_file, treat_missing
+from mnlearn.cli.item_groups import read_item_groups
 from mnlearn.cli.options import (
     FILE,
     FOLDER,
@@ -20,10 +21,10 @@ from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    from mnlearn.cli.ising_files import Estimate
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.reading import Reading
     from mnlearn.learning.ising.comparison import IsingComparison
+    from mnlearn.report.ising_folder import Estimate
 
 # A value that occurs less often says little about the other variables.
 _RARE = 10
@@ -123,9 +124,9 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
     """
-    from mnlearn.cli.ising_files import FILES, Estimate, read_item_groups, write_folder
     from mnlearn.learning.ising.estimation import learn_ising
     from mnlearn.learning.ising.resampling import bootstrap, drop_cases
+    from mnlearn.report.ising_folder import FILES, Estimate, write_folder
 
     check_outputs([out / name for name in FILES], data_path, *others, groups_path)
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
@@ -231,7 +232,7 @@ def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[
         "dropped": found.network.dropped_labels,
         "settings": settings,
         "provenance": provenance(
-            *(f"learning.ising.{module}" for module in _MODULES), "cli.ising_files"
+            *(f"learning.ising.{module}" for module in _MODULES), "report.ising_folder"
         ),
     }
     if found.cases is not None:

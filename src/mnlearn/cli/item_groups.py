@@ -1,0 +1,67 @@
+"""The groups of items that `mnlearn ising` reads beside the data."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text, split_lines
+
+if TYPE_CHECKING:
+    from mnlearn.report.figures.ising import ItemGroups
+
+
+def read_item_groups(path: Path, labels: Iterable[str]) -> "ItemGroups":
+    """Read the groups of items from a CSV file with the columns item, group and perhaps colour.
+
+    Raises
+    ------
+    InputError
+        An item is missing, unknown or named twice, or a colour is none, or a group has two.
+    """
+    from matplotlib.colors import is_color_like
+
+    from mnlearn.report.figures.canvas import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+    from mnlearn.report.figures.ising import ItemGroups
+
+    labels = list(labels)
+    group: dict[str, str] = {}
+    colour_of: dict[str, str] = {}
+    for where, item, name, colour in _read_rows(path):
+        if item not in labels:
+            raise InputError(f"{where}: the data have no item {item!r}.")
+        if item in group:
+            raise InputError(f"{where}: item {item!r} is named twice.")
+        if colour and not is_color_like(colour):
+            raise InputError(f"{where}: expected a colour such as #56B4E9, got {colour!r}.")
+        if colour and colour_of.get(name, colour) not in ("", colour):
+            raise InputError(f"{where}: group {name!r} has two colours.")
+        group[item] = name
+        colour_of[name] = colour or colour_of.get(name, "")
+    missing = [item for item in labels if item not in group]
+    if missing:
+        raise InputError(f"{path}: expected a group for each item, lacks {', '.join(missing)}.")
+    # The light colours come first: numbers are written on them.
+    cycle = (SKY, ORANGE, GREEN, PURPLE, VERMILION, BLUE)
+    chosen = {
+        name: colour or cycle[k % len(cycle)] for k, (name, colour) in enumerate(colour_of.items())
+    }
+    return ItemGroups(tuple(group[item] for item in labels), chosen)
+
+
+def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the place of each row for messages, its item, its group, and its colour or ""."""
+    rows = list(csv.reader(split_lines(read_text(path).removeprefix("\ufeff"))))
+    header = [name.strip() for name in rows[0]] if rows else []
+    if header not in (["item", "group"], ["item", "group", "colour"]):
+        raise InputError(f"{path}, line 1: expected the columns item, group and perhaps colour.")
+    for number, row in enumerate(rows[1:], start=2):
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise InputError(
+                f"{path}, line {number}: expected {len(header)} values, got {len(row)}."
+            )
+        item, name, *colour = (value.strip() for value in row)
+        yield f"{path}, line {number}", item, name, "".join(colour)
