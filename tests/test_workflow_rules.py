@@ -62,12 +62,16 @@ def test_the_small_run_has_the_configuration_of_the_whole_one():
 
 
 def test_a_run_in_another_folder_writes_there(tmp_path, monkeypatch):
-    """A folder with a config.yaml of its own is one that studies run in."""
+    """A folder with a config.yaml or studies of its own is one that studies run in."""
     monkeypatch.chdir(tmp_path)
     assert run_folder() == ROOT
     (tmp_path / "config.yaml").write_text("studies: [demo]\n")
     assert run_folder() == tmp_path
     assert config_files() == [ROOT / "config.yaml", tmp_path / "config.yaml"]
+    (tmp_path / "own" / "workflow" / "studies").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "own")
+    assert run_folder() == tmp_path / "own"
+    assert config_files() == [ROOT / "config.yaml"]
     monkeypatch.chdir(ROOT)
     assert run_folder() == ROOT
     assert config_files() == [ROOT / "config.yaml"]

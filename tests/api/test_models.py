@@ -359,3 +359,19 @@ def test_conversion_of_a_dependency_network():
         mn.from_dependency_network(learner)
     with pytest.raises(mn.InputError, match="base: expected one of"):
         mn.from_dependency_network(learner, FRAME, base="mean")
+
+
+def test_columns_may_be_called_by_numbers():
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 2, 300)
+    X = pd.DataFrame({20: first, 10: first ^ (rng.random(300) < 0.1), 0: rng.integers(0, 2, 300)})
+    learner = mn.ChowLiu().fit(X)
+    model, moved = learner.model_, X[[0, 10, 20]]
+    assert model.names == ("20", "10", "0")
+    assert model.query({20: 1}).tolist() == model.query({"20": 1}).tolist()
+    assert list(model.query({0: 1}).index) == ["20", "10"]
+    assert model.score(moved) == model.score(X)
+    with pytest.raises(mn.InputError, match="expected '20' as column 1 as in the model, got '0'"):
+        learner.score(moved)
+    # Numbers that only count the columns are no names.
+    assert mn.ChowLiu().fit(pd.DataFrame(X.to_numpy())).model_.names is None

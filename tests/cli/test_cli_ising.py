@@ -126,3 +126,18 @@ def test_ising_refuses_groups_that_are_not_those_of_the_items():
         Path("g.csv").write_text(text)
         refuse("ising named.csv --out net --bootstraps 0 --groups g.csv", message)
     refuse("ising named.csv --out net --compare named.csv", "--compare: expected different files.")
+
+
+def test_ising_refuses_variables_of_several_values():
+    Path("likert.csv").write_text("a,b\n" + "low,1\nmid,0\nhigh,1\nmid,1\n" * 5)
+    succeed("convert likert.csv likert.npz --categories codes.json")
+    refuse("ising likert.npz --out net", "likert.npz: has groups of columns")
+    assert not Path("net").exists()
+
+
+def test_ising_notes_how_the_data_were_read():
+    Path("sex.csv").write_text("a,sex,age\n" + "1,m,1\n0,f,2\n1,f,3\n0,m,4\n" * 9)
+    succeed("ising sex.csv --ones sex=f --leave-out age --bootstraps 0 --out net")
+    settings = json.loads(Path("net/summary.json").read_text())["settings"]
+    assert settings["ones"] == ["sex=f"]
+    assert settings["leave_out"] == ["age"]

@@ -149,3 +149,11 @@ def test_the_demo_says_what_was_learned(tree):
     assert "100% of what can be gained" in good
     assert str(demo / "index.html") in where
     assert where.endswith("results/logs/demo/run.log.")
+
+
+def test_stale_cells_of_some_datasets(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    found = succeed("study dtsl --stale --datasets nltcs").stdout.splitlines()
+    all_found = succeed("study dtsl --stale").stdout.splitlines()
+    assert found == [line for line in all_found if line.startswith("nltcs ")]
+    refuse("study dtsl --stale --datasets nosuch", "--datasets nosuch: expected some of nltcs")

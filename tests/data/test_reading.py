@@ -74,8 +74,9 @@ def test_other_names_are_variables(tmp_path, name):
         ("a,b\nm,0\nf,1\nm,1\n", {}, ", line 2, column 1: expected 0 or 1, got 'm'; --ones says "
                                      "which value counts as 1."),
         ("a,b\nm,0\nf,1\nx,1\n", {}, ", line 2, column 1: expected 0 or 1, got 'm'; the column has "
-                                     "3 different values: leave it out with --leave-out, or encode "
-                                     "it (mnlearn convert --categories)."),
+                                     "3 different values ('m', 'f', 'x'): say with --na which are "
+                                     "missing, leave the column out with --leave-out, or encode it "
+                                     "(mnlearn convert --categories)."),
         (f"a,b\n0,0\n{LONG},1\n", {}, f", line 3, column 1: expected 0 or 1, got '{'x' * 40}' and "
                                       "1 more characters; --ones says which value counts as 1."),
         (f"a,b\n0,0\n{LONG[1:]},1\n", {}, f", line 3, column 1: expected 0 or 1, got '{LONG[1:]}'; "
@@ -221,3 +222,9 @@ def test_a_missing_cell_of_a_column_without_a_name(tmp_path):
 def test_options_need_a_table_without_weights(tmp_path):
     with pytest.raises(InputError, match=r"a\.csv: expected a table without weights, got <Dataset"):
         read(tmp_path, "2|1,0\n1|0,1\n", ones=("1",))
+
+
+def test_a_setting_that_is_no_text_is_refused():
+    for ones in (1, [1], {"sex": "f"}):
+        with pytest.raises(InputError, match="ones: expected a text or several, got"):
+            Reading.said({"ones": ones}, "{}=")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mnlearn.api.column_names import column_names
 from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import (
     Dataset,
@@ -35,7 +36,6 @@ from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import frame_names
 
 # Arguments that all estimators have beside their hyperparameters: type, meaning. The default of
 # each is None.
@@ -209,7 +209,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         self._check_binarize()
         return to_dataset(
             checked,
-            names=frame_names(X),
+            names=column_names(X),
             sample_weight=sample_weight,
             binarize=self.binarize,
             repeat=reset,

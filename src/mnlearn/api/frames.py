@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from mnlearn.api.column_names import column_names
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.reading import RawColumn, Reading, read_columns, reading_of
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import frame_names
 
 PYTHON = Reading(form="{}=")
 
@@ -38,7 +38,7 @@ def read_frame(X: Any, reading: Reading = PYTHON, argument: str = "X") -> tuple[
     InputError
         A column cannot be read, or could be read in two ways.
     """
-    names = frame_names(X)
+    names = column_names(X)
     if names is None or not len(X):
         # The caller refuses tables without rows or columns.
         return X, reading

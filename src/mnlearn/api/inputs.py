@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mnlearn.api.column_names import column_names
 from mnlearn.api.frames import is_frame, read_frame
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_incomplete
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import frame_names
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import available_threads
 
@@ -70,7 +70,7 @@ def to_dataset(
         return X
     if is_frame(X) and binarize is None:
         X, _ = read_frame(X, argument=argument)
-    names = frame_names(X) if names is None else tuple(names)
+    names = column_names(X) if names is None else tuple(names)
     rows = to_binary(X, names=names, binarize=binarize, argument=argument, missing=missing)
     weight = to_weights(sample_weight, len(rows))
     if weight is not None and not weight.all():
@@ -289,6 +289,9 @@ def find_variable(given: Any, names: Sequence[str] | None, n_vars: int, argument
     InputError
         There is no such variable; the message names those that are like it.
     """
+    if not isinstance(given, str) and names is not None and str(given) in names:
+        # A column may be called by a number.
+        given = str(given)
     if isinstance(given, str):
         labels = labels_of(names, n_vars)
         if given in labels:

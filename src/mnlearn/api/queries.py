@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
@@ -22,7 +23,6 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import frame_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,7 +157,7 @@ def _value_of(value: Any, where: str) -> float:
 
 def _rows_of(evidence: Any, names: tuple[str, ...] | None, n_vars: int) -> NDArray[np.float64]:
     """Return rows of evidence with a column for each variable; NaN where nothing is known."""
-    given = frame_names(evidence) if names is not None else None
+    given = column_names(evidence) if names is not None else None
     matrix = np.asarray(evidence)
     if matrix.ndim != 2:
         raise InputError(

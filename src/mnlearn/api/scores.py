@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,
@@ -28,7 +29,6 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import frame_names
 from mnlearn.runtime.random_streams import stream, stream_seed
 from mnlearn.scoring import any_model
 from mnlearn.scoring.metrics import METRICS
@@ -145,12 +145,12 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
         data = model.read_examples(X, sample_weight)
         return core(model.model_), data
     model = core(model)
-    names = None if isinstance(X, Dataset) else frame_names(X)
+    names = None if isinstance(X, Dataset) else column_names(X)
     if names is not None and model.names is not None and names != model.names:
         for name in model.names:
             if name not in names:
                 raise InputError(f"X: lacks the column {name!r} of the model.")
-        X = X[list(model.names)]
+        X = X.iloc[:, [names.index(name) for name in model.names]]
     data = to_dataset(X, sample_weight=sample_weight, missing=True)
     if data.n_vars != model.n_vars:
         raise InputError(

@@ -59,8 +59,12 @@ def study(
     if show:
         click.echo(configuration.definition_of(name), nl=False)
         return
+    datasets = chosen.split(",") if chosen else []
     if stale:
+        named = run.expand_datasets(configuration.find_study(name), datasets)
         for record, changed in configuration.stale_records(name):
+            if named and record.dataset not in named:
+                continue
             methods = "-".join(record.names)
             click.echo(f"{record.dataset} {methods} {record.kind}: {', '.join(changed)}")
         return
@@ -69,7 +73,6 @@ def study(
         return
     if again and recorded:
         raise InputError("--again: not together with --recorded.")
-    datasets = chosen.split(",") if chosen else []
     status = run.run_study(
         name,
         datasets,

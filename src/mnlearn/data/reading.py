@@ -62,6 +62,11 @@ class Reading:
     @classmethod
     def said(cls, given: Mapping[str, str | Sequence[str]], form: str) -> "Reading":
         """Return the reading of `ones`, `leave_out`, `keep` and `na`, each a text or several."""
+        for name, value in given.items():
+            if not isinstance(value, str) and not (
+                isinstance(value, Sequence) and all(isinstance(text, str) for text in value)
+            ):
+                raise InputError(f"{name}: expected a text or several, got {value!r}.")
         texts = {k: (v,) if isinstance(v, str) else tuple(v) for k, v in given.items()}
         ones, leave_out, keep, na = (texts.get(name, ()) for name in OPTIONS)
         return cls(ones, leave_out, keep, na, form=form)
@@ -313,8 +318,10 @@ def _unreadable(
     sentence = f"{where}: expected 0 or 1, got {_shorten(wrong)}"
     if len({_key(text) for text in known}) <= 2:
         return f"{sentence}; {reading.option('ones')} says which value counts as 1."
+    values = _listed(list(map(_shorten, known)))
     return (
-        f"{sentence}; the column has {len(known)} different values: leave it out with "
+        f"{sentence}; the column has {len(known)} different values ({values}): say with "
+        f"{reading.option('na')} which are missing, leave the column out with "
         f"{reading.option('leave_out')}, or encode it (mnlearn convert --categories)."
     )
 

@@ -9,6 +9,7 @@ from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_models import TreeModel
@@ -21,6 +22,8 @@ _STATES = 2**22
 # Networks of up to so many literals are compiled, if the circuit has up to so many edges. Both take
 # about a second.
 _LITERALS = 50_000
+# Nor is a network compiled whose tables would have more entries than this in variable elimination.
+_LOG2_ENTRIES = 20
 _EDGES = 200_000
 
 
@@ -57,13 +60,20 @@ def _excludes_states(model: Model) -> bool:
     return isinstance(network, MarkovNetwork) and not bool(np.isfinite(network.weight).all())
 
 
+def _log2_entries(network: MarkovNetwork) -> float:
+    """Return the logarithm of the number of entries of tables in variable elimination."""
+    features = network.features
+    scopes = [[v for v, _ in features.literals(f)] for f in range(len(features))]
+    return float(min_fill_order(network.n_vars, scopes)[1])
+
+
 def compile_small(model: Model) -> ArithmeticCircuit | None:
     """Return the circuit of a network; None if there is none, or it would be too large."""
     if isinstance(model, DependencyNetwork):
         return None
     network = model.to_markov_network() if isinstance(model, BayesianNetwork) else model
     assert isinstance(network, MarkovNetwork)
-    if len(network.features.var) > _LITERALS:
+    if len(network.features.var) > _LITERALS or _log2_entries(network) > _LOG2_ENTRIES:
         return None
     try:
         return compile_network(network, _EDGES)

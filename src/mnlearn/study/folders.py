@@ -19,9 +19,10 @@ def source_folder() -> Path:
 
 
 def run_folder() -> Path:
-    """Return the folder with `results/`, with a person's config.yaml, and with own studies."""
+    """Return the folder with `results/`: that with a person's config.yaml or studies, if any."""
     source, here = source_folder(), Path.cwd()
-    return here if source == PACKAGED or (here / CONFIG).exists() else source
+    is_own = (here / CONFIG).exists() or (here / "workflow" / "studies").is_dir()
+    return here if source == PACKAGED or is_own else source
 
 
 def results_folder() -> Path:

@@ -47,7 +47,8 @@ def learn_ising(
     Raises
     ------
     InputError
-        gamma is negative, merge is unknown, or there are fewer than two variables.
+        gamma is negative, merge is unknown, there are fewer than two variables, or some have more
+        than two values.
 
     Notes
     -----
@@ -68,6 +69,11 @@ def learn_ising(
        coordinate descent", Journal of Statistical Software, 2010.
     """
     check_settings(gamma, merge)
+    if data.groups:
+        raise InputError(
+            "data: has groups of columns, each of a variable with several values; an Ising network "
+            "needs variables with two values."
+        )
     if data.n_vars < 2:
         raise InputError("data: expected at least two variables.")
     return estimate(data, gamma, merge, threads, TOLERANCE)

@@ -70,7 +70,7 @@ def run_study(
         cannot be had, which is said after all that can be done without it.
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
-    datasets = _expand_datasets(study, datasets)
+    datasets = expand_datasets(study, datasets)
     failed = {}
     if not recorded:
         wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
@@ -103,7 +103,7 @@ def page_of(name: str) -> Path:
     return results_folder() / name / "index.html"
 
 
-def _expand_datasets(study: Study, names: list[str]) -> list[str]:
+def expand_datasets(study: Study, names: list[str]) -> list[str]:
     """Return the datasets of a study that names stand for; see `Study.expand`."""
     datasets = study.expand(names)
     unknown = [d for d in datasets if d not in study.datasets]
