@@ -17,7 +17,6 @@ from mnlearn.cli.options import (
     seed_option,
     threads_option,
 )
-from mnlearn.data.reading import OPTIONS
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
@@ -144,9 +143,8 @@ def ising(
     )  # fmt: skip
     settings = {
         "gamma": gamma, "merge": merge, "seed": seed, "coding": coding,
-        "bootstraps": bootstraps, "case_drops": case_drops,
-        "compare": list(compared)[1:], "permutations": permutations, "missing": missing,
-        **{name: list(getattr(reading, name)) for name in OPTIONS},
+        "bootstraps": bootstraps, "case_drops": case_drops, "compare": list(compared)[1:],
+        "permutations": permutations, "missing": missing, **reading.as_settings(),
     }  # fmt: skip
     found.summary.update(_summarise(data_path, found, settings))
     write_folder(out, found)

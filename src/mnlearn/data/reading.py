@@ -71,6 +71,10 @@ class Reading:
         ones, leave_out, keep, na = (texts.get(name, ()) for name in OPTIONS)
         return cls(ones, leave_out, keep, na, form=form)
 
+    def as_settings(self) -> dict[str, list[str]]:
+        """Return what is said, as `said` takes it."""
+        return {name: list(getattr(self, name)) for name in OPTIONS}
+
     def option(self, name: str) -> str:
         """Return the name of an option as messages write it."""
         return self.form.format(name.replace("_", "-") if self.form.startswith("--") else name)

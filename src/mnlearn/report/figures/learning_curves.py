@@ -19,8 +19,8 @@ from mnlearn.report.figures.canvas import (
     empty,
 )
 from mnlearn.report.products import Options, option
-from mnlearn.report.tables.units import UNITS
 from mnlearn.report.training_times import TimeRow, list_times
+from mnlearn.report.units import UNITS
 from mnlearn.study.datasets.sample_names import parse_sample
 from mnlearn.study.published import Source, lookup
 

@@ -1,14 +1,10 @@
 """Tables of kind `units`: in which unit our log-likelihoods lie within the axes of a paper."""
 
-import math
-
 from mnlearn.report.products import Options, option
 from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell
+from mnlearn.report.units import UNITS
 from mnlearn.study.datasets.sample_names import parse_sample
 from mnlearn.study.published import Number, Source, lookup
-
-# Log-likelihoods in nats, multiplied by this, are in the unit.
-UNITS = {"nats": 1.0, "bits": 1.0 / math.log(2.0)}
 
 
 def tabulate_units(material: Material, options: Options) -> Table:
