@@ -48,7 +48,7 @@ def build_record(studies: Sequence[StudyRecords], commit: str) -> Document:
         name: Text = (Span(study.name, "code", f"{study.name}/README.md"),)
         rows.append((name, *_numbers(counts)))
     rows.append((plain("all"), *_numbers(total)))
-    header = ("study", "records", "planned", "processor hours of the search", "of scoring")
+    header = ("study", "records", "planned", "hours of the search", "hours of scoring")
     blocks: list[Block] = [
         Heading(1, "The record"),
         Paragraph(_commit(commit)),
