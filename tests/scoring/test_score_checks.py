@@ -188,7 +188,7 @@ def test_rows_that_are_impossible_like_all_their_neighbours():
 
 def test_a_value_of_conditional_probability_0():
     def conditionals(model, rows, threads):
-        return None, np.tile([1.0, 0.0], (len(rows), 3, 1))
+        return np.zeros(len(rows)), np.tile([1.0, 0.0], (len(rows), 3, 1))
 
     data = merge_rows([[0, 0, 0], [0, 0, 1]])
     found = exact.cmll(product_of_marginals(np.full(3, 0.5)), data, [[2]], conditionals, 1)

@@ -11,8 +11,8 @@ from snakemake.utils import validate
 from mnlearn.report.document.summaries import summarise
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import file_digest
 from mnlearn.runtime.names import one_line
-from mnlearn.study.cells.files import file_digest
 from mnlearn.study.commit import read_commit
 from mnlearn.study.costs import load_laws
 from mnlearn.study.datasets.prepare import (

@@ -23,7 +23,7 @@ from mnlearn.api.settings import ANNEALED, SETTINGS, check_settings, settings_of
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.query_groups import random_partition
-from mnlearn.inference.score import Groups, Score, with_impossible_rows
+from mnlearn.inference.score import Groups, Score
 from mnlearn.inference.settings import ITERATIVE, METHODS
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -270,7 +270,6 @@ def measure(
             f"X, row {row}, column {label!r}: is missing (NaN); only the metric ll, without "
             "inference=, sums missing cells out."
         )
-    found = with_impossible_rows(found)
     return ScoreResult(
         metric,
         found.mean,

@@ -1,7 +1,7 @@
 """What a score is, and the functions that score models of one kind."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,7 +27,7 @@ class Score:
     mean : float
         Mean over examples, in nats.
     standard_error : float
-        Of the mean, over the draw of examples.
+        Of the mean, over the draw of examples; NaN where the mean is minus infinity.
     monte_carlo_error : float
         Standard error of the mean due to sampling in inference; 0 without sampling.
     converged : float, optional
@@ -85,28 +85,12 @@ def score_of(per_row: NDArray[np.float64], data: Dataset, monte_carlo_error: flo
     # HARD_WEIGHT stands in for infinity: a score near its negative is that of a forbidden state.
     per_row = np.where(per_row < -HARD_WEIGHT / 2, -np.inf, per_row)
     mean = float(data.weight @ per_row / data.n_examples)
-    if not np.isfinite(mean) or data.n_examples <= 1:
+    if not np.isfinite(mean):
+        return Score(per_row, mean, np.nan, monte_carlo_error)
+    if data.n_examples <= 1:
         return Score(per_row, mean, 0.0, monte_carlo_error)
     variance = float(data.weight @ (per_row - mean) ** 2 / (data.n_examples - 1))
     return Score(per_row, mean, float(np.sqrt(variance / data.n_examples)), monte_carlo_error)
-
-
-def with_impossible_rows(score: Score) -> Score:
-    """Return a score as people see it where a model gives rows probability 0.
-
-    The score of such a row is minus infinity, also where its evidence has probability 0, so that
-    its conditional probabilities are not defined. A mean of minus infinity has no standard error:
-    the error is NaN, where `score_of` has 0.
-
-    Parameters
-    ----------
-    score : Score
-        Of any metric and any kind of model.
-    """
-    if np.isfinite(score.mean):
-        return score
-    per_row = np.where(np.isnan(score.per_row), -np.inf, score.per_row)
-    return replace(score, per_row=per_row, mean=-np.inf, standard_error=np.nan)
 
 
 def check_variables(model: Model, data: Dataset) -> None:

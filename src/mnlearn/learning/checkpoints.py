@@ -14,7 +14,7 @@ from mnlearn.learning.learner import Fitted
 from mnlearn.models.io.native import read_npz, write_npz
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json, write_json
+from mnlearn.runtime.files import file_digest, read_json, write_json
 
 
 class Checkpoints:
@@ -81,7 +81,7 @@ class Checkpoints:
         if path is not None:
             write_npz(fitted.model, path)
             record = {"seconds": fitted.seconds, "details": fitted.details, "spent": spent}
-            _write_sealed(_record_path(path), {**record, _SEAL: _file_digest(path)})
+            _write_sealed(_record_path(path), {**record, _SEAL: file_digest(path)})
         return fitted, spent
 
 
@@ -95,7 +95,7 @@ def _record_path(path: Path) -> Path:
 
 def _kept(path: Path) -> tuple[Fitted, float] | None:
     for record in _read_sealed(_record_path(path)):
-        if path.exists() and record[_SEAL] == _file_digest(path):
+        if path.exists() and record[_SEAL] == file_digest(path):
             return Fitted(read_npz(path), record["seconds"], record["details"]), record["spent"]
     return None
 
@@ -119,10 +119,6 @@ def _read_sealed(path: Path) -> list[Any]:
 
 def _json_digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
-def _file_digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _array_digest(arrays: Mapping[str, NDArray]) -> str:

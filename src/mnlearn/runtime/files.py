@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import lzma
@@ -76,6 +77,11 @@ def read_bytes(path: Path | str) -> bytes:
 
     """
     return read_limited(path)
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def read_text(path: Path | str) -> str:

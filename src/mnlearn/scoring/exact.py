@@ -23,16 +23,18 @@ def cmll(
 ) -> Score:
     """Return the conditional marginal log-likelihood; see `scoring.any_model.cmll`.
 
-    conditionals : returns, as its second value, P(X_v = x | evidence) of each row of evidence.
+    It is minus infinity for a row whose evidence has probability 0.
+    conditionals : returns the log-probability of each row of evidence, and P(X_v = x | evidence).
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
     per_row = np.zeros(data.n_rows)
     for group in groups:
-        p = conditionals(model, _without(data.rows, group), threads)[1][:, group]
-        p_own = np.where(data.rows[:, group], p[:, :, 1], p[:, :, 0])
+        evidence, p = conditionals(model, _without(data.rows, group), threads)
+        p_own = np.where(data.rows[:, group], p[:, group, 1], p[:, group, 0])
         with np.errstate(divide="ignore"):
-            per_row += np.log(p_own).sum(axis=1)
+            log_p = np.log(p_own).sum(axis=1)
+        per_row += np.where(np.isneginf(evidence), -np.inf, log_p)
     return score_of(per_row, data)
 
 

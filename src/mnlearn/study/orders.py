@@ -15,8 +15,7 @@ from typing import Any
 
 from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json
-from mnlearn.study.cells.files import file_digest
+from mnlearn.runtime.files import file_digest, read_json
 
 
 class Orders:

@@ -16,8 +16,7 @@ from mnlearn.data.splits import SPLITS
 from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json
-from mnlearn.study.cells.files import file_digest
+from mnlearn.runtime.files import file_digest, read_json
 from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.embedded import EMBEDDED
 from mnlearn.study.datasets.prepare import EXPANDED_KEY

@@ -1,11 +1,11 @@
 """Cells: the record of one method on one dataset of a study."""
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mnlearn.inference.score import Score
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 
@@ -21,9 +21,12 @@ def model_path(folder: Path, variant: str) -> Path:
     return folder / f"{variant or 'chosen'}.npz"
 
 
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def score_record(score: Score) -> dict[str, float]:
+    """Return what a record says of a score, in nats."""
+    record = {"mean": score.mean, "stderr": score.standard_error}
+    if score.monte_carlo_error:
+        record["monte_carlo_error"] = score.monte_carlo_error
+    return record
 
 
 def read_record(path: Path, *keys: str) -> dict[str, Any]:

@@ -31,10 +31,10 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.io.native import Model, as_dependency_network, read_npz, write_npz
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.files import write_csv, write_json
+from mnlearn.runtime.files import file_digest, write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
-from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, file_digest, model_path
+from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, model_path
 from mnlearn.study.cells.part_files import n_shares, read_parts
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.exact import UNKNOWN, row_evaluator
-from mnlearn.inference.score import Score, check_variables
+from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.feature_tree import FeatureTree
@@ -28,7 +28,14 @@ from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
 from mnlearn.runtime.random_streams import stream, stream_seed
 from mnlearn.scoring.any_model import annealed_ll, approximate_ll
-from mnlearn.study.cells.files import CHOSEN, TUNING_RECORD, model_path, read_record, refuse_damaged
+from mnlearn.study.cells.files import (
+    CHOSEN,
+    TUNING_RECORD,
+    model_path,
+    read_record,
+    refuse_damaged,
+    score_record,
+)
 
 _KEYS = ("beliefs", "annealing", "queries")
 
@@ -141,7 +148,7 @@ class _Scoring:
         )
         ended = time.process_time()
         return {
-            "scores": {"ll_beliefs": _summary(beliefs), "ll_annealed": _summary(annealed)},
+            "scores": {"ll_beliefs": score_record(beliefs), "ll_annealed": score_record(annealed)},
             "numbers": {
                 "converged_beliefs": beliefs.converged,
                 "seconds_beliefs": round(between - began, 4),
@@ -176,10 +183,3 @@ def _widest_leaf(tree: FeatureTree) -> int:
         len({v for v, _ in itertools.chain(leaf.literals, *leaf.negated)})
         for leaf in leaf_features(tree)
     )
-
-
-def _summary(score: Score) -> dict[str, float]:
-    summary = {"mean": score.mean, "stderr": score.standard_error}
-    if score.monte_carlo_error:
-        summary["monte_carlo_error"] = score.monte_carlo_error
-    return summary

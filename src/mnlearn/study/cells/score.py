@@ -11,12 +11,12 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.query_groups import read_partitions
-from mnlearn.inference.score import Groups, Score, Scorer
+from mnlearn.inference.score import Groups, Scorer
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.io.native import read_npz
-from mnlearn.runtime.files import read_text, write_csv, write_json, write_text
+from mnlearn.runtime.files import file_digest, read_text, write_csv, write_json, write_text
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
@@ -24,10 +24,10 @@ from mnlearn.study.cells.files import (
     CHOSEN,
     TRACE,
     TUNING_RECORD,
-    file_digest,
     model_path,
     read_record,
     refuse_damaged,
+    score_record,
 )
 
 # Keys of the record of a search.
@@ -119,7 +119,7 @@ class _Scoring:
     def _score(self, path: Path, groups: Sequence[Groups]) -> dict[str, Any]:
         model, scorer, test, threads = read_npz(path), self.scorer, self.test, self.threads
         pll_score = scorer.pll(model, test, threads)
-        scores: dict[str, Any] = {"pll": _summary(pll_score)}
+        scores: dict[str, Any] = {"pll": score_record(pll_score)}
         per_row = {"pll": pll_score.per_row.tolist()}
         seconds = 0.0
         if groups:
@@ -131,11 +131,11 @@ class _Scoring:
             ]
             seconds = (time.process_time() - began) / len(groups)
             means = [score.mean for score in by_partition]
-            scores["cmll"] = {**_summary(by_partition[0]), "partitions": means}
+            scores["cmll"] = {**score_record(by_partition[0]), "partitions": means}
             per_row["cmll"] = by_partition[0].per_row.tolist()
         if scorer.has_exact_likelihood(model):
             ll_score = scorer.ll(model, test, threads)
-            scores["ll"] = _summary(ll_score)
+            scores["ll"] = score_record(ll_score)
             per_row["ll"] = ll_score.per_row.tolist()
         return {"scores": scores, "seconds_inference": round(seconds, 4), "per_row": per_row}
 
@@ -161,7 +161,7 @@ class _Scoring:
         score = self.scorer.cmll(
             model, self.test, groups, inference, seed=self.seed, threads=self.threads
         )
-        return {"score": _summary(score), "seconds": round(time.process_time() - began, 4)}
+        return {"score": score_record(score), "seconds": round(time.process_time() - began, 4)}
 
 
 def _score_variants(
@@ -222,10 +222,3 @@ def _variant_of_chosen(record: Mapping[str, Any]) -> str | None:
         if name != CHOSEN and variant["parameters"] == chosen:
             return str(name)
     return None
-
-
-def _summary(score: Score) -> dict[str, float]:
-    summary = {"mean": score.mean, "stderr": score.standard_error}
-    if score.monte_carlo_error:
-        summary["monte_carlo_error"] = score.monte_carlo_error
-    return summary
