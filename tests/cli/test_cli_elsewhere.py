@@ -66,6 +66,11 @@ def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):
     refuse("study mine", "workflow/studies/mine.yaml, top level: 'paper' is a required property")
 
 
+def test_a_study_without_records_has_no_tables(packaged):
+    refuse("study demo --recorded", "demo/cells has no record; `mnlearn study demo` computes them.")
+    assert not Path("results").exists()
+
+
 def test_snakemake_is_told_where_the_files_are(packaged):
     def command():
         return run._snakemake_command("dtsl", ["nltcs"], ["--cores", "all"], None)

@@ -172,8 +172,12 @@ def draw_edge_stability(
     edges = shown[order]
     u, v = edges.T
     place = np.arange(len(edges))
+    labels = [f"{names[a]} – {names[b]}" for a, b in edges.tolist()]
+    longest = max(map(len, labels), default=0)
     with style():
-        figure = Figure((4.2, 0.9 + 0.13 * len(edges)), dpi=DPI, layout="constrained")
+        # Long names must leave the axes as wide as the label below them.
+        width = max(4.2, 3.4 + 0.06 * longest)
+        figure = Figure((width, 0.9 + 0.13 * len(edges)), dpi=DPI, layout="constrained")
         ax = figure.add_subplot()
         low, high = scale * stability.low[u, v], scale * stability.high[u, v]
         ax.hlines(place, low, high, color=GREY, lw=2, alpha=0.45)
@@ -182,7 +186,6 @@ def draw_edge_stability(
         )
         ax.plot(scale * network.weight[u, v], place, "o", ms=3, color=BLUE, label="data")
         ax.axvline(0, color=GREY, lw=0.6)
-        labels = [f"{names[a]} – {names[b]}" for a, b in edges.tolist()]
         ax.set_yticks(place, labels, parse_math=False)
         ax.set_ylim(len(edges) - 0.4, -0.6)
         ax.set_xlabel("edge weight, with the middle 95 % of the resamples")

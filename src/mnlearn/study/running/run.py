@@ -67,10 +67,16 @@ def run_study(
     ------
     InputError
         There is no such study or dataset; another run is under way; a dataset that is asked for
-        cannot be had, which is said after all that can be done without it.
+        cannot be had, which is said after all that can be done without it; only records are to be
+        used, and there is none.
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
     datasets = expand_datasets(study, datasets)
+    cells = results_folder() / name / "cells"
+    if recorded and not any(cells.glob("*/*.json")):
+        raise InputError(
+            f"--recorded: {cells} has no record; `mnlearn study {name}` computes them."
+        )
     failed = {}
     if not recorded:
         wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
