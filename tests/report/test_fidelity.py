@@ -11,7 +11,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.study.folders import source_folder
 from mnlearn.study.gather import COLUMNS, read_scores
-from mnlearn.study.mentions import named_methods
+from mnlearn.study.mentions import named_datasets, named_methods
 from mnlearn.study.published import load_published
 
 
@@ -87,6 +87,14 @@ def test_methods_that_a_claim_names():
         "a": {"methods": ["l1", "blm"], "quantity": "cmll"},
     }
     assert named_methods(entry) == {"gssl", "l1", "blm"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "named"),
+    [({}, ["a", "b"]), ({"dataset": "a"}, ["a"]), ({"datasets": ["b", "c"]}, ["b", "c"])],
+)
+def test_datasets_that_a_claim_names(entry, named):
+    assert named_datasets(entry, ["a", "b"]) == named
 
 
 def test_reasons_are_stated_once(tmp_path):

@@ -81,6 +81,20 @@ def named_methods(entry: Options) -> set[str]:
     return found
 
 
+def named_datasets(entry: Options, datasets: Collection[str]) -> list[str]:
+    """Return the datasets that a table, figure or claim is about.
+
+    Parameters
+    ----------
+    entry : mapping
+        It may list `datasets`, or name one as `dataset`.
+    datasets : collection of str
+        Those of the study, which it is about if it names none.
+    """
+    one = [entry["dataset"]] if "dataset" in entry else datasets
+    return list(entry.get("datasets", one))
+
+
 def check_sources(
     study: str,
     content: Mapping[str, Any],

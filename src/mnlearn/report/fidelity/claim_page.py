@@ -11,7 +11,7 @@ from mnlearn.report.document.files import read_claims
 from mnlearn.report.document.spans import Span, Text, plain
 from mnlearn.report.document.study_page import RECORD_NOTE
 from mnlearn.study.definition import Study
-from mnlearn.study.mentions import named_methods
+from mnlearn.study.mentions import named_datasets, named_methods
 
 # The seconds of a cell: the search of all its settings, and the scoring of the chosen model.
 _SECONDS = ("seconds_tuning", "seconds_inference")
@@ -64,7 +64,7 @@ def _rows(study: Study, scores: pd.DataFrame, folder: Path) -> Iterator[tuple[Te
         # The claims were written with an earlier version of the study.
         if claim.is_setup or entry is None:
             continue
-        datasets = entry.get("datasets", list(study.datasets))
+        datasets = named_datasets(entry, study.datasets)
         own = seconds[
             seconds["method"].isin(named_methods(entry)) & seconds["dataset"].isin(datasets)
         ]
