@@ -55,7 +55,7 @@ docs: $(SITE)/ready ## The documentation site, in build/docs/html
 	@$(SITE)/bin/python -m sphinx -W --keep-going -q -c docs -d build/docs/doctrees . build/docs/html
 	@echo "open build/docs/html/index.html in a browser"
 
-clean:           ## Remove what is not recorded
+clean:           ## Remove environments, data, logs and the built documentation
 	rm -rf $(VENV) $(SITE) build/docs docs/generated .snakemake results/data results/logs results/benchmarks
 
 $(READY): requirements.lock pyproject.toml

@@ -85,10 +85,20 @@ def test_snakemake_is_told_where_the_files_are(packaged):
     assert command() == [*start, *snakefile, "--configfile", *files, own, *config]
 
 
+def test_the_mirror_of_the_configuration_is_used(packaged, monkeypatch):
+    Path("config.yaml").write_text("mirror: here\n")
+    asked = []
+    monkeypatch.setattr(run, "run_snakemake", lambda *given, **more: 0)
+    monkeypatch.setattr(run, "_fetch_missing", lambda names, mirror: asked.append(mirror) or {})
+    succeed("study demo --no-report")
+    succeed("study demo --no-report --mirror there")
+    assert asked == ["here", "there"]
+
+
 def test_snakemake_finds_the_files_of_a_checkout_by_itself(monkeypatch):
     monkeypatch.chdir(ROOT / "docs")
     command = run._snakemake_command("dtsl", [], ["--cores", "2"], "m")
-    assert command[3:] == ["--cores", "2", "--config", "studies=[dtsl]", "datasets=[]", "mirror=m"]
+    assert command[3:] == ["--cores", "2", "--config", "studies=[dtsl]", "mirror=m"]
 
 
 @pytest.mark.parametrize(

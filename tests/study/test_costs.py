@@ -11,13 +11,10 @@ from mnlearn.study.costs import (
     UNKNOWN_SIZE,
     Law,
     Size,
-    dataset_lines,
-    dataset_rows,
     dataset_size,
     estimate_cost,
     load_laws,
     n_products,
-    unavailable_line,
 )
 from mnlearn.study.definition import Study
 from mnlearn.study.planning import Plan, Record
@@ -166,14 +163,3 @@ def test_what_jobs_ask_for(tmp_path):
     assert jobs.minutes(large) * 60 > 2 * jobs.seconds(large)
     unknown = Record("exports", "s", "grid", ("dtsl",))
     assert (jobs.minutes(unknown), jobs.mib(unknown)) == (240, 4000)
-
-
-def test_datasets_are_shown_with_estimates(tmp_path):
-    rows = dataset_rows(tmp_path)
-    assert {"nltcs", "grid"} <= {row["name"] for row in rows}
-    assert all(row["estimates"]["dtsl"]["seconds"] > 0 for row in rows)
-    lines = dataset_lines(rows)
-    assert len(lines) == len(rows) + 3
-    assert lines[-1].endswith("from the recorded study dtsl.")
-    assert unavailable_line(rows).startswith("traffic, temperature: no public copy was found")
-    assert lines[0].split()[:3] == ["name", "label", "vars"]

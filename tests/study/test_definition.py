@@ -165,6 +165,20 @@ def test_tables_figures_and_claims_name_methods_of_the_study(write, study, sente
         load_study(write(study))
 
 
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ({"timed": ["dtls"]}, "timed"),
+        ({"paired": [["atomic", "dtls"]]}, "paired"),
+        ({"exports": {"dtls": ["mn"]}}, "exports"),
+        ({"queries": {"examples": 1, "percentages": [10], "methods": ["dtls"]}}, "queries.methods"),
+    ],
+)
+def test_lists_name_methods_of_the_study(write, more, place):
+    with pytest.raises(InputError, match=f"study s, {place}: no method 'dtls'; did you mean"):
+        load_study(write({**TINY, **more}))
+
+
 def test_papers_have_methods_of_their_own(write):
     published = {"study": "other", "table": 1, "method": "theirs"}
     assert load_study(write(with_table(**published))).methods == ["atomic", "dtsl"]

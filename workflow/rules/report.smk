@@ -75,9 +75,11 @@ rule figure:
         "results/benchmarks/{study}/figure/{name}.tsv"
     params:
         caption=figure_caption,
+        seed=config["seed"],
     shell:
         r"""
-        mnlearn write {wildcards.study:q} figures --only {wildcards.name:q} &>{log:q}
+        mnlearn write {wildcards.study:q} figures --only {wildcards.name:q} \
+            --seed {params.seed:q} &>{log:q}
         """
 
 

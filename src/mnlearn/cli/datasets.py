@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,12 +18,9 @@ def datasets(as_json: bool, folder: Path) -> None:
     Your own datasets, those under `local` in config.yaml, come last. Their sizes are known once a
     study has read them.
     """
-    from mnlearn.study.configuration import configuration
-    from mnlearn.study.costs import dataset_lines, dataset_rows, unavailable_line
-    from mnlearn.study.folders import run_folder
+    from mnlearn.study.dataset_overview import dataset_lines, dataset_rows, unavailable_line
 
-    local = configuration()["local"] if (run_folder() / "config.yaml").exists() else {}
-    rows = dataset_rows(folder, local)
+    rows = dataset_rows(folder, _own_configuration().get("local"))
     if as_json:
         click.echo(json.dumps({"datasets": rows}))
     else:
@@ -43,4 +41,13 @@ def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -
     from mnlearn.study.datasets.prepare import record_outcomes
     from mnlearn.study.datasets.registry import load_registry
 
+    mirror = mirror or _own_configuration().get("mirror") or None
     record_outcomes(fetch_many(names or tuple(load_registry()), folder, mirror, jobs), folder)
+
+
+def _own_configuration() -> dict[str, Any]:
+    """Return the configuration of the current folder; empty if it has none."""
+    from mnlearn.study.configuration import configuration
+    from mnlearn.study.folders import run_folder
+
+    return configuration() if (run_folder() / "config.yaml").exists() else {}

@@ -54,7 +54,10 @@ def gather(
 @click.argument("product", type=click.Choice(["tables", "figures", "claims", "page"]))
 @click.option("--only", multiple=True, help="Just these, by name.")
 @click.option("--order", type=FILE, help="What tables are made by; names the cells to mark.")
-def write(name: str, product: str, only: tuple[str, ...], order: Path | None) -> None:
+@click.option("--seed", type=int, help="Seed of the run, of which figures show true networks.")
+def write(
+    name: str, product: str, only: tuple[str, ...], order: Path | None, seed: int | None
+) -> None:
     """Pipeline: write a study's tables, figures or claims from its scores.csv, or its page."""
     from mnlearn.report.study_pages import write_page
     from mnlearn.report.study_products import write_claims, write_figures, write_tables
@@ -63,7 +66,7 @@ def write(name: str, product: str, only: tuple[str, ...], order: Path | None) ->
     if product == "tables":
         write_tables(name, chosen, order)
     elif product == "figures":
-        write_figures(name, chosen)
+        write_figures(name, chosen, seed)
     elif product == "page":
         write_page(name)
     else:
@@ -103,5 +106,5 @@ def appendix(name: str, method: str) -> None:
     study = find_study(name)
     if method not in study.methods:
         raise InputError(f"method {method}: expected one of {', '.join(study.methods)}.")
-    labels = label_datasets(configuration()["local"], study.datasets)
+    labels = study.labels(label_datasets(configuration()["local"]))
     write_appendix(study, method, labels, results_folder() / name)

@@ -1,1 +1,1 @@
-"""Datasets: reading, merging, splitting, fetching."""
+"""Datasets: reading, merging, splitting."""

@@ -8,7 +8,7 @@ from mnlearn.report import claims, figures, tables
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 from mnlearn.study.configuration import configuration, find_study, stale_records
-from mnlearn.study.datasets.embedded import build_true_network
+from mnlearn.study.datasets.embedded import DRAWN, build_true_network
 from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
 from mnlearn.study.folders import results_folder
@@ -35,7 +35,7 @@ def write_tables(name: str, only: list[str] | None = None, order: Path | None = 
         The study has no scores or no such table; or the order does not name cells.
     """
     study, folder, scores = scored(name)
-    labels = label_datasets(configuration()["local"], study.datasets)
+    labels = label_datasets(configuration()["local"])
     stale = _stale_cells(name) if order is None else _ordered_stale(order)
     tables.write_tables(
         study, scores, load_published(), labels, folder=folder / "tables", stale=stale, only=only
@@ -56,14 +56,24 @@ def _ordered_stale(order: Path) -> set[tuple[str, str]]:
         raise InputError(f"{order}: expected the order of a table.") from error
 
 
-def write_figures(name: str, only: list[str] | None = None) -> None:
-    """Draw the figures of a study."""
+def write_figures(name: str, only: list[str] | None = None, seed: int | None = None) -> None:
+    """Draw the figures of a study.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    only : list of str, optional
+        Names of the figures to draw; all if not given.
+    seed : int, optional
+        Seed of the run, which the networks behind embedded data depend on; that of config.yaml if
+        not given.
+    """
     study, folder, scores = scored(name)
     config = configuration()
-    labels = label_datasets(config["local"], study.datasets)
-    known = {
-        d: build_true_network(d, config["seed"]) for d in study.datasets if d in ("grid", "triples")
-    }
+    labels = label_datasets(config["local"])
+    seed = config["seed"] if seed is None else seed
+    known = {d: build_true_network(d, seed) for d in study.datasets if d in DRAWN}
     figures.write_figures(
         study,
         scores,

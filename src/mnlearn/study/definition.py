@@ -118,7 +118,7 @@ class Study:
         return {
             name: dict(entry["inference"])
             for name, entry in self.content["cmll"].get("also", {}).items()
-            if method in entry["methods"] and dataset in entry["datasets"]
+            if method in entry["methods"] and {dataset, base_of(dataset)} & set(entry["datasets"])
         }
 
 

@@ -34,7 +34,7 @@ _ALIKE = 0.65
 
 
 def check_methods(name: str, content: Mapping[str, Any]) -> None:
-    """Refuse a study in which a table, figure or claim names a method that it does not have.
+    """Refuse a study that names a method it does not have, in a list, table, figure or claim.
 
     Parameters
     ----------
@@ -49,6 +49,10 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
         The sentence names the table, the column and the most similar method.
 
     """
+    for key, method in _listed_methods(content):
+        if method not in content["methods"]:
+            hint = _hint(method, content["methods"]) or _list(content["methods"])
+            raise InputError(f"study {name}, {key}: no method {method!r}{hint}")
     sampled = content.get("queries", {}).get("sampled", {"methods": []})
     known = [*content["methods"], *sampled["methods"]]
     for kind in ("tables", "figures", "claims"):
@@ -67,6 +71,21 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
                         raise InputError(
                             f"{where}: no method {method!r}{_hint(method, known) or _list(known)}"
                         )
+
+
+def _listed_methods(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the methods of each list beside tables, figures and claims, with its key."""
+    for key in ("timed", "appendix"):
+        yield from ((key, method) for method in content.get(key, []))
+    for key in ("paired", "divergences"):
+        yield from ((key, method) for pair in content.get(key, []) for method in pair)
+    yield from (("exports", method) for method in content.get("exports", {}))
+    yield from (("queries.methods", m) for m in content.get("queries", {}).get("methods", []))
+    for key in ("methods", "timed"):
+        found = content.get("likelihoods", {}).get(key, [])
+        yield from ((f"likelihoods.{key}", method) for method in found)
+    for way, entry in content.get("cmll", {}).get("also", {}).items():
+        yield from ((f"cmll.also.{way}.methods", method) for method in entry["methods"])
 
 
 def named_methods(entry: Options) -> set[str]:

@@ -102,7 +102,7 @@ class Plan:
         """Return the datasets of a study that are asked for and can be had."""
         if self.recorded:
             return []
-        asked = self._asked or self.studies[study].datasets
+        asked = self.studies[study].expand(self._asked) or self.studies[study].datasets
         return [dataset for dataset in asked if base_of(dataset) not in self.left_out]
 
     def all_datasets(self, study: str) -> list[str]:
@@ -259,4 +259,5 @@ def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
     else:
         queries = content.get("queries", {"methods": []})
         sampled = queries.get("sampled", {"methods": []})
-        yield from ((method,) for method in [*queries["methods"], *sampled["methods"]])
+        asked = [method for method in queries["methods"] if method in methods]
+        yield from ((method,) for method in [*asked, *sampled["methods"]])

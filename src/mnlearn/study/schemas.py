@@ -44,7 +44,9 @@ def load_checked(path: Path, schema_path: Path, defaults: Mapping[str, Any] | No
 def _message(error: jsonschema.ValidationError) -> str:
     """Return what is wrong with a value, in words where the schema has a regular expression."""
     if error.validator == "pattern":
-        return f"expected a name of lower-case letters, digits and _, got {error.instance!r}"
+        sample = ", or a sample such as msnbc-n1000-f2" if "-f" in error.validator_value else ""
+        name = f"a name of lower-case letters, digits and _{sample}"
+        return f"expected {name}, got {error.instance!r}"
     if len(error.message) <= _LONGEST_MESSAGE:
         return str(error.message)
     return f"{error.message[:_LONGEST_MESSAGE]} …"

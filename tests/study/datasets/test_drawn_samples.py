@@ -9,7 +9,7 @@ from mnlearn.data.examples import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.costs import Size, dataset_size
 from mnlearn.study.datasets.drawn_samples import draw_sample
-from mnlearn.study.datasets.prepare import check_dataset, label_datasets, prepare_dataset
+from mnlearn.study.datasets.prepare import check_dataset, prepare_dataset
 from mnlearn.study.datasets.sample_names import Sample, base_of, parse_drawn
 from mnlearn.study.recipes import data_recipe
 
@@ -104,9 +104,6 @@ def test_what_a_study_knows_of_a_sample():
     ):
         check_dataset("traffic-n100-f1", {})
     assert dataset_size("nltcs-n100-f0") == Size(100, 16, 0.332)
-    labels = label_datasets({"mine": {}}, ["nltcs-n1000-f2", "mine-n10-f0"])
-    assert labels["nltcs-n1000-f2"] == "NLTCS, 1,000 examples, fold 2"
-    assert labels["mine-n10-f0"] == "mine, 10 examples, fold 0"
     recipes = [
         data_recipe(f"grid-n{n}-f{f}", s, {}) for n, f, s in ((9, 0, 1), (9, 1, 1), (8, 0, 1))
     ]

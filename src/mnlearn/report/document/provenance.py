@@ -7,8 +7,7 @@ from typing import Any
 
 from mnlearn.report.document.blocks import Block, Bullets, Grid, Paragraph
 from mnlearn.report.document.spans import Span, Text, plain
-from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json
+from mnlearn.study.cells.files import read_record
 
 # How many digests of a step the table shows.
 _SHOWN = 2
@@ -27,7 +26,7 @@ def describe_provenance(records: Mapping[str, Sequence[Path]]) -> list[Block]:
     InputError
         A record cannot be read.
     """
-    loaded = {kind: [load_record(path) for path in paths] for kind, paths in records.items()}
+    loaded = {kind: [read_record(path) for path in paths] for kind, paths in records.items()}
     made = [made for own in loaded.values() for record in own for _, made in made_by(record)]
     rows = [*_cell_rows(loaded.pop("cells", [])), *_other_rows(loaded)]
     header = (
@@ -47,20 +46,6 @@ def describe_provenance(records: Mapping[str, Sequence[Path]]) -> list[Block]:
         Grid(tuple(map(plain, header)), "lrrrl", tuple(rows)),
         Bullets(tuple(machine_lines(made))),
     ]
-
-
-def load_record(path: Path) -> dict[str, Any]:
-    """Return a record.
-
-    Raises
-    ------
-    InputError
-        It cannot be read, or holds something else.
-    """
-    record = read_json(path)
-    if not isinstance(record, dict):
-        raise InputError(f"{path}: expected a record.")
-    return record
 
 
 def made_by(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.report.document.blocks import Block, Bullets, Document, Grid, Heading, Paragraph
-from mnlearn.report.document.provenance import load_record, machine_lines, made_by, sum_seconds
+from mnlearn.report.document.provenance import machine_lines, made_by, sum_seconds
 from mnlearn.report.document.spans import Span, Text, marked, plain
 from mnlearn.report.document.study_page import RECORD_NOTE
+from mnlearn.study.cells.files import read_record
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def build_record(studies: Sequence[StudyRecords], commit: str) -> Document:
     made: list[Mapping[str, Any]] = []
     total = [0, 0, 0.0, 0.0]
     for study in studies:
-        loaded = {k: [load_record(p) for p in paths] for k, paths in study.paths.items()}
+        loaded = {k: [read_record(p) for p in paths] for k, paths in study.paths.items()}
         made += [by for own in loaded.values() for record in own for _, by in made_by(record)]
         n_records = sum(map(len, loaded.values()))
         search, scoring = (x / 3600 for x in sum_seconds(loaded.get("cells", ())))

@@ -1,8 +1,9 @@
 """Speed of the kernels: seconds and rates, beside Libra's figures, and growth with the data.
 
-Everything runs in this process on one thread, after a warm-up, the least of several runs. Peers'
-figures are those of `workflow/peer_timings.tsv`: Libra 1.1.2, user seconds of the whole process
-on one core of a machine of the same kind, reading the data and writing the model included.
+Kernels run in this process on one thread, after a warm-up, the least of several runs; whole
+commands run as processes of their own, see `pairs`. Peers' figures are those of
+`workflow/peer_timings.tsv`: Libra 1.1.2, user seconds of the whole process on one core of a machine
+of the same kind, reading the data and writing the model included.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping

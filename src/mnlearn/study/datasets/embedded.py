@@ -195,6 +195,8 @@ _NETWORKS: dict[str, Callable[[np.random.Generator], MarkovNetwork]] = {
     "grid": _build_grid,
     "triples": _build_triples,
 }
+# The datasets that are drawn from a network.
+DRAWN = tuple(_NETWORKS)
 
 
 @lru_cache(maxsize=2)

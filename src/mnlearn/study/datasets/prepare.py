@@ -1,6 +1,6 @@
 """A dataset by its name, brought into a data folder: a benchmark, embedded, built, or own files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from mnlearn.study.datasets.drawn_samples import draw_sample
 from mnlearn.study.datasets.embedded import EMBEDDED, load_embedded
 from mnlearn.study.datasets.fetch import fetch_many
 from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.datasets.sample_names import base_of, parse_drawn
+from mnlearn.study.datasets.sample_names import base_of
 
 _UNAVAILABLE = "unavailable.txt"
 # How far the compressed files of a person's own dataset may expand, in gigabytes.
@@ -50,19 +50,14 @@ def check_dataset(name: str, local: Mapping[str, Any]) -> None:
     )
 
 
-def label_datasets(local: Mapping[str, Any], names: Iterable[str] = ()) -> dict[str, str]:
-    """Return the label of each dataset as tables print it.
+def label_datasets(local: Mapping[str, Any]) -> dict[str, str]:
+    """Return the label of each dataset as tables print it; see `Study.labels` for samples.
 
-    local : a person's own datasets. names : samples that are to have a label too.
+    local : a person's own datasets.
     """
     known = (load_registry(), EMBEDDED, BUILT, UNAVAILABLE)
     labels = {name: entry.label for entries in known for name, entry in entries.items()}
     labels.update({name: name for name in local if name not in UNAVAILABLE})
-    for name in names:
-        found = parse_drawn(name)
-        if found is not None:
-            base = labels.get(found.base, found.base)
-            labels[name] = f"{base}, {found.size:,} examples, fold {found.fold}"
     return labels
 
 

@@ -231,9 +231,9 @@ def load_registry(path: Path | str | None = None) -> dict[str, Benchmark]:
 def _parse(row: dict[str, str], where: str) -> Benchmark:
     """Return the benchmark of one row of the table; `where` names the row in errors."""
     # The name becomes part of paths: nothing in it may lead out of the data folder.
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", row["name"]):
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_]*", row["name"]):
         raise InputError(
-            f"{where}, name: expected lower-case letters, digits, _ and -, got {row['name']!r}."
+            f"{where}, name: expected lower-case letters, digits and _, got {row['name']!r}."
         )
     if "{split}" not in row["origin"]:
         raise InputError(f"{where}, origin: expected a URL with {{split}}, got {row['origin']!r}.")

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+from itertools import pairwise
 from pathlib import Path
 
 from mnlearn.runtime.errors import InputError
@@ -39,8 +40,8 @@ def unlock(force: bool = False) -> None:
     host = _marked_host()
     if host != socket.gethostname() and not force:
         raise InputError(
-            f"{run_folder()}: locked by a run on {host}; if it has ended, `mnlearn study --unlock` "
-            f"removes the lock."
+            f"{run_folder()}: locked by a run on {host}; if it has ended, "
+            "`mnlearn study NAME --unlock` removes the lock."
         )
     for lock in locks.iterdir():
         lock.unlink()
@@ -64,7 +65,7 @@ def _other_run() -> int | None:
     own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     for process in psutil.process_iter(["pid", "cmdline"]):
         words = process.info["cmdline"] or []
-        if process.pid in own or not any("snakemake" in word for word in words[:4]):
+        if process.pid in own or not _runs_snakemake(words[:4]):
             continue
         try:
             if Path(process.cwd()) == run_folder():
@@ -72,3 +73,9 @@ def _other_run() -> int | None:
         except psutil.Error:
             continue
     return None
+
+
+def _runs_snakemake(words: list[str]) -> bool:
+    """Tell whether a command, by its first words, is Snakemake as a program or a module."""
+    module = any(pair == ("-m", "snakemake") for pair in pairwise(words))
+    return module or any(Path(word).name in ("snakemake", "snakemake.exe") for word in words)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn.runtime.progress import say
 from mnlearn.study.configuration import configuration, find_study, plan_of
 from mnlearn.study.datasets.built import BUILT
@@ -51,12 +51,12 @@ def run_study(
     name : str
         The study.
     datasets : list of str
-        The datasets to run it on, which are fetched in any case; all that need it if none is named.
-        See `Study.expand`.
+        The datasets to run it on, which are fetched in any case; if none is named, those of
+        config.yaml or of the study, which are fetched where they are needed. See `Study.expand`.
     cores, profile : str or None
         See `_snakemake_settings`.
     mirror : str or None
-        Folder or URL that has the benchmark data.
+        Folder or URL that has the benchmark data; that of config.yaml if not given.
     parts : int, optional
         Jobs that share out the learning of one cell.
     report, again, recorded, verbose : bool
@@ -71,6 +71,7 @@ def run_study(
         used, and there is none.
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
+    config = configuration()
     datasets = expand_datasets(study, datasets)
     cells = results_folder() / name / "cells"
     if recorded and not any(cells.glob("*/*.json")):
@@ -79,8 +80,8 @@ def run_study(
         )
     failed = {}
     if not recorded:
-        wanted = datasets or plan_of(name, [], again, left_out={}).needed_datasets()
-        failed = _fetch_missing(wanted, mirror)
+        plan = plan_of(name, datasets or config["datasets"], again, left_out={})
+        failed = _fetch_missing(datasets or plan.needed_datasets(), mirror or config["mirror"])
     if failed and set(datasets or study.datasets) <= set(failed):
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     unlock()
@@ -166,7 +167,8 @@ def _snakemake_command(
     name: str, datasets: list[str], settings: list[str], mirror: str | None, **chosen: Any
 ) -> list[str]:
     """Return the command that runs a study; chosen : more of its configuration, unless empty."""
-    config = [f"studies=[{name}]", f"datasets={json.dumps(datasets)}"]
+    config = [f"studies=[{name}]"]
+    config += [f"datasets={json.dumps(datasets)}"] if datasets else []
     config += [f"{key}={value}" for key, value in {"mirror": mirror, **chosen}.items() if value]
     command = [sys.executable, "-m", "snakemake", *settings]
     if run_folder() != source_folder():
@@ -185,7 +187,7 @@ def _write_report(command: list[str], name: str) -> int:
     return run_snakemake(command, folder, name=title, log=log_of(name), again=True)
 
 
-def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, str]:
+def _fetch_missing(datasets: Collection[str], mirror: str) -> dict[str, str]:
     """Fetch what is not here; return the datasets that cannot be had, with the reason."""
     folder = data_folder()
     known = {*load_registry(), *BUILT} - set(configuration()["local"])
@@ -193,7 +195,9 @@ def _fetch_missing(datasets: Collection[str], mirror: str | None) -> dict[str, s
     missing = [base for base in dict.fromkeys(map(base_of, wanted)) if base in known]
     if missing:
         try:
-            record_outcomes(fetch_many(missing, folder, mirror), folder)
+            record_outcomes(fetch_many(missing, folder, mirror or None), folder)
+        except FullDiskError:
+            raise
         except InputError as error:
             say(f"going on without: {error}")
     reasons = {d: why for d, why in list_unavailable(folder).items() if d in missing}
