@@ -138,11 +138,16 @@ def test_longer_chains_come_first(tmp_path):
     def priority(kind, *names):
         return jobs.priority(Record(kind, "s", "grid", names))
 
-    assert (
-        priority("models", "trees") > priority("models", "weights") > priority("cells", "weights")
-    )
-    assert priority("models", "dtsl") > priority("cells", "dtsl")
+    assert priority("models", "trees") > priority("models", "weights")
     assert jobs.dataset_priority("grid") > max(priority("models", m) for m in CONTENT["methods"])
+
+
+def test_what_is_learned_is_scored_at_once(tmp_path):
+    jobs = resources(tmp_path)
+    least = min(jobs.priority(Record("cells", "s", "grid", (m,))) for m in CONTENT["methods"])
+    models = [Record("models", "s", "grid", (m,)) for m in CONTENT["methods"]]
+    assert least > max(map(jobs.priority, models))
+    assert least > jobs.dataset_priority("grid")
 
 
 def test_a_larger_grid_takes_longer(tmp_path):

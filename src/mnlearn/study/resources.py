@@ -25,6 +25,9 @@ UNKNOWN_SECONDS = 60.0
 UNKNOWN_MIB = 4000
 UNKNOWN_MINUTES = 240
 
+# Above all seconds.
+_BEFORE_LEARNING = 10**8
+
 _SECONDS = {
     "models": "seconds_learn",
     "cells": "seconds_score",
@@ -79,8 +82,14 @@ class JobResources:
         return max(LEAST_MIB, min(whole, limit))
 
     def priority(self, record: Record) -> int:
-        """Return the seconds from the start of a record's job to the end of what waits for it."""
-        return round(self._until_end(record))
+        """Return the priority of the job that makes a record.
+
+        What is learned is scored before anything else is learned, so that a run that is interrupted
+        leaves records. Among jobs of one kind it is the seconds from the start of the job to the
+        end of what waits for it.
+        """
+        first = 0 if record.kind == "models" else _BEFORE_LEARNING
+        return first + round(self._until_end(record))
 
     def dataset_priority(self, dataset: str) -> int:
         """Return the priority of a job that all records of a dataset wait for."""
