@@ -1,15 +1,23 @@
 """Entries of a study's lists of tables, figures and claims: their kinds, options and datasets."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import pandas as pd
 
+from mnlearn.report.options import ANYTHING, Keys, Options, check_options
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.definition import Study
+from mnlearn.study.mentions import place_name
 
 Labels = Mapping[str, str]
-Options = Mapping[str, Any]
+# Options of every table and figure; the schema of studies says what they have to be.
+PRODUCT: Keys = dict.fromkeys(("name", "kind", "title", "caption", "datasets"), ANYTHING)
+
+
+class _HasOptions(Protocol):
+    @property
+    def options(self) -> Keys: ...
 
 
 def chosen_products(study: Study, list_name: str, only: list[str] | None) -> list[dict[str, Any]]:
@@ -30,14 +38,37 @@ def chosen_products(study: Study, list_name: str, only: list[str] | None) -> lis
     return [product for product in products if only is None or product["name"] in only]
 
 
-def check_kind(study: Study, list_name: str, entry: Options, kinds: Iterable[str]) -> None:
-    """Raise InputError unless the kind of the entry is one of `kinds`."""
+def check_entry(
+    study: Study, list_name: str, entry: Options, kinds: Mapping[str, _HasOptions], common: Keys
+) -> None:
+    """Refuse an entry of an unknown kind, or with options that its kind does not read.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    list_name : {"tables", "figures", "claims"}
+        The list that the entry is in.
+    entry : mapping
+        The entry.
+    kinds : mapping
+        All kinds of the list by name.
+    common : mapping of str to Form
+        The options of every entry of the list.
+
+    Raises
+    ------
+    InputError
+        See `options.check_options`; or the kind is unknown.
+    """
     if entry["kind"] not in kinds:
         name = entry.get("name", entry.get("id"))
         raise InputError(
             f"study {study.name}, {list_name}, {name}: kind {entry['kind']!r} is none of "
             f"{', '.join(kinds)}."
         )
+    known = {**common, **kinds[entry["kind"]].options}
+    check_options(entry, known, place_name(study.name, list_name, entry))
 
 
 def option(entry: Options, key: str, where: str) -> Any:

@@ -5,11 +5,18 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option
+from mnlearn.report.options import NAMES, PLACE, TEXT, WHOLE, Keys, Options, listed, needed
+from mnlearn.report.products import Labels
 from mnlearn.study.datasets.sample_names import parse_sample
 from mnlearn.study.published import Number, Source, lookup, numbers
 
 MINUTES, SECONDS, FEATURES = "minutes_learn", "seconds_learn", "n_atomic_features"
+TIMES: Keys = {
+    **PLACE,
+    "size": needed(WHOLE),
+    "methods": needed(listed(dict.fromkeys(("head", "method", "published"), needed(TEXT)))),
+    "unavailable": NAMES,
+}
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class TimeRow:
 
 
 def list_times(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, options: Options, where: str
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, options: Options
 ) -> list[TimeRow]:
     """Return a row for each dataset of a published table of times.
 
@@ -56,12 +63,8 @@ def list_times(
         study, table : where the published minutes are. size : number of training examples.
         methods : each with head, method (ours) and published (its name among the published).
         unavailable : datasets that are not public, if any.
-    where : str
-        Name of the product, for sentences on what is wrong with its options.
     """
-    study, table, size, methods = (
-        option(options, key, where) for key in ("study", "table", "size", "methods")
-    )
+    study, table, size, methods = (options[key] for key in ("study", "table", "size", "methods"))
 
     def printed(method: str, quantity: str) -> dict[str, Number]:
         return lookup(published, Source(method, quantity, study=str(study), table=str(table)))

@@ -46,17 +46,20 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
     Raises
     ------
     InputError
-        The sentence names the table, the column and the most similar method.
+        The sentence names the table, the column and the most similar method. Or a figure of a
+        structure does not say which dataset and method it is of.
 
     """
     for key, method in _listed_methods(content):
         if method not in content["methods"]:
-            hint = _hint(method, content["methods"]) or _list(content["methods"])
+            hint = suggestion(method, content["methods"])
             raise InputError(f"study {name}, {key}: no method {method!r}{hint}")
     sampled = content.get("queries", {}).get("sampled", {"methods": []})
     known = [*content["methods"], *sampled["methods"]]
     for kind in ("tables", "figures", "claims"):
         for entry in content[kind]:
+            if kind == "figures" and entry["kind"] == "structure":
+                _check_structure(name, entry)
             for place, options in _walk(entry):
                 # Papers have names of their own for methods.
                 if "study" in options:
@@ -67,9 +70,9 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
                     *(against if isinstance(against, list) else []),
                 ]:
                     if isinstance(method, str) and method not in known:
-                        where = _where(name, kind, entry, place)
+                        where = place_name(name, kind, entry, place)
                         raise InputError(
-                            f"{where}: no method {method!r}{_hint(method, known) or _list(known)}"
+                            f"{where}: no method {method!r}{suggestion(method, known)}"
                         )
 
 
@@ -86,6 +89,16 @@ def _listed_methods(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from ((f"likelihoods.{key}", method) for method in found)
     for way, entry in content.get("cmll", {}).get("also", {}).items():
         yield from ((f"cmll.also.{way}.methods", method) for method in entry["methods"])
+
+
+def _check_structure(name: str, figure: Options) -> None:
+    """Refuse a figure of a structure that does not say which: the workflow records what it draws.
+
+    Other options of figures are checked before they are drawn.
+    """
+    for key in ("dataset", "method"):
+        if not isinstance(figure.get(key), str):
+            raise InputError(f"{place_name(name, 'figures', figure)}: expected the key {key!r}.")
 
 
 def named_methods(entry: Options) -> set[str]:
@@ -155,7 +168,7 @@ def check_sources(
         # These quantities are columns of files that are read later.
         if place[:1] and place[0].startswith("trace"):
             continue
-        where = _where(study, kind, entry, place)
+        where = place_name(study, kind, entry, place)
         if "study" in options:
             _check_published(options, published, where)
             continue
@@ -175,9 +188,7 @@ def _check_published(options: Options, published: pd.DataFrame, where: str) -> N
         if key in options:
             given, known = str(options[key]), list(dict.fromkeys(left[key]))
             if given not in known:
-                raise InputError(
-                    f"{where}: no published {key} {given!r}{_hint(given, known) or _list(known)}"
-                )
+                raise InputError(f"{where}: no published {key} {given!r}{suggestion(given, known)}")
             left = left[left[key] == given]
 
 
@@ -211,18 +222,26 @@ def _walk(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
             yield from _walk(inner, (*place, str(key)))
     elif isinstance(value, list) and place:
         *before, last = place
-        word = last if last == "series" else last.removesuffix("s")
         for number, inner in enumerate(value, start=1):
-            named = number
-            if isinstance(inner, Mapping):
-                named = inner.get("name", inner.get("head", number))
-            yield from _walk(inner, (*before, f"{word} {named}"))
+            yield from _walk(inner, (*before, part_name(last, number, inner)))
 
 
-def _where(study: str, kind: str, entry: Options, place: tuple[str, ...]) -> str:
-    """Return the name of a place in a study, for messages."""
+def part_name(key: str, number: int, part: Any) -> str:
+    """Return how messages name the part with a number of the list under a key."""
+    word = key if key == "series" else key.removesuffix("s")
+    name = part.get("name", part.get("head", number)) if isinstance(part, Mapping) else number
+    return f"{word} {name}"
+
+
+def place_name(study: str, kind: str, entry: Options, place: tuple[str, ...] = ()) -> str:
+    """Return how messages name a table, figure or claim, or a place in one."""
     name = entry.get("name", entry.get("id"))
     return ", ".join((f"study {study}", f"{kind.removesuffix('s')} {name}", *place))
+
+
+def suggestion(name: str, known: Collection[str]) -> str:
+    """Return the end of a sentence with the most similar name, or all names if none is similar."""
+    return _hint(name, known) or f"; expected one of {', '.join(known)}."
 
 
 def _hint(name: str, known: Collection[str]) -> str:
@@ -230,8 +249,3 @@ def _hint(name: str, known: Collection[str]) -> str:
     by_lower = {each.lower(): each for each in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=_ALIKE)
     return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
-
-
-def _list(known: Collection[str]) -> str:
-    """Return the end of a sentence with all names."""
-    return f"; expected one of {', '.join(known)}."

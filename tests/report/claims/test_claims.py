@@ -141,9 +141,12 @@ def test_published_numbers_that_are_no_counts(published):
         ({"kind": "wins", "a": A, "b": {"method": "b"}}, "claim 1, b: expected the key 'quantity'"),
         ({**WINS, "direction": "up"}, "direction: expected one of more, fewer, neither"),
         ({**WINS, "published": "many"}, "expected a number or one of some, often, .*'many'"),
-        ({**WINS, "tolerance": 1}, "kind wins has no option 'tolerance'"),
-        ({**WINS, "accept": "at_least"}, "kind wins has no option 'accept'"),
-        ({"kind": "best_of", "columns": [], "best": ["x"]}, "no column is named 'x'"),
+        ({**WINS, "tolerance": 1}, "claim 1: no option 'tolerance'; expected one of id, kind"),
+        ({**WINS, "accept": "at_least"}, "claim 1: no option 'accept'; expected one of id, kind"),
+        (
+            {"kind": "best_of", "columns": [{**A, "name": "a"}], "best": ["x"]},
+            "no column is named 'x'",
+        ),
         ({"kind": "near", "a": A, "b": B}, "expected the key 'bound'"),
         ({"kind": "inside", "a": A, "low": 0}, "expected the key 'high'"),
         (

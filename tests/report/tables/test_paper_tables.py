@@ -28,7 +28,7 @@ def test_a_table_shows_the_datasets_it_names(published):
     options = {"columns": [{"name": "a", "method": "a", "quantity": "cmll"}], "mean": ["a"]}
     table = make("compare", scores, published, **options, datasets=["msnbc", "msweb"])
     assert [row[0] for row in texts(table)] == ["MSNBC", "MSWeb", "mean of 2"]
-    with pytest.raises(InputError, match="table t of study s, datasets: no 'ad' in the study"):
+    with pytest.raises(InputError, match="study s, table t, datasets: no 'ad' in the study"):
         make("compare", scores, published, **options, datasets=["ad"])
 
 

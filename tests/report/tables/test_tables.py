@@ -16,8 +16,11 @@ from mnlearn.study.definition import Study, load_study
     ("options", "message"),
     [
         ({"columns": [{"name": "a", "method": "a"}]}, "column a: expected the key 'quantity'"),
-        ({"columns": [{"method": "a"}]}, "a column has no name"),
-        ({"columns": [], "mean": ["z"]}, "no column is named 'z'"),
+        ({"columns": [{"method": "a"}]}, "table t, column 1: expected the key 'name'"),
+        (
+            {"columns": [{"name": "a", "method": "a", "quantity": "pll"}], "mean": ["z"]},
+            "no column is named 'z'",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_named(published, options, message):

@@ -14,7 +14,6 @@ from mnlearn.report.claims.evidence import (
     Evidence,
     Kind,
     absent_sources,
-    claim_name,
     datasets_of,
 )
 from mnlearn.report.claims.examples import KINDS as EXAMPLE_KINDS
@@ -24,8 +23,8 @@ from mnlearn.report.claims.settings import KINDS as SETTING_KINDS
 from mnlearn.report.claims.significance import KINDS as SIGNIFICANCE_KINDS
 from mnlearn.report.claims.values import KINDS as VALUE_KINDS
 from mnlearn.report.claims.verdicts import UNKNOWN
-from mnlearn.report.products import check_kind
-from mnlearn.runtime.errors import InputError
+from mnlearn.report.options import ANYTHING, Keys
+from mnlearn.report.products import check_entry
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
 from mnlearn.study.published import tidy_scores
@@ -39,8 +38,8 @@ KINDS: dict[str, Kind] = {
     **EXAMPLE_KINDS,
     **SETTING_KINDS,
 }
-# Keys that an entry of any kind may have.
-COMMON = ("id", "kind", "statement", "published", "datasets", "note")
+# Options of every claim; the schema of studies says what they have to be.
+COMMON: Keys = dict.fromkeys(("id", "kind", "statement", "published", "datasets", "note"), ANYTHING)
 
 
 def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> list[Claim]:
@@ -58,7 +57,7 @@ def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> lis
     Raises
     ------
     InputError
-        A claim is of an unknown kind, lacks an option of its kind, or has an unknown option.
+        A claim is of an unknown kind, or its options are not what its kind reads.
     """
     own = tidy_scores(scores[scores["study"] == study.name])
     evidence = Evidence(study, own, published)
@@ -66,12 +65,8 @@ def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> lis
 
 
 def _evaluate(entry: Entry, evidence: Evidence) -> Claim:
-    check_kind(evidence.study, "claims", entry, KINDS)
+    check_entry(evidence.study, "claims", entry, KINDS, COMMON)
     kind = KINDS[entry["kind"]]
-    for key in entry:
-        if key not in (*COMMON, *kind.options):
-            where = claim_name(entry, evidence)
-            raise InputError(f"{where}: kind {entry['kind']} has no option {key!r}.")
     outcome = kind.evaluate(entry, evidence)
     absent = absent_sources(entry, evidence)
     if outcome.verdict == UNKNOWN and absent:

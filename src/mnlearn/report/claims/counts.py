@@ -4,18 +4,23 @@ import math
 from collections.abc import Callable, Sequence
 
 from mnlearn.report.claims.evidence import (
+    A_AND_B,
+    NUMBERS_OF,
+    NUMBERS_OF_COLUMNS,
+    NUMBERS_OF_EACH,
+    A,
     Entry,
     Evidence,
     Kind,
     claim_name,
     datasets_of,
     incomplete,
-    need,
     numbers_at,
     source_numbers,
     sources_at,
 )
 from mnlearn.report.claims.verdicts import COUNT_TOLERANCE, WORDS, Outcome, count_verdict
+from mnlearn.report.options import FLAG, NAMES, NUMBER, PAIRS, TEXT, needed, one_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.published import Number
@@ -68,8 +73,6 @@ def _judge(
         return incomplete(ours, total, missing)
     published, where = entry["published"], claim_name(entry, evidence)
     direction = entry.get("direction", "more")
-    if direction not in DIRECTIONS:
-        raise InputError(f"{where}, direction: expected one of {', '.join(DIRECTIONS)}.")
     if isinstance(published, str) and published not in WORDS:
         raise InputError(
             f"{where}, published: expected a number or one of {', '.join(WORDS)}, got "
@@ -100,7 +103,7 @@ def judge_best_of(entry: Entry, evidence: Evidence) -> Outcome:
     ties : whether a tie with another column counts. lower : whether lower values are better.
     """
     where = claim_name(entry, evidence)
-    specs, best = need(entry, evidence, "columns"), need(entry, evidence, "best")
+    specs, best = entry["columns"], entry["best"]
     names = [str(spec["name"]) for spec in specs]
     for name in best:
         if name not in names:
@@ -118,7 +121,7 @@ def judge_best_of(entry: Entry, evidence: Evidence) -> Outcome:
 
 def judge_near(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` and `b` differ by less than `bound` nats per variable."""
-    bound = float(need(entry, evidence, "bound"))
+    bound = float(entry["bound"])
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
     n_vars = {name: benchmark.n_vars for name, benchmark in load_registry().items()}
     datasets = datasets_of(entry, evidence)
@@ -138,10 +141,7 @@ def judge_margin(entry: Entry, evidence: Evidence) -> Outcome:
     `apart` counts where the two differ by at least the bound in either direction, `similar` where
     they differ by at most the bound.
     """
-    bound, where = float(need(entry, evidence, "bound")), claim_name(entry, evidence)
-    relation = entry.get("relation", "above")
-    if relation not in RELATIONS:
-        raise InputError(f"{where}, relation: expected one of {', '.join(RELATIONS)}.")
+    bound, relation = float(entry["bound"]), entry.get("relation", "above")
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     holds = RELATIONS[relation]
@@ -151,7 +151,7 @@ def judge_margin(entry: Entry, evidence: Evidence) -> Outcome:
 
 def judge_beyond(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` is at least `bound` times the difference of `b` and `c`."""
-    bound = float(need(entry, evidence, "bound"))
+    bound = float(entry["bound"])
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b", "c")]
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     count = sum(a >= bound * abs(b - c) for a, b, c in rows)
@@ -160,7 +160,7 @@ def judge_beyond(entry: Entry, evidence: Evidence) -> Outcome:
 
 def judge_inside(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` is at least `low` and at most `high`."""
-    low, high = (float(need(entry, evidence, key)) for key in ("low", "high"))
+    low, high = (float(entry[key]) for key in ("low", "high"))
     rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
     count = sum(low <= a <= high for (a,) in rows)
     return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
@@ -168,7 +168,7 @@ def judge_inside(entry: Entry, evidence: Evidence) -> Outcome:
 
 def judge_between_powers(entry: Entry, evidence: Evidence) -> Outcome:
     """Count the datasets on which `a` is from `b` to the power `low` to `b` to the power `high`."""
-    low, high = (float(need(entry, evidence, key)) for key in ("low", "high"))
+    low, high = (float(entry[key]) for key in ("low", "high"))
     columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     count = sum(b**low <= a <= b**high for a, b in rows)
@@ -181,10 +181,10 @@ def judge_cells(entry: Entry, evidence: Evidence) -> Outcome:
     A cell is a dataset with a pair of variants from `pairs`; the first of the pair should be
     better. method, quantity : what is compared; higher is better.
     """
-    spec = {key: need(entry, evidence, key) for key in ("method", "quantity")}
+    spec = {key: entry[key] for key in ("method", "quantity")}
     where, datasets = claim_name(entry, evidence), datasets_of(entry, evidence)
     count, total, lacking = 0, 0, set()
-    for pair in need(entry, evidence, "pairs"):
+    for pair in entry["pairs"]:
         columns = [source_numbers({**spec, "variant": v}, evidence, where) for v in pair]
         rows, missing = collect_rows(columns, datasets)
         count += sum(a > b for a, b in rows)
@@ -223,37 +223,68 @@ def count_brief(entry: Entry) -> str:
 
 
 _TITLE = "number of datasets"
+_DIRECTION = {"direction": one_of(DIRECTIONS)}
 KINDS = {
-    "wins": Kind(judge_wins, _TITLE, COUNT_RULE, count_brief, ("a", "b", "lower", "direction")),
+    "wins": Kind(
+        judge_wins,
+        _TITLE,
+        COUNT_RULE,
+        count_brief,
+        {"a": NUMBERS_OF_EACH, "b": NUMBERS_OF_EACH, "lower": FLAG, **_DIRECTION},
+    ),
     "best_of": Kind(
         judge_best_of,
         _TITLE,
         COUNT_RULE,
         count_brief,
-        ("columns", "best", "lower", "ties", "direction"),
+        {
+            "columns": NUMBERS_OF_COLUMNS,
+            "best": needed(NAMES),
+            "lower": FLAG,
+            "ties": FLAG,
+            **_DIRECTION,
+        },
     ),
-    "near": Kind(judge_near, _TITLE, COUNT_RULE, count_brief, ("a", "b", "bound", "direction")),
+    "near": Kind(
+        judge_near,
+        _TITLE,
+        COUNT_RULE,
+        count_brief,
+        {**A_AND_B, "bound": needed(NUMBER), **_DIRECTION},
+    ),
     "margin": Kind(
-        judge_margin, _TITLE, COUNT_RULE, count_brief, ("a", "b", "bound", "relation", "direction")
+        judge_margin,
+        _TITLE,
+        COUNT_RULE,
+        count_brief,
+        {**A_AND_B, "bound": needed(NUMBER), "relation": one_of(RELATIONS), **_DIRECTION},
     ),
     "beyond": Kind(
-        judge_beyond, _TITLE, COUNT_RULE, count_brief, ("a", "b", "c", "bound", "direction")
+        judge_beyond,
+        _TITLE,
+        COUNT_RULE,
+        count_brief,
+        {**A_AND_B, "c": NUMBERS_OF, "bound": needed(NUMBER), **_DIRECTION},
     ),
     "inside": Kind(
-        judge_inside, _TITLE, COUNT_RULE, count_brief, ("a", "low", "high", "direction")
+        judge_inside,
+        _TITLE,
+        COUNT_RULE,
+        count_brief,
+        {**A, "low": needed(NUMBER), "high": needed(NUMBER), **_DIRECTION},
     ),
     "between_powers": Kind(
         judge_between_powers,
         _TITLE,
         COUNT_RULE,
         count_brief,
-        ("a", "b", "low", "high", "direction"),
+        {**A_AND_B, "low": needed(NUMBER), "high": needed(NUMBER), **_DIRECTION},
     ),
     "cells": Kind(
         judge_cells,
         "number of cells",
         COUNT_RULE,
         count_brief,
-        ("method", "quantity", "pairs", "direction"),
+        {"method": needed(TEXT), "quantity": needed(TEXT), "pairs": needed(PAIRS), **_DIRECTION},
     ),
 }

@@ -7,13 +7,34 @@ from typing import Any
 import pandas as pd
 
 from mnlearn.report.claims.verdicts import UNKNOWN, Outcome
-from mnlearn.report.products import option
+from mnlearn.report.options import (
+    NAMES,
+    NAMES_IF_ANY,
+    SOURCE,
+    TEXT,
+    Keys,
+    Options,
+    listed,
+    mapping,
+    needed,
+    one_or_more,
+)
 from mnlearn.report.tables.table import significant
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.definition import Study
 from mnlearn.study.published import Number, numbers, source
 
-Entry = Mapping[str, Any]
+Entry = Options
+
+# See `source_numbers`.
+_SOURCE: Keys = {**SOURCE, "variants": NAMES, "without": NAMES_IF_ANY}
+# Forms of one source, of one or a list of them, and of a list of them.
+NUMBERS_OF = needed(mapping(_SOURCE))
+NUMBERS_OF_EACH = needed(one_or_more(_SOURCE))
+NUMBERS_OF_LIST = needed(listed(_SOURCE))
+NUMBERS_OF_COLUMNS = needed(listed({**_SOURCE, "name": needed(TEXT)}))
+A: Keys = {"a": NUMBERS_OF}
+A_AND_B: Keys = {**A, "b": NUMBERS_OF}
 
 
 @dataclass(frozen=True)
@@ -49,8 +70,8 @@ class Kind:
         Which verdict a claim gets when, with the tolerance.
     brief : callable
         Returns the tolerance and the options of one entry in a few words.
-    options : tuple of str
-        The keys that an entry may have besides those of every claim.
+    options : mapping of str to Form
+        The options that an entry may have besides those of every claim.
     is_setup : bool
         Whether such claims are about the set-up and not about results.
     """
@@ -59,18 +80,13 @@ class Kind:
     title: str
     rule: str
     brief: Callable[[Entry], str]
-    options: tuple[str, ...]
+    options: Keys
     is_setup: bool = False
 
 
 def claim_name(entry: Entry, evidence: Evidence) -> str:
     """Return how messages name a claim."""
     return f"study {evidence.study.name}, claim {entry['id']}"
-
-
-def need(entry: Entry, evidence: Evidence, key: str) -> Any:
-    """Return an option of a claim; raise InputError if it is missing."""
-    return option(entry, key, claim_name(entry, evidence))
 
 
 def datasets_of(entry: Entry, evidence: Evidence) -> list[str]:
@@ -136,16 +152,14 @@ def _fraction(text: str) -> float:
 
 def numbers_at(entry: Entry, evidence: Evidence, key: str) -> dict[str, Number]:
     """Return the numbers of the source under a key of an entry, by dataset."""
-    return source_numbers(
-        need(entry, evidence, key), evidence, f"{claim_name(entry, evidence)}, {key}"
-    )
+    return source_numbers(entry[key], evidence, f"{claim_name(entry, evidence)}, {key}")
 
 
 def sources_at(entry: Entry, evidence: Evidence, key: str) -> list[dict[str, Number]]:
     """Return the numbers of each source under a key, which has one source or a list of sources."""
-    specs = need(entry, evidence, key)
-    listed = specs if isinstance(specs, list) else [specs]
-    return [source_numbers(s, evidence, f"{claim_name(entry, evidence)}, {key}") for s in listed]
+    specs = entry[key]
+    each = specs if isinstance(specs, list) else [specs]
+    return [source_numbers(s, evidence, f"{claim_name(entry, evidence)}, {key}") for s in each]
 
 
 def source_numbers(spec: Mapping[str, Any], evidence: Evidence, where: str) -> dict[str, Number]:

@@ -8,10 +8,10 @@ from mnlearn.learning.conversion import Orders, to_markov_network
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.report.claims.evidence import Entry, Evidence, Kind, claim_name, need, published_list
+from mnlearn.report.claims.evidence import Entry, Evidence, Kind, published_list
 from mnlearn.report.claims.lem_examples import figure_1
 from mnlearn.report.claims.verdicts import CONTRADICTED, REPRODUCED, Outcome
-from mnlearn.runtime.errors import InputError
+from mnlearn.report.options import needed, one_of
 
 EXAMPLE_TOLERANCE = 1e-6
 # Number of variables in the example of rotations; the paper does not state it.
@@ -155,10 +155,7 @@ EXAMPLES: dict[str, Callable[[], list[float]]] = {
 
 def judge_example(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare the numbers of the worked example named `example` with the published numbers."""
-    name, where = need(entry, evidence, "example"), claim_name(entry, evidence)
-    if name not in EXAMPLES:
-        raise InputError(f"{where}, example: expected one of {', '.join(EXAMPLES)}.")
-    ours = EXAMPLES[name]()
+    ours = EXAMPLES[entry["example"]]()
     theirs = published_list(entry, evidence, len(ours))
     agrees = np.allclose(ours, theirs, rtol=0, atol=EXAMPLE_TOLERANCE)
     text = "; ".join(f"{value + 0.0:.4g}" for value in ours)
@@ -172,6 +169,6 @@ KINDS = {
         f"our code runs on the example; `reproduced` if every number agrees within "
         f"{EXAMPLE_TOLERANCE:g}, else `contradicted`",
         lambda entry: f"±{EXAMPLE_TOLERANCE:g}",
-        ("example",),
+        {"example": needed(one_of(EXAMPLES))},
     )
 }

@@ -7,13 +7,14 @@ from numpy.typing import NDArray
 
 from mnlearn.report.claims.counts import collect_rows
 from mnlearn.report.claims.evidence import (
+    A_AND_B,
+    NUMBERS_OF_LIST,
     Entry,
     Evidence,
     Kind,
     claim_name,
     datasets_of,
     incomplete,
-    need,
     numbers_at,
     published_list,
     published_number,
@@ -30,9 +31,9 @@ from mnlearn.report.claims.verdicts import (
     Outcome,
     ratio_verdict,
 )
+from mnlearn.report.options import FLAG, LISTS_OF_NAMES, TEXT, needed, one_of
 from mnlearn.report.statistics import geometric_mean
 from mnlearn.report.tables.table import significant
-from mnlearn.runtime.errors import InputError
 
 # A share is at most 1, so shares are compared by their difference and not by their ratio.
 SHARE_TOLERANCE = 0.02
@@ -64,11 +65,8 @@ def _unusable(ratios: NDArray[np.float64], missing: list[str]) -> Outcome | None
     return None
 
 
-def _mean(entry: Entry, evidence: Evidence, ratios: NDArray[np.float64]) -> float:
+def _mean(entry: Entry, ratios: NDArray[np.float64]) -> float:
     name = entry.get("mean", MEANS[0])
-    if name not in MEANS:
-        where = claim_name(entry, evidence)
-        raise InputError(f"{where}, mean: expected one of {', '.join(MEANS)}.")
     return float(ratios.mean()) if name == "arithmetic" else geometric_mean(ratios)
 
 
@@ -78,7 +76,7 @@ def _mean_ratio(
     unusable = _unusable(ratios, missing)
     if unusable:
         return unusable
-    mean = _mean(entry, evidence, ratios)
+    mean = _mean(entry, ratios)
     if missing:
         return incomplete(significant(mean), len(ratios), missing)
     published = published_number(entry, evidence)
@@ -102,7 +100,7 @@ def judge_orders(entry: Entry, evidence: Evidence) -> Outcome:
     unusable = _unusable(ratios, missing)
     if unusable:
         return unusable
-    mean = _mean(entry, evidence, ratios)
+    mean = _mean(entry, ratios)
     if missing:
         return incomplete(significant(mean), len(ratios), missing)
     low, high = published_list(entry, evidence, 2, separator=" to ")
@@ -160,10 +158,10 @@ def judge_trend(entry: Entry, evidence: Evidence) -> Outcome:
     method, quantity : what is averaged, over the variants of a group and then over datasets.
     published : the published means in the order of the groups, separated by semicolons.
     """
-    spec = {key: need(entry, evidence, key) for key in ("method", "quantity")}
+    spec = {key: entry[key] for key in ("method", "quantity")}
     columns = [
         source_numbers({**spec, "variants": group}, evidence, claim_name(entry, evidence))
-        for group in need(entry, evidence, "groups")
+        for group in entry["groups"]
     ]
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     means = [float(mean) for mean in np.mean(rows, axis=0)] if rows else []
@@ -181,7 +179,7 @@ def judge_trend(entry: Entry, evidence: Evidence) -> Outcome:
 def judge_ordered(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare arithmetic means over datasets: all of `high` should exceed all of `low`."""
     where = claim_name(entry, evidence)
-    high, low = need(entry, evidence, "high"), need(entry, evidence, "low")
+    high, low = entry["high"], entry["low"]
     columns = [source_numbers(spec, evidence, where) for spec in [*high, *low]]
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
     means = [float(mean) for mean in np.mean(rows, axis=0)] if rows else []
@@ -203,9 +201,10 @@ def _mean_brief(entry: Entry) -> str:
     return f"{entry.get('mean', MEANS[0])}, ±{_PERCENT}"
 
 
+_MEAN_OF_A_AND_B = {**A_AND_B, "mean": one_of(MEANS)}
 KINDS = {
-    "ratio": Kind(judge_ratio, "mean ratio", RATIO_RULE, _mean_brief, ("a", "b", "mean")),
-    "speedup": Kind(judge_speedup, "mean ratio", RATIO_RULE, _mean_brief, ("a", "b", "mean")),
+    "ratio": Kind(judge_ratio, "mean ratio", RATIO_RULE, _mean_brief, _MEAN_OF_A_AND_B),
+    "speedup": Kind(judge_speedup, "mean ratio", RATIO_RULE, _mean_brief, _MEAN_OF_A_AND_B),
     "orders": Kind(
         judge_orders,
         "order of magnitude",
@@ -213,7 +212,7 @@ KINDS = {
         f"{_PERCENT}; above it `holds more strongly`, below it but above 1 it has a `smaller "
         "effect`, else it is `contradicted`",
         _mean_brief,
-        ("a", "b", "mean"),
+        _MEAN_OF_A_AND_B,
     ),
     "speedup_range": Kind(
         judge_speedup_range,
@@ -222,7 +221,7 @@ KINDS = {
         f"{100 * RANGE_TOLERANCE:g} % of the published ones; `holds more strongly` if neither is "
         "lower; a `smaller effect` if we are faster on every dataset; else `contradicted`",
         lambda entry: f"±{100 * RANGE_TOLERANCE:g} %",
-        ("a", "b"),
+        A_AND_B,
     ),
     "share": Kind(
         judge_share,
@@ -231,7 +230,7 @@ KINDS = {
         "larger one `holds more strongly`, a smaller one above a half has a `smaller effect`, "
         "else it is `contradicted`",
         lambda entry: f"±{SHARE_TOLERANCE}",
-        ("a", "b", "rest"),
+        {**A_AND_B, "rest": FLAG},
     ),
     "trend": Kind(
         judge_trend,
@@ -239,7 +238,7 @@ KINDS = {
         "`contradicted` if our means are in another order than the published ones; else the "
         f"ratio of the last mean to the first is judged as a mean ratio, within {_PERCENT}",
         lambda entry: f"last over first ±{_PERCENT}",
-        ("method", "quantity", "groups"),
+        {"method": needed(TEXT), "quantity": needed(TEXT), "groups": needed(LISTS_OF_NAMES)},
     ),
     "ordered": Kind(
         judge_ordered,
@@ -248,6 +247,6 @@ KINDS = {
         "be lower; a `smaller effect` if this is true of more than half of the pairs; else "
         "`contradicted`",
         lambda entry: "arithmetic",
-        ("high", "low"),
+        {"high": NUMBERS_OF_LIST, "low": NUMBERS_OF_LIST},
     ),
 }

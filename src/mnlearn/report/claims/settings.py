@@ -6,19 +6,20 @@ from typing import Any
 
 from mnlearn.report.claims.counts import collect_rows
 from mnlearn.report.claims.evidence import (
+    A,
     Entry,
     Evidence,
     Kind,
     claim_name,
     datasets_of,
     incomplete,
-    need,
     numbers_at,
     published_number,
     source_numbers,
     values_at,
 )
 from mnlearn.report.claims.verdicts import SETUP, UNKNOWN, Outcome
+from mnlearn.report.options import NAMES, TEXT, needed
 from mnlearn.runtime.errors import InputError
 
 
@@ -34,7 +35,7 @@ def judge_setting(entry: Entry, evidence: Evidence) -> Outcome:
     neighbours. Values that the study sets for some datasets only have to be the same.
     """
     found: list[Any] = []
-    for path in need(entry, evidence, "paths"):
+    for path in entry["paths"]:
         method = path.split(".")[1] if path.startswith("methods.") else None
         if method is not None and method not in evidence.study.methods:
             return Outcome(UNKNOWN, reason=f"the study does not have the method {method}")
@@ -88,7 +89,7 @@ def _agrees(found: Sequence[Any], published: str, where: str) -> bool:
 def judge_setups(entry: Entry, evidence: Evidence) -> Outcome:
     """Compare the number of combinations of the values at `paths` with the published number."""
     lengths = []
-    for path in need(entry, evidence, "paths"):
+    for path in entry["paths"]:
         values = values_at(path, evidence)
         if values is None:
             return _outcome("", f"the study does not set {path}")
@@ -114,13 +115,13 @@ def judge_compared(entry: Entry, evidence: Evidence) -> Outcome:
 
     quantity : the score that each of them needs.
     """
-    where, quantity = claim_name(entry, evidence), need(entry, evidence, "quantity")
-    variants, datasets = need(entry, evidence, "variants"), datasets_of(entry, evidence)
+    where, quantity = claim_name(entry, evidence), entry["quantity"]
+    variants, datasets = entry["variants"], datasets_of(entry, evidence)
     count = 0
     for variant in variants:
         specs = [
             {"method": method, "variant": variant, "quantity": quantity}
-            for method in need(entry, evidence, "methods")
+            for method in entry["methods"]
         ]
         columns = [source_numbers(spec, evidence, where) for spec in specs]
         count += not collect_rows(columns, datasets)[1]
@@ -136,12 +137,12 @@ def judge_stated(entry: Entry, evidence: Evidence) -> Outcome:
 
     ours : what this study does. deviates : the difference, if there is one.
     """
-    return _outcome(str(need(entry, evidence, "ours")), str(entry.get("deviates", "")))
+    return _outcome(str(entry["ours"]), str(entry.get("deviates", "")))
 
 
 def judge_unavailable(entry: Entry, evidence: Evidence) -> Outcome:
     """Say what a check of the claim `needs`."""
-    return Outcome(UNKNOWN, reason=f"needs {need(entry, evidence, 'needs')}")
+    return Outcome(UNKNOWN, reason=f"needs {entry['needs']}")
 
 
 SETUP_RULE = (
@@ -150,25 +151,30 @@ SETUP_RULE = (
 )
 KINDS = {
     "setting": Kind(
-        judge_setting, "setting", SETUP_RULE, lambda entry: "values of the study", ("paths",), True
+        judge_setting,
+        "setting",
+        SETUP_RULE,
+        lambda entry: "values of the study",
+        {"paths": needed(NAMES)},
+        True,
     ),
     "setups": Kind(
         judge_setups,
         "setting",
         SETUP_RULE,
         lambda entry: "number of combinations",
-        ("paths",),
+        {"paths": needed(NAMES)},
         True,
     ),
     "recorded": Kind(
-        judge_recorded, "setting", SETUP_RULE, lambda entry: "value of every model", ("a",), True
+        judge_recorded, "setting", SETUP_RULE, lambda entry: "value of every model", A, True
     ),
     "compared": Kind(
         judge_compared,
         "setting",
         SETUP_RULE,
         lambda entry: "number of scored variants",
-        ("variants", "methods", "quantity"),
+        {"variants": needed(NAMES), "methods": needed(NAMES), "quantity": needed(TEXT)},
         True,
     ),
     "stated": Kind(
@@ -176,7 +182,7 @@ KINDS = {
         "in words",
         "we state in words what is done here; no number is compared",
         lambda entry: "",
-        ("ours", "deviates"),
+        {"ours": needed(TEXT), "deviates": TEXT},
         True,
     ),
     "unavailable": Kind(
@@ -184,6 +190,6 @@ KINDS = {
         "no rule yet",
         "the verdict names what is missing",
         lambda entry: "",
-        ("needs",),
+        {"needs": needed(TEXT)},
     ),
 }

@@ -7,6 +7,7 @@ from scipy import stats
 
 from mnlearn.report.claims.counts import collect_rows
 from mnlearn.report.claims.evidence import (
+    A_AND_B,
     Entry,
     Evidence,
     Kind,
@@ -16,6 +17,7 @@ from mnlearn.report.claims.evidence import (
     numbers_at,
 )
 from mnlearn.report.claims.verdicts import CONTRADICTED, MORE, REPRODUCED, SMALLER, Outcome
+from mnlearn.report.options import FLAG
 from mnlearn.report.statistics import wilcoxon
 from mnlearn.report.tables.table import significant
 from mnlearn.runtime.errors import InputError
@@ -101,6 +103,6 @@ KINDS = {
         f"smaller p `holds more strongly`, a larger one up to {MARGINAL} has a `smaller effect`; "
         "else `contradicted`",
         _brief,
-        ("a", "b", "lower"),
+        {**A_AND_B, "lower": FLAG},
     )
 }

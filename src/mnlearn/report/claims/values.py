@@ -5,13 +5,14 @@ from scipy import stats
 
 from mnlearn.report.claims.counts import collect_rows, count_brief
 from mnlearn.report.claims.evidence import (
+    A_AND_B,
+    A,
     Entry,
     Evidence,
     Kind,
     claim_name,
     datasets_of,
     incomplete,
-    need,
     numbers_at,
     published_list,
     published_number,
@@ -30,6 +31,7 @@ from mnlearn.report.claims.verdicts import (
     UNKNOWN,
     Outcome,
 )
+from mnlearn.report.options import NUMBER, NUMBERS, TEXT, needed
 from mnlearn.report.tables.table import significant
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.published import Number
@@ -41,7 +43,7 @@ WEAK_CORRELATION = 0.3
 
 
 def _value(entry: Entry, evidence: Evidence) -> tuple[str, Number | None]:
-    dataset = str(need(entry, evidence, "dataset"))
+    dataset = str(entry["dataset"])
     return dataset, numbers_at(entry, evidence, "a").get(dataset)
 
 
@@ -67,7 +69,7 @@ def judge_exceeds(entry: Entry, evidence: Evidence) -> Outcome:
     if found is None:
         return incomplete("", 0, [dataset])
     bound = published_number(entry, evidence)
-    path = str(need(entry, evidence, "limit"))
+    path = str(entry["limit"])
     grid = values_at(path, evidence)
     if grid is None:
         raise InputError(f"{claim_name(entry, evidence)}, limit: the study does not set {path}.")
@@ -97,7 +99,7 @@ def judge_seconds(entry: Entry, evidence: Evidence) -> Outcome:
 
 def judge_slow(entry: Entry, evidence: Evidence) -> Outcome:
     """Say whether `a` often takes more than `limit` seconds."""
-    limit = float(need(entry, evidence, "limit"))
+    limit = float(entry["limit"])
     rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
     count = sum(a > limit for (a,) in rows)
     if missing:
@@ -111,7 +113,7 @@ def judge_distribution(entry: Entry, evidence: Evidence) -> Outcome:
     datasets = datasets_of(entry, evidence)
     rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets)
     found = [a for (a,) in rows]
-    counts = [found.count(float(v)) for v in need(entry, evidence, "values")]
+    counts = [found.count(float(v)) for v in entry["values"]]
     ours = "; ".join(map(str, counts))
     if missing:
         return incomplete(ours, len(rows), missing)
@@ -162,7 +164,7 @@ KINDS = {
         f"`reproduced` if our value is within {100 * VALUE_TOLERANCE:g} % of the published one, "
         "else `contradicted`",
         lambda entry: f"±{100 * VALUE_TOLERANCE:g} %",
-        ("a", "dataset"),
+        {**A, "dataset": needed(TEXT)},
     ),
     "exceeds": Kind(
         judge_exceeds,
@@ -171,7 +173,7 @@ KINDS = {
         f"within {100 * VALUE_TOLERANCE:g} % of the largest value that the study allows, else "
         "`contradicted`",
         lambda entry: "not judged at our limit",
-        ("a", "dataset", "limit"),
+        {**A, "dataset": needed(TEXT), "limit": needed(TEXT)},
     ),
     "seconds": Kind(
         judge_seconds,
@@ -180,7 +182,7 @@ KINDS = {
         "`faster here` if it is shorter; a longer time `holds more strongly`, because the papers "
         "report such times as long",
         lambda entry: f"±{100 * RATIO_TOLERANCE:g} %",
-        ("a", "dataset"),
+        {**A, "dataset": needed(TEXT)},
     ),
     "slow": Kind(
         judge_slow,
@@ -188,7 +190,7 @@ KINDS = {
         "`reproduced` if at least a third of the datasets take longer than the limit, else "
         "`faster here`",
         lambda entry: f"{count_brief(entry)}; limit {entry['limit']:,} s",
-        ("a", "limit"),
+        {**A, "limit": needed(NUMBER)},
     ),
     "distribution": Kind(
         judge_distribution,
@@ -196,7 +198,7 @@ KINDS = {
         f"`reproduced` if every count differs by at most {COUNT_TOLERANCE} from the published "
         "one, else `contradicted`",
         lambda entry: f"every count ±{COUNT_TOLERANCE}",
-        ("a", "values"),
+        {**A, "values": needed(NUMBERS)},
     ),
     "correlation": Kind(
         judge_correlation,
@@ -204,7 +206,7 @@ KINDS = {
         f"`reproduced` if Spearman's rank correlation is at least {WEAK_CORRELATION}; a weaker "
         "positive one has a `smaller effect`, else it is `contradicted`",
         lambda entry: f"at least {WEAK_CORRELATION}",
-        ("a", "b"),
+        A_AND_B,
     ),
     "growth": Kind(
         judge_growth,
@@ -213,6 +215,6 @@ KINDS = {
         "of the published power; slower growth `holds more strongly`, faster growth is "
         "`contradicted`",
         lambda entry: f"±{SLOPE_TOLERANCE}",
-        ("a", "b"),
+        A_AND_B,
     ),
 }

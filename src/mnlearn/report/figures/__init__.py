@@ -1,6 +1,6 @@
 """Figures of a study: drawn by kind, written as PDF and PNG; equal figures give equal bytes.
 
-Each kind is a function in a file of its own; `KINDS` names them.
+Each kind is a function with its options in a file of its own; `KINDS` names them.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.report.figures.accuracy_time import draw_accuracy_time
-from mnlearn.report.figures.canvas import Kind, Material, render, style
-from mnlearn.report.figures.conversion_loss import draw_conversion_loss
-from mnlearn.report.figures.critical_difference import draw_critical_difference
-from mnlearn.report.figures.differences import draw_differences
-from mnlearn.report.figures.distances import draw_distances
-from mnlearn.report.figures.growth import draw_growth
-from mnlearn.report.figures.learning_curves import draw_learning_curves
-from mnlearn.report.figures.pareto import draw_pareto
-from mnlearn.report.figures.query_curves import draw_query_curves
-from mnlearn.report.figures.reproduction import draw_reproduction
-from mnlearn.report.figures.scatter import draw_scatter
-from mnlearn.report.figures.structure import draw_structure
-from mnlearn.report.figures.variants import draw_variants
-from mnlearn.report.products import Options, check_kind, chosen_products, shown_labels
+from mnlearn.report.figures.accuracy_time import ACCURACY_TIME
+from mnlearn.report.figures.canvas import Material, render, style
+from mnlearn.report.figures.conversion_loss import CONVERSION_LOSS
+from mnlearn.report.figures.critical_difference import CRITICAL_DIFFERENCE
+from mnlearn.report.figures.differences import DIFFERENCES
+from mnlearn.report.figures.distances import DISTANCES
+from mnlearn.report.figures.growth import GROWTH
+from mnlearn.report.figures.learning_curves import LEARNING_CURVES
+from mnlearn.report.figures.pareto import PARETO
+from mnlearn.report.figures.query_curves import QUERY_CURVES
+from mnlearn.report.figures.reproduction import REPRODUCTION
+from mnlearn.report.figures.scatter import SCATTER
+from mnlearn.report.figures.structure import STRUCTURE
+from mnlearn.report.figures.variants import VARIANTS
+from mnlearn.report.options import Kind, Options
+from mnlearn.report.products import PRODUCT, check_entry, chosen_products, shown_labels
 from mnlearn.runtime.files import write_bytes
 from mnlearn.study.definition import Study
 from mnlearn.study.mentions import check_sources
@@ -37,20 +38,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
-KINDS: dict[str, Kind] = {
-    "scatter": draw_scatter,
-    "accuracy_time": draw_accuracy_time,
-    "variants": draw_variants,
-    "structure": draw_structure,
-    "reproduction": draw_reproduction,
-    "differences": draw_differences,
-    "conversion_loss": draw_conversion_loss,
-    "distances": draw_distances,
-    "growth": draw_growth,
-    "learning_curves": draw_learning_curves,
-    "critical_difference": draw_critical_difference,
-    "pareto": draw_pareto,
-    "query_curves": draw_query_curves,
+KINDS: dict[str, Kind[Material, Figure]] = {
+    "scatter": SCATTER,
+    "accuracy_time": ACCURACY_TIME,
+    "variants": VARIANTS,
+    "structure": STRUCTURE,
+    "reproduction": REPRODUCTION,
+    "differences": DIFFERENCES,
+    "conversion_loss": CONVERSION_LOSS,
+    "distances": DISTANCES,
+    "growth": GROWTH,
+    "learning_curves": LEARNING_CURVES,
+    "critical_difference": CRITICAL_DIFFERENCE,
+    "pareto": PARETO,
+    "query_curves": QUERY_CURVES,
 }
 
 
@@ -70,7 +71,7 @@ def draw(material: Material, product: Options) -> Figure:
         The entry is of an unknown kind, its options are not what the kind expects, or it names a
         quantity that there is not.
     """
-    check_kind(material.study, "figures", product, KINDS)
+    check_entry(material.study, "figures", product, KINDS, PRODUCT)
     check_sources(
         material.study.name,
         material.study.content,
@@ -84,7 +85,7 @@ def draw(material: Material, product: Options) -> Figure:
         scores = material.scores[material.scores["dataset"].isin(list(labels))]
         material = dataclasses.replace(material, scores=scores, labels=labels)
     with style():
-        return KINDS[product["kind"]](material, product)
+        return KINDS[product["kind"]].make(material, product)
 
 
 def write_figures(

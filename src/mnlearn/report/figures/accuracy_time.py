@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, look_of, new_figure
-from mnlearn.report.products import Options, option
+from mnlearn.report.figures.canvas import (
+    GREY,
+    NOTHING,
+    SCORE_AND_SECONDS,
+    WIDTH,
+    Material,
+    empty,
+    look_of,
+    new_figure,
+)
+from mnlearn.report.options import FLAG, SOURCE, TEXT, Kind, Options, listed, mapping, needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,12 +39,12 @@ def draw_accuracy_time(material: Material, options: Options) -> Figure:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     where = material.where(options)
-    baseline = material.numbers(option(options, "baseline", where), where)
+    baseline = material.numbers(options["baseline"], where)
     figure, ax = new_figure(options, "page", 3.2)
     relative = bool(options.get("relative"))
     drawn: list[tuple[NDArray[np.float64], str, str, bool, str]] = []
     colours: dict[str, tuple[str, str]] = {}
-    for series in option(options, "series", where):
+    for series in options["series"]:
         score = material.numbers(series["score"], where)
         seconds = material.numbers(series["seconds"], where)
         xy = np.array(
@@ -117,3 +126,15 @@ def _draw_off_scale(
 
 def _above(value: float, baseline: float, relative: bool) -> float:
     return 100 * (value - baseline) / abs(baseline) if relative else value - baseline
+
+
+ACCURACY_TIME = Kind(
+    draw_accuracy_time,
+    {
+        "baseline": needed(mapping(SOURCE)),
+        "series": needed(listed(SCORE_AND_SECONDS)),
+        "quantity": TEXT,
+        "relative": FLAG,
+        "width": WIDTH,
+    },
+)

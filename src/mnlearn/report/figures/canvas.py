@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.report.products import Labels, Options, list_scored
-from mnlearn.runtime.errors import InputError
+from mnlearn.report.options import SOURCE, TEXT, Options, mapping, needed, one_of
+from mnlearn.report.products import Labels, list_scored
 from mnlearn.study.cells.structure import Structure, read_structure
 from mnlearn.study.definition import Study
 from mnlearn.study.published import Number, numbers, source
@@ -32,6 +32,13 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 # Widths in inches: one column, and the page of a two-column paper.
 WIDTHS = {"column": 3.4, "page": 7.0}
+WIDTH = one_of(WIDTHS)
+# Options of a series of scores against seconds.
+SCORE_AND_SECONDS = {
+    "head": needed(TEXT),
+    "score": needed(mapping(SOURCE)),
+    "seconds": needed(mapping(SOURCE)),
+}
 DPI = 200
 
 STYLE: Any = {
@@ -121,9 +128,6 @@ class Material:
         return int(ours["value"].iloc[0]) if len(ours) else None
 
 
-Kind = Callable[[Material, Options], "Figure"]
-
-
 def look_of(number: int) -> tuple[str, str]:
     """Return the colour and the marker of a series by its number; they repeat after eight."""
     return CYCLE[number % len(CYCLE)], MARKERS[number % len(MARKERS)]
@@ -152,18 +156,10 @@ def new_figure(options: Options, default: str, height: float) -> tuple[Figure, A
         Width if the options have none.
     height : float
         In inches.
-
-    Raises
-    ------
-    InputError
-        The width is another word.
     """
     from matplotlib.figure import Figure
 
-    width = options.get("width", default)
-    if width not in WIDTHS:
-        raise InputError(f"figure {options['name']}, width: expected {' or '.join(WIDTHS)}.")
-    figure = Figure((WIDTHS[width], height), dpi=DPI, layout="constrained")
+    figure = Figure((WIDTHS[options.get("width", default)], height), dpi=DPI, layout="constrained")
     return figure, figure.add_subplot()
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mnlearn.report.figures.canvas import CYCLE, DPI, GREY, NOTHING, WIDTHS, Material, empty
-from mnlearn.report.figures.per_variable import differences_per_variable
-from mnlearn.report.products import Options, option
+from mnlearn.report.figures.per_variable import NAMED_VARIANTS, PANELS, differences_per_variable
+from mnlearn.report.options import TEXT, Kind, Options, needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +44,8 @@ def draw_conversion_loss(material: Material, options: Options) -> Figure:
     from matplotlib.patches import Patch
 
     where = material.where(options)
-    panels = option(options, "panels", where)
-    variants = option(options, "variants", where)
+    panels = options["panels"]
+    variants = options["variants"]
     quantity = str(options.get("quantity", "pll"))
     drawn = [
         (panel, compute_losses(material, panel, variants, quantity, where=where))
@@ -118,3 +118,9 @@ def _draw_clusters(ax: Axes, datasets: Sequence[str], found: Losses, names: Sequ
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}".replace("-", "−")))
     ax.set_xlim(-0.6, len(datasets) - 0.4)
     ax.tick_params(axis="x", length=0)
+
+
+CONVERSION_LOSS = Kind(
+    draw_conversion_loss,
+    {"panels": needed(PANELS), "variants": needed(NAMED_VARIANTS), "quantity": TEXT},
+)

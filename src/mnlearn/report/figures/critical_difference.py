@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.report.figures.canvas import BLUE, GREY, NOTHING, Material, empty, new_figure
-from mnlearn.report.products import Options, option
+from mnlearn.report.figures.canvas import BLUE, GREY, NOTHING, WIDTH, Material, empty, new_figure
+from mnlearn.report.options import LEVEL, Kind, Options, listed, needed
 from mnlearn.report.statistics import friedman
+from mnlearn.report.tables.columns import RANKED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +31,7 @@ def draw_critical_difference(material: Material, options: Options) -> Figure:
         columns, each with head and the keys of a source; level; width.
     """
     where = material.where(options)
-    specs = option(options, "columns", where)
+    specs = options["columns"]
     data = [material.numbers(spec, where) for spec in specs]
     datasets = [d for d in material.datasets if all(d in found for found in data)]
     if len(datasets) < 2 or len(specs) < 3:
@@ -86,3 +87,9 @@ def find_runs(mean: NDArray[np.float64], critical: float) -> list[tuple[int, int
         if last > first and (not runs or last > runs[-1][1]):
             runs.append((first, last))
     return runs
+
+
+CRITICAL_DIFFERENCE = Kind(
+    draw_critical_difference,
+    {"columns": needed(listed(RANKED)), "level": LEVEL, "width": WIDTH},
+)

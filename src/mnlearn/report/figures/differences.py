@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mnlearn.report.figures.canvas import DPI, GREY, NOTHING, WIDTHS, Material, empty, look_of
-from mnlearn.report.figures.per_variable import differences_per_variable
-from mnlearn.report.products import Options, option
+from mnlearn.report.figures.per_variable import NAMED_VARIANTS, PANELS, differences_per_variable
+from mnlearn.report.options import POSITIVE, TEXT, Kind, Options, needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +36,8 @@ def draw_differences(material: Material, options: Options) -> Figure:
     from matplotlib.lines import Line2D
 
     where = material.where(options)
-    panels = option(options, "panels", where)
-    variants = option(options, "variants", where)
+    panels = options["panels"]
+    variants = options["variants"]
     quantity = str(options.get("quantity", "pll"))
     drawn = [
         (panel, differences_per_variable(material, panel, variants, quantity, where=where))
@@ -57,7 +57,7 @@ def draw_differences(material: Material, options: Options) -> Figure:
         range(len(datasets)), [material.label(d) for d in datasets], rotation=25, ha="right"
     )
     handles = [
-        Line2D([], [], ls="", ms=4, color=colour, marker=marker, label=v["head"])
+        Line2D([], [], ls="", ms=4, color=colour, marker=marker, label=v.get("head", v["name"]))
         for (colour, marker), v in ((look_of(i), v) for i, v in enumerate(variants))
     ]
     figure.legend(
@@ -95,3 +95,14 @@ def _draw_panel(
     ax.set_xlim(-0.6, len(datasets) - 0.4)
     ax.grid(True, axis="y")
     ax.tick_params(axis="x", length=0)
+
+
+DIFFERENCES = Kind(
+    draw_differences,
+    {
+        "panels": needed(PANELS),
+        "variants": needed(NAMED_VARIANTS),
+        "quantity": TEXT,
+        "linear": POSITIVE,
+    },
+)

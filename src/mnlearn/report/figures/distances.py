@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, look_of, new_figure
+from mnlearn.report.figures.canvas import GREY, NOTHING, WIDTH, Material, empty, look_of, new_figure
 from mnlearn.report.figures.rows import row_height, set_dataset_rows
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import POSITIVE, SOURCE, TEXT, Kind, Options, listed, mapping, needed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,9 +26,9 @@ def draw_distances(material: Material, options: Options) -> Figure:
         shown (per cent; what is farther below is an arrow at the edge); quantity; width.
     """
     where = material.where(options)
-    series = option(options, "series", where)
+    series = options["series"]
     ours = [material.numbers(s["source"], where) for s in series]
-    theirs = [material.numbers(s, where) for s in option(options, "published", where)]
+    theirs = [material.numbers(s, where) for s in options["published"]]
     best = {
         d: max(one[d].value for one in theirs if d in one)
         for d in material.datasets
@@ -61,3 +61,15 @@ def draw_distances(material: Material, options: Options) -> Figure:
     ax.set_xlabel(f"{options.get('quantity', 'score')} above the best published, %")
     figure.legend(loc="outside upper center", ncols=4, columnspacing=1.4)
     return figure
+
+
+DISTANCES = Kind(
+    draw_distances,
+    {
+        "series": needed(listed({"head": needed(TEXT), "source": needed(mapping(SOURCE))})),
+        "published": needed(listed(SOURCE)),
+        "shown": POSITIVE,
+        "quantity": TEXT,
+        "width": WIDTH,
+    },
+)

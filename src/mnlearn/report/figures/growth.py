@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, look_of, new_figure
-from mnlearn.report.products import Options, option
+from mnlearn.report.figures.canvas import GREY, NOTHING, WIDTH, Material, empty, look_of, new_figure
+from mnlearn.report.options import NUMBERS, SOURCE, TEXT, Kind, Options, listed, mapping, needed
 from mnlearn.study.published import paired
 
 # Up to so many values of x are the ticks themselves.
@@ -38,9 +38,9 @@ def draw_growth(material: Material, options: Options) -> Figure:
     where = material.where(options)
     figure, ax = new_figure(options, "column", 2.6)
     drawn: set[float] = set()
-    for i, series in enumerate(option(options, "series", where)):
-        x = material.numbers(option(series, "x", where), where)
-        y = material.numbers(option(series, "y", where), where)
+    for i, series in enumerate(options["series"]):
+        x = material.numbers(series["x"], where)
+        y = material.numbers(series["y"], where)
         pairs = paired(x, y, material.datasets, as_printed=False)
         found = np.array([(a, b) for _, a, b in pairs if a > 0 and b > 0]).reshape(-1, 2)
         if len(np.unique(found[:, 0])) < 2:
@@ -63,8 +63,8 @@ def draw_growth(material: Material, options: Options) -> Figure:
         ax.set_xticks(sorted(drawn), [f"{x:g}" for x in sorted(drawn)])
         ax.xaxis.set_minor_locator(NullLocator())
     _draw_powers(ax, options.get("powers", []))
-    ax.set_xlabel(str(option(options, "x_label", where)))
-    ax.set_ylabel(str(option(options, "y_label", where)))
+    ax.set_xlabel(str(options["x_label"]))
+    ax.set_ylabel(str(options["y_label"]))
     ax.grid(True)
     ax.legend(loc="upper left")
     return figure
@@ -82,3 +82,17 @@ def _draw_powers(ax: Axes, powers: Sequence[float]) -> None:
             va="center", color=GREY, annotation_clip=False,
         )  # fmt: skip
     ax.set_xlim(*ends)
+
+
+GROWTH = Kind(
+    draw_growth,
+    {
+        "series": needed(
+            listed({"head": TEXT, "x": needed(mapping(SOURCE)), "y": needed(mapping(SOURCE))})
+        ),
+        "x_label": needed(TEXT),
+        "y_label": needed(TEXT),
+        "powers": NUMBERS,
+        "width": WIDTH,
+    },
+)

@@ -18,8 +18,22 @@ from mnlearn.report.figures.canvas import (
     Material,
     empty,
 )
-from mnlearn.report.products import Options, option
-from mnlearn.report.training_times import TimeRow, list_times
+from mnlearn.report.options import (
+    FLAG,
+    MAPPING,
+    NAMES,
+    NUMBER,
+    PLACE,
+    SOURCE,
+    TEXT,
+    WHOLE,
+    Kind,
+    Options,
+    listed,
+    mapping,
+    needed,
+)
+from mnlearn.report.training_times import TIMES, TimeRow, list_times
 from mnlearn.report.units import UNITS
 from mnlearn.study.datasets.sample_names import parse_sample
 from mnlearn.study.published import Source, lookup
@@ -66,8 +80,7 @@ def draw_learning_curves(material: Material, options: Options) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    where = material.where(options)
-    panels = [str(name) for name in option(options, "panels", where)]
+    panels = [str(name) for name in options["panels"]]
     curves = {panel: _curves(material, options, panel) for panel in panels}
     if not any(curves.values()):
         return empty(options, NOTHING)
@@ -85,9 +98,9 @@ def draw_learning_curves(material: Material, options: Options) -> Figure:
             _write_inside(ax, "the data are\nnot public" if unavailable else NOTHING)
     last = axes[len(panels)]
     last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours below", loc="left")
-    spec = option(options, "times", where)
-    rows = list_times(material.scores, material.published, material.labels, spec, where)
-    _draw_times(last, rows, spec, float(option(options, "limit", where)))
+    spec = options["times"]
+    rows = list_times(material.scores, material.published, material.labels, spec)
+    _draw_times(last, rows, spec, float(options["limit"]))
     for ax in axes[len(panels) + 1 :]:
         ax.set_visible(False)
     handles = {line.get_label(): line for ax in axes for line in ax.get_lines()}
@@ -102,7 +115,7 @@ def draw_learning_curves(material: Material, options: Options) -> Figure:
 def _curves(material: Material, options: Options, panel: str) -> list[_Curve]:
     """Return the curves of a panel: every series that is scored on its dataset."""
     found = []
-    for number, one in enumerate(option(options, "series", material.where(options))):
+    for number, one in enumerate(options["series"]):
         base = one["instead"].get(panel) if "instead" in one else panel
         by_size: dict[int, list[float]] = {}
         for dataset, score in material.numbers(one, material.where(options)).items():
@@ -119,7 +132,7 @@ def _curves(material: Material, options: Options, panel: str) -> list[_Curve]:
 
 def _published_axis(material: Material, options: Options, panel: str) -> tuple[float, float] | None:
     """Return the ends of the paper's vertical axis; None if there is no such panel."""
-    axes = option(options, "axes", material.where(options))
+    axes = options["axes"]
     ends = []
     for quantity in ("axis_low", "axis_high"):
         source = Source("", quantity, study=str(axes["study"]), table=str(axes["table"]))
@@ -237,3 +250,26 @@ def _minutes(row: TimeRow, method: str, limit: float) -> str:
 def _short_time(seconds: float) -> str:
     """Return a time in two digits, with its unit."""
     return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
+
+
+LEARNING_CURVES = Kind(
+    draw_learning_curves,
+    {
+        "panels": needed(NAMES),
+        "series": needed(
+            listed(
+                {
+                    **SOURCE,
+                    "head": needed(TEXT),
+                    "colour": WHOLE,
+                    "dashed": FLAG,
+                    "may_leave": FLAG,
+                    "instead": MAPPING,
+                }
+            )
+        ),
+        "axes": needed(mapping(PLACE)),
+        "times": needed(mapping(TIMES)),
+        "limit": needed(NUMBER),
+    },
+)

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, look_of, new_figure
-from mnlearn.report.products import Options, option
+from mnlearn.report.figures.canvas import (
+    GREY,
+    NOTHING,
+    SCORE_AND_SECONDS,
+    WIDTH,
+    Material,
+    empty,
+    look_of,
+    new_figure,
+)
+from mnlearn.report.options import TEXT, Kind, Options, listed, needed
 from mnlearn.report.statistics import geometric_mean
 
 if TYPE_CHECKING:
@@ -31,7 +40,7 @@ def draw_pareto(material: Material, options: Options) -> Figure:
     from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
     where = material.where(options)
-    series = option(options, "series", where)
+    series = options["series"]
     numbers = [
         (material.numbers(s["score"], where), material.numbers(s["seconds"], where)) for s in series
     ]
@@ -79,3 +88,9 @@ def _beaten(i: int, x: np.ndarray, y: np.ndarray, ours: np.ndarray) -> bool:
     """Tell whether one of our series is at least as good as `i` in both, and better in one."""
     as_good = ours & (x <= x[i]) & (y >= y[i])
     return bool((as_good & ((x < x[i]) | (y > y[i]))).any())
+
+
+PARETO = Kind(
+    draw_pareto,
+    {"series": needed(listed(SCORE_AND_SECONDS)), "quantity": TEXT, "width": WIDTH},
+)

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnlearn.report.figures.canvas import Material
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import SOURCE, TEXT, Options, listed, mapping, needed
 from mnlearn.study.published import Source, numbers
+
+# Options of figures that draw such differences.
+PANELS = listed(
+    {
+        "head": TEXT,
+        "method": needed(TEXT),
+        "reference": needed(mapping(SOURCE)),
+    }
+)
+NAMED_VARIANTS = listed({"name": needed(TEXT), "head": TEXT})
 
 
 def differences_per_variable(
@@ -29,11 +39,11 @@ def differences_per_variable(
     where : str
         Name of the figure, for error messages.
     """
-    method = str(option(panel, "method", where))
-    reference = material.numbers(option(panel, "reference", where), where)
+    method = str(panel["method"])
+    reference = material.numbers(panel["reference"], where)
     out: dict[str, dict[str, float]] = {}
     for variant in variants:
-        name = str(option(variant, "name", where))
+        name = str(variant["name"])
         found = numbers(material.scores, material.published, Source(method, quantity, name))
         for dataset, number in found.items():
             n_vars = material.n_vars(dataset)

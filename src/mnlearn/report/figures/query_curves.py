@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import CYCLE, DPI, MARKERS, NOTHING, WIDTHS, Material, empty
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import FLAG, TEXT, WHOLES, Kind, Options, listed, needed
+from mnlearn.report.products import option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,8 +51,7 @@ def draw_query_curves(material: Material, options: Options) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    where = material.where(options)
-    percentages, series = (option(options, key, where) for key in ("percentages", "series"))
+    percentages, series = (options[key] for key in ("percentages", "series"))
     wanted = options.get("datasets", material.datasets)
     lines = {d: _lines(material, options, d) for d in wanted if d in material.datasets}
     datasets = [dataset for dataset, own in lines.items() if own]
@@ -68,7 +68,7 @@ def draw_query_curves(material: Material, options: Options) -> Figure:
         mark = INSTEAD if any(line.instead for line in lines[dataset]) else ""
         ax.set_title(material.label(dataset) + mark, loc="left")
     for ax in axes[:, 0]:
-        ax.set_ylabel(str(option(options, "y_label", where)))
+        ax.set_ylabel(str(options["y_label"]))
     for column in range(_COLUMNS):
         drawn = [ax for ax in axes[:, column] if ax.get_visible()]
         if drawn:
@@ -131,3 +131,27 @@ def _limits(staying: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
     high = min(float(drawn.max()), float(staying.max()) + span)
     margin = 0.05 * (high - low)
     return low - margin, high + margin
+
+
+QUERY_CURVES = Kind(
+    draw_query_curves,
+    {
+        "series": needed(
+            listed(
+                {
+                    "head": needed(TEXT),
+                    "method": needed(TEXT),
+                    "quantity": TEXT,
+                    "instead": TEXT,
+                    "dashed": FLAG,
+                    "may_leave": FLAG,
+                }
+            )
+        ),
+        "quantity": TEXT,
+        "percentages": needed(WHOLES),
+        "y_label": needed(TEXT),
+        "log": FLAG,
+        "fraction": FLAG,
+    },
+)

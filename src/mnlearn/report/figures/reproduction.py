@@ -13,12 +13,13 @@ from mnlearn.report.figures.canvas import (
     GREY,
     NOTHING,
     VERMILION,
+    WIDTH,
     Material,
     empty,
     new_figure,
 )
 from mnlearn.report.figures.rows import row_height, set_dataset_rows
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import FLAG, SOURCE, Kind, Options, mapping, needed
 from mnlearn.study.published import paired
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def draw_reproduction(material: Material, options: Options) -> Figure:
         over random partitions), relative (per cent of the published number), width.
     """
     where = material.where(options)
-    ours = material.numbers(option(options, "a", where), where)
-    theirs = material.numbers(option(options, "b", where), where)
+    ours = material.numbers(options["a"], where)
+    theirs = material.numbers(options["b"], where)
     spread = material.numbers(options["spread"], where) if "spread" in options else {}
     pairs = paired(ours, theirs, material.datasets, as_printed=False)
     if not pairs:
@@ -126,3 +127,15 @@ def _robust_limit(reach: NDArray[np.float64]) -> float:
         if far[last - skipped] > 3 * far[last - skipped - 1]:
             return float(far[last - skipped - 1]) * 1.05 or 1.0
     return float(far[last]) * 1.05 or 1.0
+
+
+REPRODUCTION = Kind(
+    draw_reproduction,
+    {
+        "a": needed(mapping(SOURCE)),
+        "b": needed(mapping(SOURCE)),
+        "spread": mapping(SOURCE),
+        "relative": FLAG,
+        "width": WIDTH,
+    },
+)

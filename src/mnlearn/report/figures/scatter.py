@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.report.figures.canvas import BLUE, GREY, NOTHING, SHADE, Material, empty, new_figure
+from mnlearn.report.figures.canvas import (
+    BLUE,
+    GREY,
+    NOTHING,
+    SHADE,
+    WIDTH,
+    Material,
+    empty,
+    new_figure,
+)
 from mnlearn.report.figures.labels import place_labels
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import FLAG, SOURCE, TEXT, Kind, Options, mapping, needed
 from mnlearn.study.published import paired
 
 if TYPE_CHECKING:
@@ -31,7 +40,7 @@ def draw_scatter(material: Material, options: Options) -> Figure:
         variables), linear (no logarithmic axes), width.
     """
     where = material.where(options)
-    x_spec, y_spec = (option(options, axis, where) for axis in "xy")
+    x_spec, y_spec = (options[axis] for axis in "xy")
     x, y = material.numbers(x_spec, where), material.numbers(y_spec, where)
     points, texts, shown = [], [], []
     for dataset, a, b in paired(x, y, material.datasets, as_printed=False):
@@ -102,3 +111,16 @@ def _square_limits(points: NDArray[np.float64], log: bool) -> tuple[float, float
         return low / margin, high * margin
     margin = 0.09 * (high - low) or 0.1
     return low - margin, high + margin
+
+
+SCATTER = Kind(
+    draw_scatter,
+    {
+        "x": needed(mapping(SOURCE)),
+        "y": needed(mapping(SOURCE)),
+        "quantity": TEXT,
+        "per_variable": FLAG,
+        "linear": FLAG,
+        "width": WIDTH,
+    },
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from mnlearn.report.figures.canvas import GREY, NOTHING, Material, empty, new_figure
+from mnlearn.report.figures.canvas import GREY, NOTHING, WIDTH, Material, empty, new_figure
 from mnlearn.report.figures.networks import (
     EXTRA,
     MISSED,
@@ -15,7 +15,7 @@ from mnlearn.report.figures.networks import (
     short_names,
     sign_handles,
 )
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import TEXT, WHOLE, Kind, Options, needed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,8 +32,7 @@ def draw_structure(material: Material, options: Options) -> Figure:
     options : mapping
         dataset, method, max_edges (if not given, the number of true edges, or 40), width.
     """
-    where = material.where(options)
-    dataset, method = (str(option(options, key, where)) for key in ("dataset", "method"))
+    dataset, method = (str(options[key]) for key in ("dataset", "method"))
     learned = material.structure(dataset, method)
     if learned is None:
         return empty(options, NOTHING)
@@ -70,3 +69,9 @@ def _structure_legend(
         Line2D([], [], color=GREY, lw=0.9, ls=MISSED, label=f"missed, {len(true_edges) - n_found}"),
         Line2D([], [], color="#222222", lw=1.8, ls=EXTRA, label=f"extra, {len(kept) - n_found}"),
     ]
+
+
+STRUCTURE = Kind(
+    draw_structure,
+    {"dataset": needed(TEXT), "method": needed(TEXT), "max_edges": WHOLE, "width": WIDTH},
+)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mnlearn.report.figures.canvas import NOTHING, Material, empty, look_of, new_figure
+from mnlearn.report.figures.canvas import NOTHING, WIDTH, Material, empty, look_of, new_figure
 from mnlearn.report.figures.rows import row_height, set_dataset_rows
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import NAMES, TEXT, Kind, Options, needed
 from mnlearn.study.published import Number, Source, numbers
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def draw_variants(material: Material, options: Options) -> Figure:
     """
     from matplotlib.lines import Line2D
 
-    method = option(options, "method", material.where(options))
+    method = options["method"]
     quantity = options.get("quantity", "cmll")
     found = material.scores
     present = list(dict.fromkeys(found[found["method"] == method]["variant"]))
@@ -91,3 +91,9 @@ def _below_axis(ax: Axes, lowest: float) -> None:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}".replace("-", "−")))
         ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlim(min(lowest * 1.15, -0.1), -lowest * 0.002 + 0.03)
+
+
+VARIANTS = Kind(
+    draw_variants,
+    {"method": needed(TEXT), "variants": NAMES, "quantity": TEXT, "width": WIDTH},
+)

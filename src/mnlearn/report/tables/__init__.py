@@ -1,6 +1,6 @@
 """Tables of a study: built by kind, rendered as CSV, Markdown and LaTeX.
 
-Each kind is a function in a file of its own; `KINDS` names them.
+Each kind is a function with its options in a file of its own; `KINDS` names them.
 """
 
 import dataclasses
@@ -10,24 +10,25 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, check_kind, chosen_products, shown_labels
-from mnlearn.report.tables.averages import tabulate_averages
-from mnlearn.report.tables.choices import tabulate_choices
-from mnlearn.report.tables.compare import tabulate_columns
-from mnlearn.report.tables.datasets import tabulate_datasets
-from mnlearn.report.tables.edge_limits import tabulate_edge_limits
-from mnlearn.report.tables.effects import tabulate_effects, tabulate_scores_by_value
+from mnlearn.report.options import Keys, Kind, Options
+from mnlearn.report.products import PRODUCT, Labels, check_entry, chosen_products, shown_labels
+from mnlearn.report.tables.averages import AVERAGES
+from mnlearn.report.tables.choices import CHOICES
+from mnlearn.report.tables.compare import COMPARE
+from mnlearn.report.tables.datasets import DATASETS
+from mnlearn.report.tables.edge_limits import EDGE_LIMITS
+from mnlearn.report.tables.effects import EFFECTS, SCORES_BY_VALUE
 from mnlearn.report.tables.formats import to_csv, to_latex, to_markdown
-from mnlearn.report.tables.paired import tabulate_paired
-from mnlearn.report.tables.ranks import tabulate_ranks
-from mnlearn.report.tables.sizes import tabulate_sizes
-from mnlearn.report.tables.stacked import tabulate_stacked
-from mnlearn.report.tables.table import Kind, Material, Table, mark_stale
-from mnlearn.report.tables.times import tabulate_times
-from mnlearn.report.tables.traces import trace_numbers
-from mnlearn.report.tables.training_times import tabulate_training_times
-from mnlearn.report.tables.units import tabulate_units
-from mnlearn.report.tables.variants import tabulate_variants, tabulate_variants_by_dataset
+from mnlearn.report.tables.paired import PAIRED
+from mnlearn.report.tables.ranks import RANKS
+from mnlearn.report.tables.sizes import SIZES
+from mnlearn.report.tables.stacked import STACKED
+from mnlearn.report.tables.table import Material, Table, mark_stale
+from mnlearn.report.tables.times import TIMES
+from mnlearn.report.tables.traces import TRACES, trace_numbers
+from mnlearn.report.tables.training_times import TRAINING_TIMES
+from mnlearn.report.tables.units import UNITS_OF_AXES
+from mnlearn.report.tables.variants import VARIANTS, VARIANTS_BY_DATASET
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
 from mnlearn.study.definition import Study
@@ -36,24 +37,26 @@ from mnlearn.study.published import tidy_scores
 from mnlearn.study.samples import list_means
 
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
-KINDS: dict[str, Kind] = {
-    "compare": tabulate_columns,
-    "stacked": tabulate_stacked,
-    "variants": tabulate_variants,
-    "variants_by_dataset": tabulate_variants_by_dataset,
-    "times": tabulate_times,
-    "sizes": tabulate_sizes,
-    "datasets": tabulate_datasets,
-    "ranks": tabulate_ranks,
-    "paired": tabulate_paired,
-    "effects": tabulate_effects,
-    "scores_by_value": tabulate_scores_by_value,
-    "averages": tabulate_averages,
-    "choices": tabulate_choices,
-    "edge_limits": tabulate_edge_limits,
-    "training_times": tabulate_training_times,
-    "units": tabulate_units,
+KINDS: dict[str, Kind[Material, Table]] = {
+    "compare": COMPARE,
+    "stacked": STACKED,
+    "variants": VARIANTS,
+    "variants_by_dataset": VARIANTS_BY_DATASET,
+    "times": TIMES,
+    "sizes": SIZES,
+    "datasets": DATASETS,
+    "ranks": RANKS,
+    "paired": PAIRED,
+    "effects": EFFECTS,
+    "scores_by_value": SCORES_BY_VALUE,
+    "averages": AVERAGES,
+    "choices": CHOICES,
+    "edge_limits": EDGE_LIMITS,
+    "training_times": TRAINING_TIMES,
+    "units": UNITS_OF_AXES,
 }
+# Options of every table.
+COMMON: Keys = {**PRODUCT, "traces": TRACES}
 
 
 def make_table(
@@ -86,20 +89,20 @@ def make_table(
         The entry is of an unknown kind, its options are not what the kind expects, or it names a
         quantity that there is not.
     """
-    check_kind(study, "tables", product, KINDS)
+    check_entry(study, "tables", product, KINDS, COMMON)
     ordered: Labels = study.labels(labels)
-    where = f"table {product['name']} of study {study.name}"
+    where = f"study {study.name}, table {product['name']}"
     ordered = shown_labels(product, ordered, where)
     scores = scores[scores["study"] == study.name]
     if tuning is not None and "traces" in product:
-        found = trace_numbers(product["traces"], study.name, list(ordered), tuning, where=where)
+        found = trace_numbers(product["traces"], study.name, list(ordered), tuning)
         scores = pd.concat([scores, found]) if len(found) else scores
     check_sources(study.name, study.content, "tables", product, scores=scores, published=published)
     scores = tidy_scores(scores)
     if "datasets" in product:
         scores = scores[scores["dataset"].isin(list(ordered))]
     material = Material(study.name, scores, published, ordered)
-    table = KINDS[product["kind"]](material, product)
+    table = KINDS[product["kind"]].make(material, product)
     marked = stale | {(mean, method) for d, method in stale for mean in list_means([d])}
     caption = one_line(str(product["caption"]))
     return mark_stale(dataclasses.replace(table, caption=caption), marked)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import DECIMALS, PARAMETERS, PLACE, TEXT, Kind, Options, mapping, needed
 from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell, value_cell
 from mnlearn.study.published import Number, Source, lookup
 
@@ -25,14 +25,13 @@ def tabulate_averages(material: Material, options: Options) -> Table:
         of the dataset `mean` and of the quantity `<quantity>_<name>`); parameters, each with a
         `head` and `values`, each value with a `name`, a `head` and the `variants` to average.
     """
-    where = material.where(options)
-    method, quantity = (str(option(options, key, where)) for key in ("method", "quantity"))
-    parameters = option(options, "parameters", where)
+    method, quantity = (str(options[key]) for key in ("method", "quantity"))
+    parameters = options["parameters"]
     found = {
         str(v): material.numbers(Source(method, quantity, str(v)))
         for parameter in parameters
-        for value in option(parameter, "values", where)
-        for v in option(value, "variants", where)
+        for value in parameter["values"]
+        for v in value["variants"]
     }
     complete = [d for d in material.datasets if all(d in of for of in found.values())]
     rows = []
@@ -89,3 +88,15 @@ def _pair(
         return number_cell(number, decimals, method), Cell(method=method)
     ratio = value_cell(number.value / first.value, 2, method)
     return number_cell(number, decimals, method), ratio
+
+
+AVERAGES = Kind(
+    tabulate_averages,
+    {
+        "method": needed(TEXT),
+        "quantity": needed(TEXT),
+        "decimals": DECIMALS,
+        "published": mapping(PLACE),
+        "parameters": needed(PARAMETERS),
+    },
+)

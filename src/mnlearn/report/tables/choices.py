@@ -4,8 +4,22 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from mnlearn.report.products import Options, list_scored, option
+from mnlearn.report.options import (
+    DECIMALS,
+    MAPPING,
+    NUMBER_BY_NAME,
+    NUMBERS,
+    PLACE,
+    TEXT,
+    Kind,
+    Options,
+    listed,
+    mapping,
+    needed,
+)
+from mnlearn.report.products import list_scored
 from mnlearn.report.tables.table import Cell, Material, Row, Table, value_cell
+from mnlearn.runtime.errors import InputError
 from mnlearn.study.published import Number, Source, lookup, numbers
 
 # Numbers by quantity and dataset.
@@ -29,8 +43,11 @@ def tabulate_choices(material: Material, options: Options) -> Table:
         also count), if any; decimals.
     """
     where = material.where(options)
-    method, settings = str(option(options, "method", where)), option(options, "settings", where)
-    without = {str(key): float(value) for key, value in option(options, "without", where).items()}
+    method, settings = str(options["method"]), options["settings"]
+    names = [str(s["name"]) for s in settings]
+    if "counted" in options and str(options["counted"]["name"]) not in names:
+        raise InputError(f"{where}, counted, name: expected one of {', '.join(names)}.")
+    without = {str(key): float(value) for key, value in options["without"].items()}
     decimals = int(options.get("decimals", 3))
     own = material.scores[
         (material.scores["method"] == method) & (material.scores["variant"] != "")
@@ -48,12 +65,12 @@ def tabulate_choices(material: Material, options: Options) -> Table:
         ]
         cells = [material.label_cell(dataset)]
         for side in sides:
-            cells += _cells(side, dataset, settings, decimals, method=method)
+            cells += _cells(side, dataset, settings, decimals, method=method, where=where)
         rows.append(Row(tuple(cells), (dataset,)))
         chosen.append((dataset, sides))
     rows += _footer(chosen, settings, options, material.published, method=method)
     heads = [*(str(s["head"]) for s in settings), "validation PLL"]
-    names = [*(str(s["name"]) for s in settings), "validation"]
+    names.append("validation")
     width = len(heads)
     return Table(
         columns=("dataset", *names, *(f"{name}_without" for name in names)),
@@ -88,7 +105,13 @@ def _left_out(found: _Found, dataset: str, without: Mapping[str, float]) -> bool
 
 
 def _cells(
-    found: _Found, dataset: str, settings: Sequence[Options], decimals: int, *, method: str
+    found: _Found,
+    dataset: str,
+    settings: Sequence[Options],
+    decimals: int,
+    *,
+    method: str,
+    where: str,
 ) -> list[Cell]:
     cells = []
     for setting in settings:
@@ -96,6 +119,10 @@ def _cells(
         if number is None:
             cells.append(Cell(method=method))
         elif "words" in setting:
+            if int(number.value) not in setting["words"]:
+                raise InputError(
+                    f"{where}, setting {setting['name']}, words: expected one for {number.value:g}."
+                )
             word = str(setting["words"][int(number.value)])
             cells.append(Cell(word, word, method=method))
         else:
@@ -142,3 +169,24 @@ def _footer(
             cells[1 + side * width + place] = Cell(str(n), n, method=method)
         rows.append(Row(tuple(cells), datasets, footer=True))
     return rows
+
+
+CHOICES = Kind(
+    tabulate_choices,
+    {
+        "method": needed(TEXT),
+        "settings": needed(
+            listed(
+                {
+                    **dict.fromkeys(("name", "head", "quantity"), needed(TEXT)),
+                    "words": MAPPING,
+                }
+            )
+        ),
+        "without": needed(NUMBER_BY_NAME),
+        "without_head": TEXT,
+        "counted": mapping({"name": needed(TEXT), "values": needed(NUMBERS)}),
+        "published": mapping({**PLACE, "method": needed(TEXT), "quantity": needed(TEXT)}),
+        "decimals": DECIMALS,
+    },
+)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnlearn.report.products import Labels, Options
+from mnlearn.report.options import DECIMALS, FLAG, PAIR, SOURCE, TEXT, Keys, Options, needed
+from mnlearn.report.products import Labels
 from mnlearn.report.statistics import Comparison, geometric_mean, wilcoxon
 from mnlearn.report.tables.table import Cell, Material, Row, number_cell, significant, value_cell
 from mnlearn.runtime.errors import InputError
@@ -19,6 +20,18 @@ _COMPUTED = {
     "percent_less": lambda x, y: 100 * (1 - x / y) if y else None,
     "exceeds": lambda x, y: float(x > y),
 }
+# See `column`.
+COLUMN: Keys = {
+    **{key: dataclasses.replace(form, needed=False) for key, form in SOURCE.items()},
+    "name": needed(TEXT),
+    "group": TEXT,
+    "rank": TEXT,
+    "decimals": DECIMALS,
+    **dict.fromkeys(("significant", "lower", "stderr", "scientific"), FLAG),
+    **dict.fromkeys(_COMPUTED, PAIR),
+}
+# Columns of methods that are ranked. They may be those of another table of the study.
+RANKED: Keys = {**COLUMN, **SOURCE, "head": needed(TEXT)}
 
 Data = Mapping[str, Mapping[str, Number]]
 
@@ -93,14 +106,18 @@ def column(spec: Options, where: str, decimals: int) -> Column:
     Raises
     ------
     InputError
-        A key is missing or malformed.
+        The source lacks a key, or options contradict each other.
     """
-    if "name" not in spec:
-        raise InputError(f"{where}: a column has no name.")
     name = str(spec["name"])
     here = f"{where}, column {name}"
-    found = [(key, *_two_names(spec, key, here)) for key in _COMPUTED if key in spec]
+    found = [(key, str(spec[key][0]), str(spec[key][1])) for key in _COMPUTED if key in spec]
     computed = found[0] if found else None
+    if len(found) > 1:
+        given = " and ".join(key for key, _, _ in found)
+        raise InputError(f"{here}: expected one of {', '.join(_COMPUTED)}, got {given}.")
+    for key in ("minus", "stderr"):
+        if spec.get("significant") and spec.get(key):
+            raise InputError(f"{here}, significant: expected decimals in a column with {key!r}.")
     return Column(
         name=name,
         head=str(spec.get("head", name)),
@@ -115,15 +132,8 @@ def column(spec: Options, where: str, decimals: int) -> Column:
     )
 
 
-def _two_names(spec: Options, key: str, where: str) -> tuple[str, str]:
-    names = spec[key]
-    if not isinstance(names, list) or len(names) != 2:
-        raise InputError(f"{where}, {key}: expected the names of two columns.")
-    return str(names[0]), str(names[1])
-
-
 def check_names(columns: Sequence[Column], options: Options, where: str) -> None:
-    """Raise InputError unless every column that the options name exists."""
+    """Raise InputError unless every column that the options name exists, and is computed before."""
     used = [name for c in columns if c.computed for name in c.computed[1:]]
     used += [name for key in ("mean", "geometric_mean", "matches") for name in options.get(key, [])]
     used += [name for pair in options.get("tests", []) for name in pair]
@@ -131,6 +141,16 @@ def check_names(columns: Sequence[Column], options: Options, where: str) -> None
     for name in used:
         if name not in known:
             raise InputError(f"{where}: no column is named {name!r}.")
+    waiting = {c.name for c in columns if c.computed}
+    for c in columns:
+        key, *parts = c.computed or ("",)
+        for name in parts:
+            if name in waiting:
+                raise InputError(
+                    f"{where}, column {c.name}, {key}: expected columns of numbers or columns "
+                    f"that are computed before it, got {name!r}."
+                )
+        waiting.discard(c.name)
 
 
 def column_data(columns: Sequence[Column], material: Material) -> Data:

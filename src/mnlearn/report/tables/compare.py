@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from mnlearn.report.products import Options
+from mnlearn.report.options import DECIMALS, NAMES, PAIRS, Kind, Options, listed, needed
 from mnlearn.report.tables.columns import (
+    COLUMN,
     Column,
     check_names,
     column,
@@ -60,3 +61,15 @@ def _header(columns: Sequence[Column]) -> tuple[tuple[str, ...], ...]:
     if any(c.group for c in columns):
         return (("", *(c.group for c in columns)), heads)
     return (heads,)
+
+
+COMPARE = Kind(
+    tabulate_columns,
+    {
+        "columns": needed(listed(COLUMN)),
+        "decimals": DECIMALS,
+        "mean": NAMES,
+        "geometric_mean": NAMES,
+        "tests": PAIRS,
+    },
+)

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, option
+from mnlearn.report.options import FLAG, PLACE, Kind, Options, one_or_more
+from mnlearn.report.products import Labels
 from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell
 from mnlearn.study.datasets.registry import Benchmark, load_registry
 from mnlearn.study.published import Number, Source, lookup
@@ -36,9 +37,7 @@ def tabulate_datasets(material: Material, options: Options) -> Table:
         domain and the citation of each dataset).
     """
     registry = load_registry()
-    papers = _papers(
-        material.published, options, f"study {material.study}, table {options['name']}, published"
-    )
+    papers = _papers(material.published, options)
     shown = {
         quantity: [found[quantity] for found in papers.values() if quantity in found]
         for quantity in _QUANTITIES
@@ -72,12 +71,12 @@ def tabulate_datasets(material: Material, options: Options) -> Table:
     )
 
 
-def _papers(published: pd.DataFrame, options: Options, where: str) -> Mapping[str, _Published]:
+def _papers(published: pd.DataFrame, options: Options) -> Mapping[str, _Published]:
     """Return the published numbers by the name of their table in sentences."""
     places = options.get("published", [])
     out = {}
     for place in places if isinstance(places, list) else [places]:
-        paper, table = (str(option(place, key, where)) for key in ("study", "table"))
+        paper, table = (str(place[key]) for key in ("study", "table"))
         found = {q: lookup(published, Source("", q, study=paper, table=table)) for q in _QUANTITIES}
         out[f"{paper.upper()} Table {table}"] = {q: of for q, of in found.items() if of}
     return out
@@ -102,3 +101,6 @@ def _agreement(
 def _origin(benchmark: Benchmark, labels: Labels) -> str:
     label = labels.get(benchmark.name, benchmark.label)
     return f"{label}: {benchmark.domain}. {benchmark.citation}."
+
+
+DATASETS = Kind(tabulate_datasets, {"published": one_or_more(PLACE), "origin": FLAG})

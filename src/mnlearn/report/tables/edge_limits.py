@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import DECIMALS, TEXT, WHOLES, Kind, Options, needed
 from mnlearn.report.tables.table import Cell, Material, Row, Table, value_cell
 from mnlearn.study.published import Number, Source
 
@@ -21,9 +21,8 @@ def tabulate_edge_limits(material: Material, options: Options) -> Table:
     options : mapping
         method; limits (whole numbers, each the name of a variant); quantity (`ll`); decimals.
     """
-    where = material.where(options)
-    method = str(option(options, "method", where))
-    limits = sorted((int(limit) for limit in option(options, "limits", where)), reverse=True)
+    method = str(options["method"])
+    limits = sorted((int(limit) for limit in options["limits"]), reverse=True)
     quantity, decimals = str(options.get("quantity", "ll")), int(options.get("decimals", 3))
 
     def found(name: str, variant: str) -> dict[str, Number]:
@@ -83,3 +82,9 @@ def _means(
         nats.append(value_cell(float(loss.mean()), decimals, method))
         per_cent.append(value_cell(float((100 * loss / np.abs(largest)).mean()), 2, method))
     return [Row((*cells, Cell()), tuple(complete), footer=True) for cells in (nats, per_cent)]
+
+
+EDGE_LIMITS = Kind(
+    tabulate_edge_limits,
+    {"method": needed(TEXT), "limits": needed(WHOLES), "quantity": TEXT, "decimals": DECIMALS},
+)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import DECIMALS, PARAMETERS, PLACE, TEXT, Kind, Options, mapping, needed
 from mnlearn.report.tables.quantities import look_up_published
 from mnlearn.report.tables.table import (
     Cell,
@@ -55,10 +55,9 @@ def tabulate_effects(material: Material, options: Options) -> Table:
         method; quantity (validation); decimals; parameters, each with a `head` and `values`, each
         value with a `name`, a `head` and the `variants` that have it.
     """
-    where = material.where(options)
-    method = str(option(options, "method", where))
+    method = str(options["method"])
     quantity, decimals = str(options.get("quantity", "validation")), int(options.get("decimals", 2))
-    values = _values(options, where)
+    values = _values(options)
     found = _by_variant(material, values, method, quantity)
     datasets = _complete(found, material.datasets)
     short = np.array(
@@ -99,10 +98,9 @@ def tabulate_scores_by_value(material: Material, options: Options) -> Table:
         method; quantity (cmll); decimals; parameters as for `tabulate_effects`; published (study,
         table and method of the published scores), if any.
     """
-    where = material.where(options)
-    method = str(option(options, "method", where))
+    method = str(options["method"])
     quantity, decimals = str(options.get("quantity", "cmll")), int(options.get("decimals", 2))
-    values = _values(options, where)
+    values = _values(options)
     validation = _by_variant(material, values, method, "validation")
     test = _by_variant(material, values, method, quantity)
     chosen = material.numbers(Source(method, quantity))
@@ -129,17 +127,17 @@ def tabulate_scores_by_value(material: Material, options: Options) -> Table:
     )
 
 
-def _values(options: Options, where: str) -> list[Value]:
+def _values(options: Options) -> list[Value]:
     """Return the values of all hyperparameters, in the order of the options."""
     return [
         Value(
-            str(option(parameter, "head", where)),
-            str(option(value, "name", where)),
-            str(option(value, "head", where)),
-            tuple(str(variant) for variant in option(value, "variants", where)),
+            str(parameter["head"]),
+            str(value["name"]),
+            str(value["head"]),
+            tuple(str(variant) for variant in value["variants"]),
         )
-        for parameter in option(options, "parameters", where)
-        for value in option(parameter, "values", where)
+        for parameter in options["parameters"]
+        for value in parameter["values"]
     ]
 
 
@@ -173,3 +171,16 @@ def _cell(short: float, decimals: int, method: str) -> Cell:
     if short == 0:
         return Cell("best", 0.0, bold=True, method=method)
     return value_cell(short, decimals, method)
+
+
+_OPTIONS = {
+    "method": needed(TEXT),
+    "quantity": TEXT,
+    "decimals": DECIMALS,
+    "parameters": needed(PARAMETERS),
+}
+EFFECTS = Kind(tabulate_effects, _OPTIONS)
+SCORES_BY_VALUE = Kind(
+    tabulate_scores_by_value,
+    {**_OPTIONS, "published": mapping({**PLACE, "method": needed(TEXT)})},
+)

@@ -2,7 +2,7 @@
 
 from scipy import stats
 
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import DECIMALS, LEVEL, NAMES, TEXT, Kind, Options, needed
 from mnlearn.report.tables.table import Cell, Material, Row, Table
 from mnlearn.runtime.holm import holm
 from mnlearn.study.published import Source
@@ -22,9 +22,8 @@ def tabulate_paired(material: Material, options: Options) -> Table:
         method; against (labels of other methods, which the study pairs with it); quantity (cmll);
         decimals; level.
     """
-    where = material.where(options)
-    method = str(option(options, "method", where))
-    others = [str(name) for name in option(options, "against", where)]
+    method = str(options["method"])
+    others = [str(name) for name in options["against"]]
     quantity, level = str(options.get("quantity", "cmll")), float(options.get("level", 0.05))
     decimals = int(options.get("decimals", 3))
     data = {other: material.numbers(Source(method, f"{quantity}_less_{other}")) for other in others}
@@ -65,3 +64,15 @@ def tabulate_paired(material: Material, options: Options) -> Table:
         notes=tuple(notes),
         with_stderr=tuple(f"less_{other}" for other in others),
     )
+
+
+PAIRED = Kind(
+    tabulate_paired,
+    {
+        "method": needed(TEXT),
+        "against": needed(NAMES),
+        "quantity": TEXT,
+        "decimals": DECIMALS,
+        "level": LEVEL,
+    },
+)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from mnlearn.report.products import Options
+from mnlearn.report.options import Options
 from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell
 from mnlearn.study.published import Number, Source, numbers, source
 

@@ -4,8 +4,9 @@ from itertools import combinations
 
 import numpy as np
 
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import LEVEL, Kind, Options, listed, needed
 from mnlearn.report.statistics import friedman, wilcoxon
+from mnlearn.report.tables.columns import RANKED
 from mnlearn.report.tables.table import Cell, Material, Row, Table, significant, value_cell
 from mnlearn.runtime.holm import holm
 from mnlearn.study.published import source
@@ -23,8 +24,8 @@ def tabulate_ranks(material: Material, options: Options) -> Table:
     """
     where = material.where(options)
     level = float(options.get("level", 0.05))
-    specs = option(options, "columns", where)
-    heads = [str(option(spec, "head", where)) for spec in specs]
+    specs = options["columns"]
+    heads = [str(spec["head"]) for spec in specs]
     data = [material.numbers(source(spec, where)) for spec in specs]
     datasets = [d for d in material.datasets if all(d in found for found in data)]
     values = np.array([[found[d].value for found in data] for d in datasets])
@@ -60,3 +61,6 @@ def tabulate_ranks(material: Material, options: Options) -> Table:
         f"Holm's rule for the {len(pairs)} pairs; bold at {level:g}.",
     )
     return Table(columns, (header,), alignment, tuple(rows), notes=notes)
+
+
+RANKS = Kind(tabulate_ranks, {"columns": needed(listed(RANKED)), "level": LEVEL})

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mnlearn.report.products import Options
+from mnlearn.report.options import PLACE, TEXT, Kind, Options, mapping, needed
 from mnlearn.report.tables.quantities import collect_quantities
 from mnlearn.report.tables.table import Cell, Material, Row, Table
 from mnlearn.study.published import Number
@@ -54,3 +54,9 @@ def _size_difference(
         return Cell(method=method)
     difference = round(ours[dataset].value - theirs[dataset].value)
     return Cell(f"{difference:+d}" if difference else "=", difference, method=method)
+
+
+SIZES = Kind(
+    tabulate_sizes,
+    {"method": needed(TEXT), "published": mapping({**PLACE, "method": needed(TEXT)})},
+)

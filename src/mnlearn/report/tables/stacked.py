@@ -3,8 +3,20 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import (
+    DECIMALS,
+    NAMES,
+    PAIRS,
+    PLACE,
+    TEXT,
+    Kind,
+    Options,
+    listed,
+    mapping,
+    needed,
+)
 from mnlearn.report.tables.columns import (
+    COLUMN,
     Column,
     Data,
     check_names,
@@ -40,7 +52,7 @@ def tabulate_stacked(material: Material, options: Options) -> Table:
     specs = options["columns"]
     columns = [column(c, where, int(options.get("decimals", 3))) for c in specs]
     check_names(columns, options, where)
-    theirs = _published_columns(columns, options, where)
+    theirs = _published_columns(columns, options)
     data = column_data(columns, material)
     published = column_data(theirs, material)
     datasets = [d for d in material.datasets if any(d in found for found in data.values())]
@@ -75,13 +87,13 @@ def _side(name: str) -> tuple[Cell, ...]:
     return (Cell(name, name),)
 
 
-def _published_columns(columns: Sequence[Column], options: Options, where: str) -> list[Column]:
+def _published_columns(columns: Sequence[Column], options: Options) -> list[Column]:
     """Return the columns with the published numbers as their source."""
     place = options["published"]
-    study, table = (str(option(place, key, f"{where}, published")) for key in ("study", "table"))
+    study, table = (str(place[key]) for key in ("study", "table"))
     out = []
     for spec, c in zip(options["columns"], columns, strict=True):
-        method = str(option(spec, "method", f"{where}, column {c.name}"))
+        method = str(spec["method"])
         quantity = str(spec.get("published_quantity", spec.get("quantity", "")))
         found = Source(method, quantity, study=study, table=table)
         out.append(dataclasses.replace(c, source=found, computed=None, stderr=False))
@@ -112,3 +124,17 @@ def _equal(ours: Mapping[str, Number], theirs: Mapping[str, Number], dataset: st
     return dataset in ours and round(ours[dataset].value, theirs[dataset].decimals or 0) == round(
         theirs[dataset].value, theirs[dataset].decimals or 0
     )
+
+
+STACKED = Kind(
+    tabulate_stacked,
+    {
+        "published": needed(mapping(PLACE)),
+        "columns": needed(listed({**COLUMN, "method": needed(TEXT), "published_quantity": TEXT})),
+        "decimals": DECIMALS,
+        "mean": NAMES,
+        "geometric_mean": NAMES,
+        "tests": PAIRS,
+        "matches": NAMES,
+    },
+)

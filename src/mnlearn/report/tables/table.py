@@ -1,14 +1,14 @@
 """A table, independent of how it is rendered, and what its cells are made from."""
 
 import dataclasses
-from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Labels, Options, list_scored
+from mnlearn.report.options import Options
+from mnlearn.report.products import Labels, list_scored
 from mnlearn.study.published import Number, Source, numbers
 
 DAGGER = "†"
@@ -123,7 +123,7 @@ class Material:
 
     def where(self, options: Options) -> str:
         """Return the name of a table, for sentences on what is wrong with its options."""
-        return f"table {options['name']} of study {self.study}"
+        return f"study {self.study}, table {options['name']}"
 
     def numbers(self, source: Source) -> dict[str, Number]:
         """Return the numbers of a source by dataset, ours or published."""
@@ -132,9 +132,6 @@ class Material:
     def label_cell(self, dataset: str) -> Cell:
         """Return the first cell of a dataset's row: its label, and its name in the CSV."""
         return Cell(self.labels.get(dataset, dataset), dataset)
-
-
-Kind = Callable[[Material, Options], Table]
 
 
 def number_cell(number: Number | None, decimals: int | None, method: str = "") -> Cell:

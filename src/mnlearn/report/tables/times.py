@@ -1,6 +1,6 @@
 """Tables of kind `times`: the seconds of each step of a method."""
 
-from mnlearn.report.products import Options
+from mnlearn.report.options import PLACE, TEXT, Kind, Options, mapping, needed
 from mnlearn.report.statistics import geometric_mean
 from mnlearn.report.tables.quantities import collect_quantities
 from mnlearn.report.tables.table import Cell, Material, Row, Table, value_cell
@@ -51,3 +51,9 @@ def tabulate_times(material: Material, options: Options) -> Table:
     if theirs:
         notes.append("The published seconds were measured on another machine.")
     return seconds.table("seconds", ("published_over_ours", "published / ours"), rows, notes)
+
+
+TIMES = Kind(
+    tabulate_times,
+    {"method": needed(TEXT), "published": mapping({**PLACE, "method": needed(TEXT)})},
+)

@@ -5,13 +5,21 @@ from pathlib import Path
 
 import pandas as pd
 
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import MAPPING, NUMBER_BY_NAME, TEXT, Options, listed, needed
 from mnlearn.study.frames import read_frame
 from mnlearn.study.gather import COLUMNS
 
+TRACES = listed(
+    {
+        **dict.fromkeys(("method", "quantity", "name"), needed(TEXT)),
+        "equal": MAPPING,
+        "at_least": NUMBER_BY_NAME,
+    }
+)
+
 
 def trace_numbers(
-    entries: Iterable[Options], study: str, datasets: Sequence[str], folder: Path, *, where: str
+    entries: Iterable[Options], study: str, datasets: Sequence[str], folder: Path
 ) -> pd.DataFrame:
     """Return one number per entry and dataset, as a table like the scores.
 
@@ -28,8 +36,6 @@ def trace_numbers(
         left out.
     folder : Path
         Has the traces as <dataset>/<method>.csv.
-    where : str
-        Name of the table, for error messages.
 
     Returns
     -------
@@ -38,9 +44,7 @@ def trace_numbers(
     """
     rows = []
     for entry in entries:
-        method, quantity, name = (
-            str(option(entry, key, f"{where}, traces")) for key in ("method", "quantity", "name")
-        )
+        method, quantity, name = (str(entry[key]) for key in ("method", "quantity", "name"))
         columns = (quantity, *entry.get("equal", {}), *entry.get("at_least", {}))
         for dataset in datasets:
             path = folder / dataset / f"{method}.csv"

@@ -1,8 +1,8 @@
 """Tables of kind `training_times`: published minutes of learning beside our seconds."""
 
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import NUMBER, Kind, Options, mapping, needed
 from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell, value_cell
-from mnlearn.report.training_times import TimeRow, list_times
+from mnlearn.report.training_times import TIMES, TimeRow, list_times
 
 
 def tabulate_training_times(material: Material, options: Options) -> Table:
@@ -16,10 +16,9 @@ def tabulate_training_times(material: Material, options: Options) -> Table:
         times (see `training_times.list_times`); limit, the published minutes that stand for an end
         by the time limit.
     """
-    where = material.where(options)
-    spec = option(options, "times", where)
-    limit = float(option(options, "limit", where))
-    rows = list_times(material.scores, material.published, material.labels, spec, where)
+    spec = options["times"]
+    limit = float(options["limit"])
+    rows = list_times(material.scores, material.published, material.labels, spec)
     methods = [(str(m["method"]), str(m["head"])) for m in spec["methods"]]
     n = len(methods)
     return Table(
@@ -82,3 +81,8 @@ def _notes(rows: list[TimeRow], limit: float) -> list[str]:
                 named.setdefault(number.note, []).append(row.label)
     notes += [f"{', '.join(dict.fromkeys(of))}: {note}." for note, of in named.items()]
     return notes
+
+
+TRAINING_TIMES = Kind(
+    tabulate_training_times, {"times": needed(mapping(TIMES)), "limit": needed(NUMBER)}
+)

@@ -1,6 +1,6 @@
 """Tables of kind `units`: in which unit our log-likelihoods lie within the axes of a paper."""
 
-from mnlearn.report.products import Options, option
+from mnlearn.report.options import NAMES, PLACE, SOURCE, Kind, Options, listed, mapping, needed
 from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell
 from mnlearn.report.units import UNITS
 from mnlearn.study.datasets.sample_names import parse_sample
@@ -18,15 +18,12 @@ def tabulate_units(material: Material, options: Options) -> Table:
         axes (study and table with the quantities `axis_low` and `axis_high`); series (each with
         method, quantity and head); unavailable (datasets that are not public), if any.
     """
-    where = material.where(options)
-    place = {key: str(value) for key, value in option(options, "axes", where).items()}
+    place = {key: str(value) for key, value in options["axes"].items()}
     ends = [
         lookup(material.published, Source("", quantity, **place))
         for quantity in ("axis_low", "axis_high")
     ]
-    series = [
-        Source(str(s["method"]), str(s["quantity"])) for s in option(options, "series", where)
-    ]
+    series = [Source(str(s["method"]), str(s["quantity"])) for s in options["series"]]
     points = [p for source in series for p in _means(material, source)]
     rows = []
     for dataset in ends[0]:
@@ -80,3 +77,13 @@ def _row(
         span = f"{min(scaled):.1f} to {max(scaled):.1f}"
         cells += [Cell(span, span, method=method), Cell(str(inside), inside, method=method)]
     return Row(tuple(cells), (dataset,))
+
+
+UNITS_OF_AXES = Kind(
+    tabulate_units,
+    {
+        "axes": needed(mapping(PLACE)),
+        "series": needed(listed(SOURCE)),
+        "unavailable": NAMES,
+    },
+)

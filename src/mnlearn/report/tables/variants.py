@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from mnlearn.report.products import Options
+from mnlearn.report.options import DECIMALS, NAMES, TEXT, Kind, Options, needed
 from mnlearn.report.tables.table import (
     Cell,
     Material,
@@ -175,3 +175,8 @@ def _chosen_variant(scores: pd.DataFrame, options: Options, dataset: str) -> str
     by_variant = _by_variant(scores, options, "validation")
     values = {v: found[dataset].value for v, found in by_variant.items() if dataset in found}
     return max(values, key=lambda variant: values[variant]) if values else ""
+
+
+_OPTIONS = {"method": needed(TEXT), "variants": NAMES, "decimals": DECIMALS}
+VARIANTS = Kind(tabulate_variants, _OPTIONS)
+VARIANTS_BY_DATASET = Kind(tabulate_variants_by_dataset, {**_OPTIONS, "quantity": TEXT})

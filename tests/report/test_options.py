@@ -1,0 +1,246 @@
+"""Options of tables, figures and claims: wrong ones are refused with their place."""
+
+import copy
+
+import pytest
+
+from claim_cases import outcome, source
+from made_figures import BY_KIND, material
+from made_tables import COMPARE, COMPARE_SCORES, make, scores_of
+from mnlearn.report import claims, figures, tables
+from mnlearn.report.figures import draw
+from mnlearn.report.study_products import check_products
+from mnlearn.runtime.errors import InputError
+from mnlearn.study.datasets.registry import registry_path
+from mnlearn.study.mentions import check_methods
+from workflow_tree import TINY
+
+STUDIES = sorted(p.stem for p in (registry_path().parent / "studies").glob("*.yaml"))
+FIRST = {"name": "first", "method": "a", "quantity": "cmll"}
+RATIO = {"name": "ratio", "over": ["first", "first"]}
+MINUS = {"name": "less", "minus": ["first", "ratio"]}
+PLACE = {"study": "gssl", "table": 2}
+SETTINGS = [{"name": "n", "head": "n", "quantity": "chosen_n"}]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_options_of_the_studies_of_papers_are_known(name):
+    check_products(name)
+
+
+@pytest.mark.parametrize("kind", list(BY_KIND))
+def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
+    with pytest.raises(InputError, match=r"^study s, figure f\d+: no option 'captoin'; did you"):
+        draw(material(tmp_path), {**BY_KIND[kind], "captoin": "x"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "sentence"),
+    [
+        ("compare", {**COMPARE, "decimal": 1}, ": no option 'decimal'; did you mean 'decimals'?"),
+        ("sizes", {"method": "a", "x": 1}, ": no option 'x'; expected one of name, kind, title, "),
+        ("compare", {"columns": [{**FIRST, "haed": "A"}]}, ", column first: no option 'haed'; did"),
+        ("compare", {}, ": expected the key 'columns'."),
+        ("compare", {"columns": []}, ", columns: expected a list of mappings, got []."),
+        ("compare", {"columns": "a"}, ", columns: expected a list of mappings, got 'a'."),
+        ("compare", {**COMPARE, "mean": "a"}, ", mean: expected a list of names, got 'a'."),
+        ("compare", {**COMPARE, "tests": [["a"]]}, ", tests: expected a list of pairs of names, "),
+        (
+            "compare",
+            {**COMPARE, "decimals": "three"},
+            ", decimals: expected a whole number from 0 ",
+        ),
+        ("compare", {**COMPARE, "decimals": -1}, ", decimals: expected a whole number from 0 "),
+        ("compare", {**COMPARE, "decimals": None}, ", decimals: expected a whole number from 0 "),
+        (
+            "compare",
+            {"columns": [{**FIRST, "decimals": True}]},
+            ", column first, decimals: expected a whole number from 0 to 15, got True.",
+        ),
+        (
+            "compare",
+            {"columns": [FIRST, {**RATIO, "over": ["first"]}]},
+            ", column ratio, over: expected a list of two names, got ['first'].",
+        ),
+        (
+            "compare",
+            {"columns": [FIRST, MINUS, RATIO]},
+            ", column less, minus: expected columns of numbers or columns that are computed before "
+            "it, got 'ratio'.",
+        ),
+        (
+            "compare",
+            {"columns": [FIRST, {**RATIO, "over": ["ratio", "first"]}]},
+            ", column ratio, over: expected columns of numbers or columns that are computed ",
+        ),
+        (
+            "compare",
+            {"columns": [FIRST, {**RATIO, "minus": ["first", "first"]}]},
+            ", column ratio: expected one of minus, over, percent_less, exceeds, got minus and",
+        ),
+        (
+            "compare",
+            {"columns": [{**FIRST, "significant": True, "stderr": True}]},
+            ", column first, significant: expected decimals in a column with 'stderr'.",
+        ),
+        (
+            "compare",
+            {"columns": [FIRST, RATIO, {**MINUS, "significant": True}]},
+            ", column less, significant: expected decimals in a column with 'minus'.",
+        ),
+        (
+            "compare",
+            {"columns": [{**FIRST, "study": "gssl"}]},
+            ", column first: expected the key 't",
+        ),
+        ("compare", {**COMPARE, "traces": [{}]}, ", trace 1: expected the key 'method'."),
+        ("stacked", {"columns": [FIRST]}, ": expected the key 'published'."),
+        (
+            "stacked",
+            {"columns": [FIRST], "published": {"study": "gssl"}},
+            ", published: expected th",
+        ),
+        ("ranks", {"columns": [FIRST]}, ", column first: expected the key 'head'."),
+        (
+            "ranks",
+            {"columns": [{**FIRST, "head": "A"}], "level": 5},
+            ", level: expected a number be",
+        ),
+        ("times", {}, ": expected the key 'method'."),
+        ("times", {"method": "a", "published": PLACE}, ", published: expected the key 'method'."),
+        ("variants", {}, ": expected the key 'method'."),
+        (
+            "variants_by_dataset",
+            {"method": "a", "decimals": "two"},
+            ", decimals: expected a whole ",
+        ),
+        ("edge_limits", {"method": "a", "limits": ["x"]}, ", limits: expected a list of whole num"),
+        (
+            "datasets",
+            {"published": [{"study": "gssl"}]},
+            ", published 1: expected the key 'table'.",
+        ),
+        (
+            "averages",
+            {"method": "a", "quantity": "pll", "parameters": [{"head": "p", "values": [{}]}]},
+            ", parameter p, value 1: expected the key 'name'.",
+        ),
+        (
+            "choices",
+            {
+                "method": "a",
+                "settings": SETTINGS,
+                "without": {},
+                "counted": {"name": "m", "values": [1]},
+            },
+            ", counted, name: expected one of n.",
+        ),
+    ],
+)
+def test_wrong_options_of_tables(published, kind, options, sentence):
+    with pytest.raises(InputError) as caught:
+        make(kind, scores_of(COMPARE_SCORES), published, **options)
+    assert str(caught.value).startswith(f"study s, table t{sentence}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "way", "value", "sentence"),
+    [
+        ("accuracy_time", ("series", 0, "score"), None, ", series dtsl: expected the key 'score'."),
+        ("accuracy_time", ("relative",), 1, ", relative: expected true or false, got 1."),
+        (
+            "pareto",
+            ("series", 1, "seconds", "quantity"),
+            None,
+            ", series trees, seconds: expected ",
+        ),
+        ("distances", ("series", 0, "head"), None, ", series 1: expected the key 'head'."),
+        (
+            "distances",
+            ("published", 0, "study"),
+            "gssl",
+            ", published TREES: expected the key 'tab",
+        ),
+        ("scatter", ("x", "metod"), "a", ", x: no option 'metod'; did you mean 'method'?"),
+        ("scatter", ("width",), "wall", ", width: expected one of column, page, got 'wall'."),
+        ("differences", ("linear",), 0, ", linear: expected a number above 0, got 0."),
+        (
+            "differences",
+            ("panels", 0, "reference"),
+            "a",
+            ", panel 1, reference: expected a mapping",
+        ),
+        ("variants", ("quantity",), 3, ", quantity: expected a text, got 3."),
+        (
+            "structure",
+            ("max_edges",),
+            "all",
+            ", max_edges: expected a whole number from 0, got 'al",
+        ),
+        ("structure", ("dataset",), None, ": expected the key 'dataset'."),
+        (
+            "learning_curves",
+            ("times", "size"),
+            "big",
+            ", times, size: expected a whole number from",
+        ),
+        (
+            "critical_difference",
+            ("level",),
+            10**400,
+            ", level: expected a number between 0 and 1, ",
+        ),
+    ],
+)
+def test_wrong_options_of_figures(tmp_path, kind, way, value, sentence):
+    product = copy.deepcopy(BY_KIND[kind])
+    *before, last = way
+    place = product
+    for step in before:
+        place = place[step]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    with pytest.raises(InputError) as caught:
+        draw(material(tmp_path), product)
+    assert str(caught.value).startswith(f"study s, figure {product['name']}{sentence}")
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ({"kind": "near", "bound": "big"}, ", bound: expected a number, got 'big'."),
+        ({"kind": "wins", "b": {**source("b"), "varaint": "x"}}, ", b: no option 'varaint'; did "),
+        ({"kind": "wins", "lower": "yes"}, ", lower: expected true or false, got 'yes'."),
+        ({"kind": "slow", "limit": None, "b": ()}, ": no option 'b'; expected one of id, kind, "),
+        ({"kind": "growth", "b": [source("b")]}, ", b: expected a mapping, got [{"),
+    ],
+)
+def test_wrong_options_of_claims(published, entry, sentence):
+    entry = {"published": 1, "a": source("a"), "b": source("b"), **entry}
+    with pytest.raises(InputError) as caught:
+        outcome(published, **entry)
+    assert str(caught.value).startswith(f"study s, claim 1{sentence}")
+
+
+def test_columns_of_a_claim_have_names(published):
+    entry = {"kind": "best_of", "published": 1, "columns": [source("a")], "best": ["a"]}
+    with pytest.raises(InputError, match=r"^study s, claim 1, column 1: expected the key 'name'"):
+        outcome(published, **entry)
+
+
+@pytest.mark.parametrize("key", ["dataset", "method"])
+def test_a_structure_is_of_a_dataset_and_a_method(key):
+    """The workflow reads both before anything is drawn."""
+    figure = {"name": "f", "kind": "structure", "dataset": "triples", "method": "dtsl"}
+    check_methods("s", {**TINY, "figures": [figure]})
+    del figure[key]
+    with pytest.raises(InputError, match=rf"^study s, figure f: expected the key '{key}'\.$"):
+        check_methods("s", {**TINY, "figures": [figure]})
+
+
+def test_common_options_are_not_those_of_a_kind():
+    for kinds in (tables.KINDS, figures.KINDS, claims.KINDS):
+        for kind in kinds.values():
+            assert not {"name", "id", "kind", "caption", "title", "datasets"} & set(kind.options)
