@@ -53,6 +53,7 @@ def study(
 
     Your own study is a file workflow/studies/NAME.yaml in the current folder.
     """
+    from mnlearn.report.study_products import check_products
     from mnlearn.study import configuration
     from mnlearn.study.running import locks, run
 
@@ -61,18 +62,15 @@ def study(
         return
     datasets = chosen.split(",") if chosen else []
     if stale:
-        named = run.expand_datasets(configuration.find_study(name), datasets)
-        for record, changed in configuration.stale_records(name):
-            if named and record.dataset not in named:
-                continue
-            methods = "-".join(record.names)
-            click.echo(f"{record.dataset} {methods} {record.kind}: {', '.join(changed)}")
+        _list_stale(name, datasets)
         return
     if unlock:
         locks.unlock(force=True)
         return
     if again and recorded:
         raise InputError("--again: not together with --recorded.")
+    # Otherwise wrong options would show only after all models have been learned.
+    check_products(name)
     status = run.run_study(
         name,
         datasets,
@@ -88,6 +86,19 @@ def study(
     if status == 0:
         say(f"page: {run.page_of(name)}")
     sys.exit(status)
+
+
+def _list_stale(name: str, datasets: list[str]) -> None:
+    """Print the records of a study that are not current, of all datasets or of some, and why."""
+    from mnlearn.study import configuration
+    from mnlearn.study.running import run
+
+    named = run.expand_datasets(configuration.find_study(name), datasets)
+    for record, changed in configuration.stale_records(name):
+        if named and record.dataset not in named:
+            continue
+        methods = "-".join(record.names)
+        click.echo(f"{record.dataset} {methods} {record.kind}: {', '.join(changed)}")
 
 
 @click.command()

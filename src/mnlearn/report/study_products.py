@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.report import claims, figures, tables
+from mnlearn.report.products import PRODUCT, check_entry
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 from mnlearn.study.configuration import configuration, find_study, stale_records
@@ -14,6 +15,29 @@ from mnlearn.study.definition import Study
 from mnlearn.study.folders import results_folder
 from mnlearn.study.gather import read_scores
 from mnlearn.study.published import load_published
+
+
+def check_products(name: str) -> None:
+    """Refuse a study with tables, figures or claims of unknown kinds or with wrong options.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+
+    Raises
+    ------
+    InputError
+        See `report.products.check_entry`.
+    """
+    study = find_study(name)
+    for list_name, kinds, common in (
+        ("tables", tables.KINDS, tables.COMMON),
+        ("figures", figures.KINDS, PRODUCT),
+        ("claims", claims.KINDS, claims.COMMON),
+    ):
+        for entry in study.content[list_name]:
+            check_entry(study, list_name, entry, kinds, common)
 
 
 def write_tables(name: str, only: list[str] | None = None, order: Path | None = None) -> None:
