@@ -89,9 +89,9 @@ def test_the_mirror_of_the_configuration_is_used(packaged, monkeypatch):
     Path("config.yaml").write_text("mirror: here\n")
     asked = []
     monkeypatch.setattr(run, "run_snakemake", lambda *given, **more: 0)
-    monkeypatch.setattr(run, "_fetch_missing", lambda names, mirror: asked.append(mirror) or {})
-    succeed("study demo --no-report")
-    succeed("study demo --no-report --mirror there")
+    monkeypatch.setattr(run, "fetch_many", lambda names, to, mirror: asked.append(mirror) or {})
+    succeed("study dtsl --no-report --datasets nltcs")
+    succeed("study dtsl --no-report --datasets nltcs --mirror there")
     assert asked == ["here", "there"]
 
 

@@ -4,7 +4,6 @@ import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -71,19 +70,10 @@ def run_study(
         used, and there is none.
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
-    config = configuration()
     datasets = expand_datasets(study, datasets)
-    cells = results_folder() / name / "cells"
-    if recorded and not any(cells.glob("*/*.json")):
-        raise InputError(
-            f"--recorded: {cells} has no record; `mnlearn study {name}` computes them."
-        )
-    failed = {}
-    if not recorded:
-        plan = plan_of(name, datasets or config["datasets"], again, left_out={})
-        failed = _fetch_missing(datasets or plan.needed_datasets(), mirror or config["mirror"])
-    if failed and set(datasets or study.datasets) <= set(failed):
-        raise InputError(" ".join(dict.fromkeys(failed.values())))
+    if recorded:
+        _check_recorded(name)
+    failed = {} if recorded else _fetch_missing(study, datasets, mirror, again)
     unlock()
     chosen = {"recorded": recorded, "again": again, "parts": parts}
     command = _snakemake_command(name, datasets, settings, mirror, **chosen)
@@ -187,26 +177,48 @@ def _write_report(command: list[str], name: str) -> int:
     return run_snakemake(command, folder, name=title, log=log_of(name), again=True)
 
 
-def _fetch_missing(datasets: Collection[str], mirror: str) -> dict[str, str]:
-    """Fetch what is not here; return the datasets that cannot be had, with the reason."""
-    folder = data_folder()
-    known = {*load_registry(), *BUILT} - set(configuration()["local"])
-    wanted = [d for d in datasets if not (folder / d / "test.npz").exists()]
+def _check_recorded(name: str) -> None:
+    """Refuse to use the records of a study that has none."""
+    cells = results_folder() / name / "cells"
+    if not any(cells.glob("*/*.json")):
+        raise InputError(
+            f"--recorded: {cells} has no record; `mnlearn study {name}` computes them."
+        )
+
+
+def _fetch_missing(
+    study: Study, datasets: list[str], mirror: str | None, again: bool
+) -> dict[str, str]:
+    """Fetch what is not here; return the datasets that cannot be had, with the reason.
+
+    Raises
+    ------
+    InputError
+        No dataset can be had, or the disk is full.
+    """
+    folder, config = data_folder(), configuration()
+    known = {*load_registry(), *BUILT} - set(config["local"])
+    plan = plan_of(study.name, datasets or config["datasets"], again, left_out={})
+    needed = datasets or plan.needed_datasets()
+    wanted = [d for d in needed if not (folder / d / "test.npz").exists()]
     missing = [base for base in dict.fromkeys(map(base_of, wanted)) if base in known]
     if missing:
         try:
-            record_outcomes(fetch_many(missing, folder, mirror or None), folder)
+            record_outcomes(fetch_many(missing, folder, mirror or config["mirror"] or None), folder)
         except FullDiskError:
             raise
         except InputError as error:
             say(f"going on without: {error}")
     reasons = {d: why for d, why in list_unavailable(folder).items() if d in missing}
-    return {d: reasons[base_of(d)] for d in wanted if base_of(d) in reasons}
+    failed = {d: reasons[base_of(d)] for d in wanted if base_of(d) in reasons}
+    if failed and set(datasets or study.datasets) <= set(failed):
+        raise InputError(" ".join(dict.fromkeys(failed.values())))
+    return failed
 
 
 def _model_folders(name: str, datasets: list[str]) -> list[str]:
     """Return the outputs from which all records of some datasets follow."""
-    plan = plan_of(name, datasets)
+    plan = plan_of(name, datasets or configuration()["datasets"])
     folder = results_folder().relative_to(run_folder()) / name / "models"
     return [
         str(folder / record.dataset / record.names[0])
