@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mnlearn.cli.options import FILE
+from mnlearn.cli.options import FILE, refuse_given
 from mnlearn.runtime.errors import InputError
 
 
@@ -52,7 +52,7 @@ def gather(
 @click.command()
 @click.argument("name", metavar="STUDY")
 @click.argument("product", type=click.Choice(["tables", "figures", "claims", "page"]))
-@click.option("--only", multiple=True, help="Just these, by name.")
+@click.option("--only", multiple=True, help="Just these tables or figures, by name.")
 @click.option("--order", type=FILE, help="What tables are made by; names the cells to mark.")
 @click.option("--seed", type=int, help="Seed of the run, of which figures show true networks.")
 def write(
@@ -62,6 +62,10 @@ def write(
     from mnlearn.report.study_pages import write_page
     from mnlearn.report.study_products import write_claims, write_figures, write_tables
 
+    if product not in ("tables", "figures"):
+        refuse_given(["only"], f"for {product}, only for tables and figures")
+    if product != "tables":
+        refuse_given(["order"], f"for {product}, only for tables")
     chosen = list(only) or None
     if product == "tables":
         write_tables(name, chosen, order)
