@@ -49,6 +49,10 @@ def gather(
     write_text(out, scores.to_csv(index=False, lineterminator="\n"))
 
 
+# The products that read an option of `write`.
+_READERS = {"only": ("tables", "figures"), "order": ("tables",), "seed": ("figures",)}
+
+
 @click.command()
 @click.argument("name", metavar="STUDY")
 @click.argument("product", type=click.Choice(["tables", "figures", "claims", "page"]))
@@ -62,10 +66,9 @@ def write(
     from mnlearn.report.study_pages import write_page
     from mnlearn.report.study_products import write_claims, write_figures, write_tables
 
-    if product not in ("tables", "figures"):
-        refuse_given(["only"], f"for {product}, only for tables and figures")
-    if product != "tables":
-        refuse_given(["order"], f"for {product}, only for tables")
+    for option, readers in _READERS.items():
+        if product not in readers:
+            refuse_given([option], f"for {product}, only for {' and '.join(readers)}")
     chosen = list(only) or None
     if product == "tables":
         write_tables(name, chosen, order)
