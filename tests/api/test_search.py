@@ -51,7 +51,7 @@ def test_a_search_by_cmll_and_by_held_out_rows():
     by_cmll.fit(TRAIN, validation=VALID)
     assert by_cmll.best_params_.keys() == {"lambda_"}
     assert by_cmll.best_estimator_.merge == "and"
-    scored = mn.score(by_cmll, VALID, "cmll", folds=2)
+    scored = mn.score(by_cmll, VALID, "cmll", folds=np.int64(2))
     assert scored.mean == pytest.approx(by_cmll.best_score_)
     held_out = mn.GridSearch(mn.Atomic(), {"pseudocount": [0.5, 5]}).fit(TRAIN, validation=0.3)
     assert held_out.feature_names_in_.tolist() == list("abcde")
@@ -96,6 +96,10 @@ def test_wrong_searches_are_named():
         mn.GridSearch("dtsl", {}).fit(TRAIN)
     with pytest.raises(mn.InputError, match="validation: expected data or a share"):
         mn.GridSearch(mn.DTSL(), {}).fit(TRAIN, validation=1.5)
+    for criterion in (None, "cmll"):
+        for folds in (0, "a", 2.5, True):
+            with pytest.raises(mn.InputError, match="folds: expected a whole number from 1, got"):
+                search({"kappa": [0.1]}, criterion=criterion, folds=folds)
 
 
 def test_several_points_need_a_criterion():

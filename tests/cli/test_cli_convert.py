@@ -68,6 +68,14 @@ def test_convert_data_and_back():
         ("convert d.npz a.dn", "a.dn"),
         ("convert d.data a.graphml", "a.graphml"),
         ("convert d.data a.pdf", "a.pdf"),
+        ("convert d.data a.npz --given evidence", "--given: is not read for d.data, which holds"),
+        ("convert d.npz a.csv --given evidence", "--given: is not read for d.npz, which holds"),
+        ("convert m.npz a.mn --ones 2", "--ones: is not read for m.npz, which is a model"),
+        ("convert m.mn a.npz --leave-out a", "--leave-out: is not read for m.mn, which is a model"),
+        ("convert dn.npz a.dn --keep a", "--keep: is not read for dn.npz, which is a model"),
+        ("convert m.npz a.mn --na -9", "--na: is not read for m.npz, which is a model"),
+        ("convert m.npz a.mn --missing drop", "--missing: is not read for m.npz, which is a model"),
+        ("convert d.npz a.csv --max-expanded 1e-7", "--max-expanded raises the limit"),
     ],
 )
 def test_convert_refuses(line, names):
@@ -122,5 +130,15 @@ def test_categories_become_indicators_by_a_mapping_that_is_kept():
     Path("d.csv").write_text("colour,smoker\nblue,yes\n")
     succeed("convert d.csv d.data --categories map.json")
     assert load_dataset("d.data").rows.tolist() == [[1, 0, 0, 1]]
+    for option in ("--given c.npz", "--ones yes", "--leave-out a", "--keep a", "--na x"):
+        name = option.partition(" ")[0]
+        refuse(
+            f"convert d.csv e.data --categories map.json {option}",
+            f"{name}: is not read with --categories",
+        )
+    refuse(
+        "convert d.csv e.data --categories new.json --missing drop",
+        "--missing: is not read with --categories, whose file says how values are read",
+    )
     Path("e.csv").write_text("colour,smoker\npink,yes\n")
     refuse("convert e.csv e.data --categories map.json", "e.csv, line 2")

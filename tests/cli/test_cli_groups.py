@@ -87,7 +87,13 @@ def test_groups_that_cannot_be_declared():
     refuse("fit lem --train hot.csv --groups some --out m.npz", "hot.csv, groups: expected `names`")
     refuse("convert hot.csv b.csv --groups names", "b.csv: expected a file that ends in .npz")
     succeed("fit lem --train hot.csv --out plain.npz")
-    refuse("convert plain.npz b.npz --groups names", "--groups: expected data, this is a model")
+    refuse(
+        "convert plain.npz b.npz --groups names",
+        "--groups: is not read for plain.npz, which is a model",
+    )
+    # The mapping of categories is not kept either.
+    refuse("convert c.csv m.npz --categories new.json --groups 1-99", "c.csv, groups, group 1: ")
+    refuse("convert c.csv hot.csv/m.npz --categories new.json", "hot.csv/m.npz: cannot be written")
     succeed("convert hot.csv b.npz --groups names")
     assert Path("b.npz").read_bytes() == Path("c.npz").read_bytes()
 

@@ -122,10 +122,20 @@ def test_ising_refuses_groups_that_are_not_those_of_the_items():
         ("item,group\na,g,h\n", "g.csv, line 2: expected 2 values, got 3."),
         ("item,group,colour\na,g,nope\n", "expected a colour such as #56B4E9, got 'nope'."),
         ("item,group\na,g\n", "expected a group for each item, lacks b, c, d, e, f."),
+        (f"item,group\na,g\nb,{'g' * 140_000}\n", "g.csv, line 3: is not CSV: field larger than"),
     ]:
         Path("g.csv").write_text(text)
         refuse("ising named.csv --out net --bootstraps 0 --groups g.csv", message)
     refuse("ising named.csv --out net --compare named.csv", "--compare: expected different files.")
+
+
+def test_groups_are_read_before_the_network_is_learned(monkeypatch):
+    def fail(*_given):
+        raise AssertionError("learning began")
+
+    monkeypatch.setattr("mnlearn.learning.ising.estimation.learn_ising", fail)
+    Path("g.csv").write_text("item,group\na,g\n")
+    refuse("ising named.csv --out net --groups g.csv", "g.csv: expected a group for each item")
 
 
 def test_ising_refuses_variables_of_several_values():

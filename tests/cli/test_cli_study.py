@@ -44,6 +44,11 @@ def folder(tmp_path, monkeypatch):
         ("write zzz tables", "study zzz: expected one of acmn, demo"),
         ("write dtsl tables", "nowhere/dtsl/scores.csv"),
         ("write dtsl page", "nowhere/dtsl/scores.csv"),
+        ("write dtsl page --only a", "--only: is not read for page, only for tables and figures"),
+        ("write dtsl claims --only a", "--only: is not read for claims, only for tables and"),
+        ("write dtsl figures --order a", "--order: is not read for figures, only for tables"),
+        ("write dtsl tables --seed 1", "--seed: is not read for tables, only for figures"),
+        ("write dtsl page --order a", "--order: is not read for page, only for tables"),
     ],
 )
 def test_fetch_study_and_write_refuse(line, names, monkeypatch):

@@ -1,11 +1,11 @@
 """Tables in Python, such as pandas DataFrames, read like the files of people."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from mnlearn.api.column_names import column_names
+from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.reading import RawColumn, Reading, read_columns, reading_of
 from mnlearn.runtime.errors import InputError
@@ -59,7 +59,7 @@ def read_frame(X: Any, reading: Reading = PYTHON, argument: str = "X") -> tuple[
             return X, reading
         raise
     if found.note is not None:
-        warnings.warn(found.note, UserWarning, stacklevel=5)
+        warn_user(found.note)
     values = np.where(found.values == MISSING, np.nan, found.values)
     table = type(X)(values, index=X.index, columns=list(found.names))
     return table, reading_of(found, reading)

@@ -281,6 +281,13 @@ def to_threads(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, available_threads() + 1 + int(n_jobs))
 
 
+def to_folds(folds: Any) -> int:
+    """Return a number of query groups; refuse what is not a whole number of at least 1."""
+    if not is_whole(folds) or folds < 1:
+        raise InputError(f"folds: expected a whole number from 1, got {folds!r}.")
+    return int(folds)
+
+
 def find_variable(given: Any, names: Sequence[str] | None, n_vars: int, argument: str) -> int:
     """Return the number of a variable that is given by its name or number.
 

@@ -1,6 +1,5 @@
 """Ising networks as psychometrics estimates them, as an estimator."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from mnlearn.api.estimators import Estimator
 from mnlearn.api.inputs import Dataset, to_complete_dataset, to_threads, to_whole_seed
 from mnlearn.api.models import public
+from mnlearn.api.user_warnings import warn_user
 from mnlearn.learning.ising.comparison import IsingComparison, compare
 from mnlearn.learning.ising.estimation import FEWEST, GAMMA, learn_ising
 from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
@@ -258,13 +258,12 @@ def compare_ising(
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
     found = compare(data, n_permutations, gamma=gamma, merge=merge, seed=seed, threads=threads)
     if found.dropped:
-        message = f"left out, rare in a group: {', '.join(found.dropped)}"
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warn_user(f"left out, rare in a group: {', '.join(found.dropped)}")
     return found
 
 
 def warn_of_dropped(labels: Sequence[str]) -> None:
-    """Warn the caller of `fit` or of a function that variables were left out."""
+    """Warn that variables were left out, if there are any."""
     if labels:
-        message = f"no edges for what has a value fewer than {FEWEST} times: {', '.join(labels)}"
-        warnings.warn(message, UserWarning, stacklevel=4)
+        listed = ", ".join(labels)
+        warn_user(f"no edges for what has a value fewer than {FEWEST} times: {listed}")

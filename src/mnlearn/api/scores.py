@@ -12,9 +12,9 @@ from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,
     find_variable,
-    is_whole,
     labels_of,
     to_dataset,
+    to_folds,
     to_threads,
     to_whole_seed,
 )
@@ -287,7 +287,5 @@ def _groups_of(model: Any, how: How) -> Groups:
             [find_variable(v, model.names, model.n_vars, "groups") for v in group]
             for group in how.groups
         ]
-    folds = _FOLDS if how.folds is None else how.folds
-    if not is_whole(folds) or folds < 1:
-        raise InputError(f"folds: expected a whole number from 1, got {folds!r}.")
-    return random_partition(model.n_vars, int(folds), stream(how.seed, "query groups"))
+    folds = _FOLDS if how.folds is None else to_folds(how.folds)
+    return random_partition(model.n_vars, folds, stream(how.seed, "query groups"))

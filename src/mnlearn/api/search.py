@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import LearnerEstimator
-from mnlearn.api.inputs import Dataset, IncompleteData, to_threads, to_whole_seed
+from mnlearn.api.inputs import Dataset, IncompleteData, to_folds, to_threads, to_whole_seed
 from mnlearn.api.models import public
 from mnlearn.api.settings import settings_of
 from mnlearn.inference.query_groups import random_partition
@@ -109,7 +109,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         InputError
-            A hyperparameter or a value of one does not exist, or the data are not as expected.
+            A hyperparameter or a value of one does not exist, or the data or another argument are
+            not as expected.
         """
         if not isinstance(self.estimator, LearnerEstimator):
             raise InputError(f"estimator: expected a learner of mnlearn, got {self.estimator!r}.")
@@ -118,9 +119,9 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         train, valid = self._read(best, X, validation, sample_weight, seed)
         grid, named = self._grid(best)
         threads = to_threads(best.n_jobs if self.n_jobs is None else self.n_jobs)
+        last = self._criterion(best, valid, seed, threads)
         network = best.given_network(train)
         learner = best.learner
-        last = self._criterion(best, valid, seed, threads)
         tuned = tune(
             learner,
             train,
@@ -188,7 +189,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             data=[_data_digest(each) for each in data],
             network=None if network is None else _network_digest(network),
             grid=grid,
-            criterion=[self.criterion, self.folds, self.inference, seed],
+            criterion=[self.criterion, to_folds(self.folds), self.inference, seed],
         )
 
     def _criterion(
@@ -198,9 +199,10 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         if self.criterion not in (None, *_CRITERIA):
             expected = ", ".join(_CRITERIA)
             raise InputError(f"criterion: expected one of {expected}, got {self.criterion!r}.")
+        folds = to_folds(self.folds)
         scorer = best.learner.scorer
         if self.criterion == "cmll":
-            groups = random_partition(valid.n_vars, self.folds, stream(seed, "query groups"))
+            groups = random_partition(valid.n_vars, folds, stream(seed, "query groups"))
             how = settings_of(self.inference, {})
             return validation_cmll(
                 scorer, valid, groups, how, seed=stream_seed(seed, "gibbs"), threads=threads

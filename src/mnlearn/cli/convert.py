@@ -1,5 +1,7 @@
 """The commands on files of models and data: `convert` and `info`."""
 
+import json
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,11 +11,13 @@ import click
 from mnlearn.cli.files import check_outputs, check_text_form, treat_missing
 from mnlearn.cli.options import (
     FILE,
+    READING_NAMES,
     expansion_option,
     groups_option,
     json_option,
     missing_option,
     reading_options,
+    refuse_given,
     seed_option,
 )
 from mnlearn.cli.printing import print_record
@@ -21,6 +25,7 @@ from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
+    from mnlearn.data.categories import Encoding
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
@@ -75,29 +80,47 @@ def convert(
     check_outputs([target, new], source, categories, given)
     is_model = source.suffix.lower() in FORMS and _kind(source, limit) != "dataset"
     if is_model and categories is None:
-        if groups is not None:
-            raise InputError(f"{source}: --groups: expected data, this is a model.")
+        refuse_given(("groups", *READING_NAMES), f"for {source}, which is a model")
         _convert_model(source, target, given)
         return
     from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import declare_groups
-    from mnlearn.data.text import save_text
 
     if target.suffix != ".npz":
         check_text_form(target)
-    name_row = None
+    name_row, encoding = None, None
     if categories is None:
+        refuse_given(["given"], f"for {source}, which holds data")
         found = load_examples(source, limit, reading)
         data = treat_missing(found, missing, source, seed=seed)
         name_row = partial(found.name_row, source, complete=missing == "drop")
     else:
-        data = _encoded(source, categories, limit)
+        refuse_given(["given"], "with --categories, which is for data")
+        refuse_given(READING_NAMES, "with --categories, whose file says how values are read")
+        data, encoding = _encode(source, categories, limit)
     if groups is not None:
         data = declare_groups(data, groups, str(source), name_row)
-    if target.suffix == ".npz":
-        data.save(target)
-    else:
-        save_text(data, target)
+    _save_data(data, target, encoding, new)
+
+
+def _save_data(
+    data: "Dataset", target: Path, encoding: "Encoding | None", new: Path | None
+) -> None:
+    """Write data, and the mapping of their categories if there is a new file for it."""
+    from mnlearn.data.text import save_text
+    from mnlearn.runtime.atomic import atomic_path
+    from mnlearn.runtime.files import compress_for
+
+    with ExitStack() as stack:
+        # The mapping takes its place only if the data are written too.
+        if new is not None:
+            text = json.dumps(encoding, indent=2, sort_keys=True) + "\n"
+            content = compress_for(new, text.encode())
+            stack.enter_context(atomic_path(new)).write_bytes(content)
+        if target.suffix == ".npz":
+            data.save(target)
+        else:
+            save_text(data, target)
 
 
 def _convert_model(source: Path, target: Path, given: Path | None) -> None:
@@ -135,16 +158,14 @@ def _given(model: "Model", path: Path) -> "Model":
     return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))
 
 
-def _encoded(source: Path, categories: Path, limit: ExpansionLimit) -> "Dataset":
-    """Return a CSV with categories as binary data, by a mapping that is kept as a file."""
+def _encode(source: Path, categories: Path, limit: ExpansionLimit) -> tuple["Dataset", "Encoding"]:
+    """Return a CSV with categories as binary data, and their mapping, read if there is a file."""
     from mnlearn.data.categories import encode, load_encoding, read_one_hot
-    from mnlearn.runtime.files import write_json
 
-    if categories.exists():
-        return encode(source, load_encoding(categories), limit)
-    data, encoding = read_one_hot(source, limit=limit)
-    write_json(categories, encoding)
-    return data
+    if not categories.exists():
+        return read_one_hot(source, limit=limit)
+    encoding = load_encoding(categories)
+    return encode(source, encoding, limit), encoding
 
 
 def _kind(path: Path, limit: ExpansionLimit) -> str | None:
@@ -159,6 +180,8 @@ def _kind(path: Path, limit: ExpansionLimit) -> str | None:
         check_archive(path, limit)
         with np.load(path, allow_pickle=False) as archive:
             return str(archive["kind"]) if "kind" in archive else "dataset"
+    except InputError:  # the archive expands beyond the limit
+        raise
     except Exception:  # whatever is wrong, reading it as a model will say it
         return None
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.reading import Reading
     from mnlearn.learning.ising.comparison import IsingComparison
+    from mnlearn.report.figures.ising import ItemGroups
     from mnlearn.report.ising_folder import Estimate
 
 # A value that occurs less often says little about the other variables.
@@ -132,9 +133,9 @@ def ising(
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
     compared = _load_groups([data_path, *others], limit, reading, missing, run)
     data = next(iter(compared.values()))
+    groups = _read_groups(groups_path, data)
     with name_file(data_path):
         network = learn_ising(data, gamma, merge, threads)
-        groups = None if groups_path is None else read_item_groups(groups_path, network.labels)
         stability = bootstrap(data, bootstraps, **run) if bootstraps else None
         cases = drop_cases(data, case_drops, **run) if case_drops else None
     found = Estimate(
@@ -175,6 +176,13 @@ def _load_groups(
     for other, of_other in zip(paths[1:], loaded[1:], strict=True):
         check_same_variables(paths[0], loaded[0], other, of_other)
     return dict(zip(names, loaded, strict=True))
+
+
+def _read_groups(path: Path | None, data: "Dataset") -> "ItemGroups | None":
+    """Return the groups of the items in a file, if there is one."""
+    from mnlearn.api.inputs import labels_of
+
+    return None if path is None else read_item_groups(path, labels_of(data.names, data.n_vars))
 
 
 def _compare(

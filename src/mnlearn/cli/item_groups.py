@@ -52,7 +52,11 @@ def read_item_groups(path: Path, labels: Iterable[str]) -> "ItemGroups":
 
 def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
     """Yield the place of each row for messages, its item, its group, and its colour or ""."""
-    rows = list(csv.reader(split_lines(read_text(path).removeprefix("\ufeff"))))
+    reader = csv.reader(split_lines(read_text(path).removeprefix("\ufeff")))
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: is not CSV: {error}.") from error
     header = [name.strip() for name in rows[0]] if rows else []
     if header not in (["item", "group"], ["item", "group", "colour"]):
         raise InputError(f"{path}, line 1: expected the columns item, group and perhaps colour.")

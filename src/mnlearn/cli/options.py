@@ -1,12 +1,13 @@
 """Options that several commands share, and the values of options that are given as JSON."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from mnlearn.inference.settings import METHODS, SCHEDULES, Inference, inference_of
 from mnlearn.runtime.decompression import ExpansionLimit
@@ -103,7 +104,33 @@ missing_option = click.option(
     help="What is done about missing cells: drop the rows, or fill the cells in.",
 )
 
+
+def refuse_given(names: Collection[str], reason: str) -> None:
+    """Refuse options of the running command that were given although the command ignores them.
+
+    Parameters
+    ----------
+    names : collection of str
+        The options, as the parameters of the command are called.
+    reason : str
+        Why these options are not read: the end of the sentence, without its full stop.
+
+    Raises
+    ------
+    InputError
+        An option was given; the sentence begins with its name.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name not in names:
+            continue
+        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"{option.opts[0]}: is not read {reason}.")
+
+
 _READING = ("ones", "leave_out", "keep", "na")
+# The options of `reading_options` and `missing_option`, as parameters.
+READING_NAMES = (*_READING, "missing")
 _READING_OPTIONS = (
     click.option(
         "--ones",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mnlearn.cli.options import FILE
+from mnlearn.cli.options import FILE, refuse_given
 from mnlearn.runtime.errors import InputError
 
 
@@ -49,10 +49,14 @@ def gather(
     write_text(out, scores.to_csv(index=False, lineterminator="\n"))
 
 
+# The products that read an option of `write`.
+_READERS = {"only": ("tables", "figures"), "order": ("tables",), "seed": ("figures",)}
+
+
 @click.command()
 @click.argument("name", metavar="STUDY")
 @click.argument("product", type=click.Choice(["tables", "figures", "claims", "page"]))
-@click.option("--only", multiple=True, help="Just these, by name.")
+@click.option("--only", multiple=True, help="Just these tables or figures, by name.")
 @click.option("--order", type=FILE, help="What tables are made by; names the cells to mark.")
 @click.option("--seed", type=int, help="Seed of the run, of which figures show true networks.")
 def write(
@@ -62,6 +66,9 @@ def write(
     from mnlearn.report.study_pages import write_page
     from mnlearn.report.study_products import write_claims, write_figures, write_tables
 
+    for option, readers in _READERS.items():
+        if product not in readers:
+            refuse_given([option], f"for {product}, only for {' and '.join(readers)}")
     chosen = list(only) or None
     if product == "tables":
         write_tables(name, chosen, order)

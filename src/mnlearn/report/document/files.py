@@ -52,7 +52,7 @@ def read_claims(path: Path) -> list[Claim]:
     """
     try:
         return [_claim(row) for row in csv.DictReader(io.StringIO(read_text(path)))]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
         raise InputError(f"{path}: expected the claims of a study.") from error
 
 

@@ -1,0 +1,45 @@
+"""Warnings name the line of the person who called the library."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+import mnlearn as mn
+
+ROWS = np.random.default_rng(0).integers(0, 2, (60, 4))
+WORDS = pd.DataFrame(np.where(ROWS, "yes", "no"), columns=list("abcd"))
+HOLES = WORDS.where(np.random.default_rng(1).random(ROWS.shape) < 0.9)
+CONSTANT = pd.DataFrame(ROWS, columns=list("abcd")).assign(d=1)
+MODEL = mn.Atomic().fit(ROWS).model_
+NETWORK = mn.DNTree().fit(ROWS).model_
+GROUPS = {"first": CONSTANT[:30], "second": CONSTANT[30:]}
+
+CALLS = {
+    "read_data": lambda: mn.read_data(WORDS),
+    "fit": lambda: mn.Atomic().fit(WORDS),
+    "fit and score": lambda: mn.Atomic().fit(WORDS).score(WORDS),
+    "score": lambda: mn.score(MODEL, WORDS, "pll"),
+    "score of a model": lambda: MODEL.score(WORDS),
+    "search": lambda: mn.GridSearch(mn.Atomic(), {"pseudocount": [1, 2]}).fit(WORDS),
+    "impute": lambda: mn.impute(HOLES),
+    "conversion": lambda: mn.from_dependency_network(NETWORK, WORDS),
+    "Ising": lambda: mn.Ising().fit(CONSTANT),
+    "comparison": lambda: mn.compare_ising(GROUPS, 2),
+    "pipeline": lambda: make_pipeline(mn.Atomic()).fit(WORDS),
+    "cross-validation": lambda: cross_val_score(mn.Atomic(), WORDS, cv=2),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_warning_names_the_line_of_the_caller(name):
+    call = CALLS[name]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    assert {warning.category for warning in caught} == {UserWarning}
+    expected = (__file__, call.__code__.co_firstlineno)
+    assert {(warning.filename, warning.lineno) for warning in caught} == {expected}
