@@ -18,6 +18,7 @@ from mnlearn.report.figures.canvas import (
     Material,
     empty,
 )
+from mnlearn.report.figures.ranges import visible_range
 from mnlearn.report.options import (
     FLAG,
     MAPPING,
@@ -165,7 +166,7 @@ def _draw_panel(
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
     ax.xaxis.set_minor_locator(NullLocator())
     staying = [c for c in curves if not series[c.series].get("may_leave")] or curves
-    ax.set_ylim(*_limits(staying, curves))
+    ax.set_ylim(*visible_range(_ends(staying), _ends(curves)))
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.grid(True)
     ax.set_xlabel("training examples")
@@ -197,14 +198,9 @@ def _mark_published(ax: Axes, published: tuple[float, float]) -> None:
             )  # fmt: skip
 
 
-def _limits(staying: list[_Curve], drawn: list[_Curve]) -> tuple[float, float]:
-    """Return the range of the curves that must be visible, extended by other curves near it."""
-    first, last = min(c.low.min() for c in staying), max(c.high.max() for c in staying)
-    span = last - first
-    low = max(min(c.low.min() for c in drawn), first - span)
-    high = min(max(c.high.max() for c in drawn), last + span)
-    margin = 0.05 * (high - low) or 1.0
-    return float(low - margin), float(high + margin)
+def _ends(curves: list[_Curve]) -> NDArray[np.float64]:
+    """Return both ends of all bars."""
+    return np.concatenate([end for curve in curves for end in (curve.low, curve.high)])
 
 
 def _write_inside(ax: Axes, text: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.report.figures.canvas import CYCLE, DPI, MARKERS, NOTHING, WIDTHS, Material, empty
+from mnlearn.report.figures.ranges import visible_range
 from mnlearn.report.options import FLAG, TEXT, WHOLES, Kind, Options, listed, needed
 from mnlearn.report.products import option
 
@@ -119,18 +120,9 @@ def _draw_panel(
         staying = [line.values for line in lines if not series[line.series].get("may_leave")]
         if staying:
             drawn = [line.values for line in lines]
-            ax.set_ylim(*_limits(np.concatenate(staying), np.concatenate(drawn)))
+            ax.set_ylim(*visible_range(np.concatenate(staying), np.concatenate(drawn)))
     ax.set_xticks(x[::2])
     ax.grid(True)
-
-
-def _limits(staying: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
-    """Return the range of the lines that must be visible, extended by other lines near it."""
-    span = float(np.ptp(staying))
-    low = max(float(drawn.min()), float(staying.min()) - span)
-    high = min(float(drawn.max()), float(staying.max()) + span)
-    margin = 0.05 * (high - low)
-    return low - margin, high + margin
 
 
 QUERY_CURVES = Kind(
