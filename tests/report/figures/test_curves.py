@@ -8,7 +8,7 @@ import pytest
 
 from made_figures import BY_KIND, DATASETS, material, scores
 from mnlearn.report.figures import draw
-from mnlearn.report.figures.query_curves import _limits
+from mnlearn.report.figures.ranges import visible_range
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.definition import Study
 from mnlearn.study.published import load_published
@@ -62,9 +62,9 @@ def test_lines_of_a_panel_may_show_different_quantities(structures):
 
 def test_a_line_that_may_leave_does_not_set_the_limits():
     near, far = np.array([-0.5, -0.4]), np.array([-0.45, -9.0])
-    low, high = _limits(near, np.concatenate([near, far]))
+    low, high = visible_range(near, np.concatenate([near, far]))
     assert (low, high) == pytest.approx((-0.61, -0.39))
-    assert _limits(near, near) == pytest.approx((-0.505, -0.395))
+    assert visible_range(near, near) == pytest.approx((-0.505, -0.395))
 
 
 def learning_curves(structures, far=-13.5):
