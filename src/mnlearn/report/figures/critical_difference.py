@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.report.column_options import RANKED
 from mnlearn.report.figures.canvas import BLUE, GREY, NOTHING, WIDTH, Material, empty, new_figure
 from mnlearn.report.options import LEVEL, Kind, Options, listed, needed
 from mnlearn.report.statistics import friedman
-from mnlearn.report.tables.columns import RANKED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

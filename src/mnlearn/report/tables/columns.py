@@ -6,32 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnlearn.report.options import DECIMALS, FLAG, PAIR, SOURCE, TEXT, Keys, Options, needed
+from mnlearn.report.column_options import COMPUTED
+from mnlearn.report.options import Options
 from mnlearn.report.products import Labels
 from mnlearn.report.statistics import Comparison, geometric_mean, wilcoxon
 from mnlearn.report.tables.table import Cell, Material, Row, number_cell, significant, value_cell
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.published import Number, Source, paired, source
-
-# How a column is computed from two others, by the key of its options.
-_COMPUTED = {
-    "minus": lambda x, y: x - y,
-    "over": lambda x, y: x / y if y else None,
-    "percent_less": lambda x, y: 100 * (1 - x / y) if y else None,
-    "exceeds": lambda x, y: float(x > y),
-}
-# See `column`.
-COLUMN: Keys = {
-    **{key: dataclasses.replace(form, needed=False) for key, form in SOURCE.items()},
-    "name": needed(TEXT),
-    "group": TEXT,
-    "rank": TEXT,
-    "decimals": DECIMALS,
-    **dict.fromkeys(("significant", "lower", "stderr", "scientific"), FLAG),
-    **dict.fromkeys(_COMPUTED, PAIR),
-}
-# Columns of methods that are ranked. They may be those of another table of the study.
-RANKED: Keys = {**COLUMN, **SOURCE, "head": needed(TEXT)}
 
 Data = Mapping[str, Mapping[str, Number]]
 
@@ -49,7 +30,7 @@ class Column:
     source : Source or None
         Where the numbers come from; None for a computed column.
     computed : (str, str, str) or None
-        The key of `_COMPUTED` and the names of two columns.
+        The key of `COMPUTED` and the names of two columns.
     rank : str
         The best of all columns of equal rank is bold; empty for none.
     lower : bool
@@ -110,11 +91,11 @@ def column(spec: Options, where: str, decimals: int) -> Column:
     """
     name = str(spec["name"])
     here = f"{where}, column {name}"
-    found = [(key, str(spec[key][0]), str(spec[key][1])) for key in _COMPUTED if key in spec]
+    found = [(key, str(spec[key][0]), str(spec[key][1])) for key in COMPUTED if key in spec]
     computed = found[0] if found else None
     if len(found) > 1:
         given = " and ".join(key for key, _, _ in found)
-        raise InputError(f"{here}: expected one of {', '.join(_COMPUTED)}, got {given}.")
+        raise InputError(f"{here}: expected one of {', '.join(COMPUTED)}, got {given}.")
     for key in ("minus", "stderr"):
         if spec.get("significant") and spec.get(key):
             raise InputError(f"{here}, significant: expected decimals in a column with {key!r}.")
@@ -160,7 +141,7 @@ def column_data(columns: Sequence[Column], material: Material) -> Data:
         if c.computed:
             key, a, b = c.computed
             pairs = paired(data[a], data[b], data[a], as_printed=False)
-            values = {d: _COMPUTED[key](x, y) for d, x, y in pairs}
+            values = {d: COMPUTED[key](x, y) for d, x, y in pairs}
             data[c.name] = {d: Number(v) for d, v in values.items() if v is not None}
     return data
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from mnlearn.report.column_options import COLUMN
 from mnlearn.report.options import DECIMALS, NAMES, PAIRS, Kind, Options, listed, needed
 from mnlearn.report.tables.columns import (
-    COLUMN,
     Column,
     check_names,
     column,

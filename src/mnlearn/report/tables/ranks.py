@@ -4,9 +4,9 @@ from itertools import combinations
 
 import numpy as np
 
+from mnlearn.report.column_options import RANKED
 from mnlearn.report.options import LEVEL, Kind, Options, listed, needed
 from mnlearn.report.statistics import friedman, wilcoxon
-from mnlearn.report.tables.columns import RANKED
 from mnlearn.report.tables.table import Cell, Material, Row, Table, significant, value_cell
 from mnlearn.runtime.holm import holm
 from mnlearn.study.published import source

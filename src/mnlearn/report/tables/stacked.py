@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from mnlearn.report.column_options import COLUMN
 from mnlearn.report.options import (
     DECIMALS,
     NAMES,
@@ -16,7 +17,6 @@ from mnlearn.report.options import (
     needed,
 )
 from mnlearn.report.tables.columns import (
-    COLUMN,
     Column,
     Data,
     check_names,

@@ -71,10 +71,10 @@ def run_study(
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
     datasets = expand_datasets(study, datasets)
-    if recorded:
-        _check_recorded(name)
     failed = {} if recorded else _fetch_missing(study, datasets, mirror, again)
     unlock()
+    if recorded:
+        _check_recorded(name)
     chosen = {"recorded": recorded, "again": again, "parts": parts}
     command = _snakemake_command(name, datasets, settings, mirror, **chosen)
     forced = ["--forcerun", *_model_folders(name, datasets)] if again else []
