@@ -12,7 +12,8 @@ import pytest
 import mnlearn as mn
 from made_networks import grid_network, random_network
 from mnlearn.api.kinds import KINDS as CORE
-from mnlearn.api.models import _PUBLIC, Model, public
+from mnlearn.api.model import Model
+from mnlearn.api.models import _PUBLIC, public
 from mnlearn.api.scores import _MEASURES
 from mnlearn.api.settings import ANNEALED, SETTINGS
 from mnlearn.inference.settings import METHODS

@@ -1,15 +1,26 @@
 """Names of variables that a DataFrame gives."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
-def column_names(table: object) -> tuple[str, ...] | None:
+def column_names(table: object, of_model: Sequence[str] | None = None) -> tuple[str, ...] | None:
     """Return the names of the columns of a DataFrame; None if it has none.
 
     Whole numbers are names too, unless they only count the columns from 0.
+
+    Parameters
+    ----------
+    table : DataFrame or anything else
+        What may have columns with names.
+    of_model : sequence of str, optional
+        Names of the variables of a model. Numbers that count the columns are names if they are
+        among these.
     """
     names = tuple(getattr(table, "columns", ()))
-    if not names or names == tuple(range(len(names))):
+    counted = names == tuple(range(len(names)))
+    if not names or (counted and not set(map(str, names)) <= set(of_model or ())):
         return None
     known = all(isinstance(name, str | int | np.integer) for name in names)
     return tuple(map(str, names)) if known else None

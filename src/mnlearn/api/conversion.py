@@ -7,6 +7,7 @@ import numpy as np
 from mnlearn.api.inputs import to_complete_dataset
 from mnlearn.api.kinds import core, shared, words
 from mnlearn.api.models import MarkovNetwork
+from mnlearn.inference.score import check_variables
 from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
@@ -43,8 +44,8 @@ def from_dependency_network(
     Raises
     ------
     InputError
-        The model is no dependency network, an argument is none of these, or a conditional
-        probability is 0.
+        The model is no dependency network, the data have other variables, an argument is none of
+        these, or a conditional probability is 0.
 
     References
     ----------
@@ -62,6 +63,8 @@ def from_dependency_network(
         raise InputError(f"X: expected the training data, of which base={base!r} is made.")
     given: Any = np.full(own.n_vars, 0.5)
     if X is not None:
-        given = choose_base(base, to_complete_dataset(X))
+        data = to_complete_dataset(X)
+        check_variables(own, data)
+        given = choose_base(base, data)
     chosen = choose_orders(orders, own.n_vars, max_length)
     return shared(to_markov_network(own, given, chosen), MarkovNetwork)

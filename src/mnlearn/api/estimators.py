@@ -28,6 +28,7 @@ from mnlearn.api.kinds import core
 from mnlearn.api.models import public
 from mnlearn.api.scores import score
 from mnlearn.data.reading import Reading
+from mnlearn.inference.score import check_variables
 from mnlearn.learning.imputation import TREATMENTS, complete
 from mnlearn.learning.incomplete_circuits import EM, run_em
 from mnlearn.learning.learner import Learner
@@ -281,6 +282,7 @@ class LearnerEstimator(Estimator):
                 f"network: expected a dependency network or an estimator of one, got {given!r}."
             )
         found: DependencyNetwork = core(given)
+        check_variables(found, data)
         return found
 
     def _learn(self, data: Dataset) -> None:

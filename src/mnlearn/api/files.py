@@ -7,7 +7,8 @@ from typing import Any
 from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import Dataset, to_complete_dataset
 from mnlearn.api.kinds import core
-from mnlearn.api.models import Model, public
+from mnlearn.api.model import Model
+from mnlearn.api.models import public
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.reading import Reading
 from mnlearn.models.io.formats import load_model, save_model

@@ -17,7 +17,7 @@ Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
 
 
 def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
-    """Return the graph; see `mnlearn.api.models.Model.to_networkx`."""
+    """Return the graph; see `mnlearn.api.model.Model.to_networkx`."""
     import networkx as nx
 
     graph = nx.Graph() if isinstance(network, MarkovNetwork) else nx.DiGraph()
@@ -29,7 +29,7 @@ def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
 
 
 def edges_frame(network: Graph) -> "pd.DataFrame":
-    """Return the edges, strongest first; see `mnlearn.api.models.Model.edges_frame`."""
+    """Return the edges, strongest first; see `mnlearn.api.model.Model.edges_frame`."""
     import pandas as pd
 
     labels = np.array(labels_of(network.names, network.n_vars), dtype=object)
@@ -60,7 +60,7 @@ def _features_by_pair(network: MarkovNetwork) -> dict[tuple[int, int], int]:
 
 
 def features_frame(network: MarkovNetwork) -> "pd.DataFrame":
-    """Return the features, strongest first; see `mnlearn.api.models.Model.features_frame`."""
+    """Return the features, strongest first; see `mnlearn.api.model.Model.features_frame`."""
     import pandas as pd
 
     labels = labels_of(network.names, network.n_vars)

@@ -254,9 +254,9 @@ def to_seed(random_state: Any, purpose: str, argument: str = "random_state") -> 
 def to_whole_seed(random_state: Any, argument: str = "random_state") -> int:
     """Return a seed as a whole number; see `to_seed`."""
     if random_state is None:
-        return int(np.random.default_rng().integers(2**62))
+        return int(np.random.default_rng().integers(2**31))
     if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**62))
+        return int(random_state.integers(2**31))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if is_whole(random_state) and random_state >= 0:

@@ -44,7 +44,7 @@ class Asked:
 
 
 def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
-    """Return probabilities given evidence; see `mnlearn.api.models.Model.query`."""
+    """Return probabilities given evidence; see `mnlearn.api.model.Model.query`."""
     named = [name for name in how.settings if name in labels_of(model.names, model.n_vars)]
     if named:
         raise InputError(f"evidence: expected a mapping, as in query({{{named[0]!r}: ...}}).")
@@ -59,7 +59,7 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
 
 
 def most_probable(model: Any, evidence: Any) -> Any:
-    """Return the most probable values; see `mnlearn.api.models.Model.most_probable`."""
+    """Return the most probable values; see `mnlearn.api.model.Model.most_probable`."""
     values = _values_of(model, evidence)
     circuit = _exact_circuit(model)
     if model not in _MAXIMISED:
@@ -157,7 +157,7 @@ def _value_of(value: Any, where: str) -> float:
 
 def _rows_of(evidence: Any, names: tuple[str, ...] | None, n_vars: int) -> NDArray[np.float64]:
     """Return rows of evidence with a column for each variable; NaN where nothing is known."""
-    given = column_names(evidence) if names is not None else None
+    given = column_names(evidence, names) if names is not None else None
     matrix = np.asarray(evidence)
     if matrix.ndim != 2:
         raise InputError(

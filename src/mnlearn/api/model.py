@@ -1,0 +1,261 @@
+"""What every kind of model can be asked."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.api import graphs, queries
+from mnlearn.api.inputs import labels_of, to_seed, to_threads
+from mnlearn.api.kinds import core, words
+from mnlearn.api.scores import score
+from mnlearn.inference.sampling import sample_rows
+from mnlearn.models import (
+    bayesian_network,
+    circuit,
+)
+from mnlearn.models import markov_network as markov
+from mnlearn.models.io.formats import save_model
+from mnlearn.models.tree_models import TreeModel, network_of
+from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+
+class Model:
+    """What every kind of model can be asked."""
+
+    if TYPE_CHECKING:
+        names: tuple[str, ...] | None
+
+        @property
+        def n_vars(self) -> int:
+            """Number of binary variables."""
+
+        def describe(self) -> dict[str, Any]:
+            """Return the sizes of the model."""
+
+    def query(
+        self,
+        evidence: Any = None,
+        variables: Any = None,
+        *,
+        inference: str = "auto",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        **settings: Any,
+    ) -> Any:
+        """Return the probability that variables are 1 given the values of others.
+
+        Parameters
+        ----------
+        evidence : mapping, DataFrame or array, optional
+            A mapping has the values of some variables, by name or number. Rows of a DataFrame or
+            of an array have a value for each variable, NaN where it is not known; columns that a
+            DataFrame lacks are not known either.
+        variables : sequence of str or int, optional
+            The variables to answer for, if the evidence is a mapping. Default: all others.
+        inference : {"auto", "exact", "gibbs", "mcsat", "bp", "meanfield"}
+            How marginals of networks are computed. "auto" is exact where that is cheap, and Gibbs
+            sampling elsewhere. Circuits always answer exactly.
+        random_state : int, generator or None
+            Seed of the samplers.
+        n_jobs : int, optional
+            Number of threads; the result does not depend on it.
+        **settings
+            `burn_in`, `samples`, `iterations`, `tolerance`, `damping` or `schedule` of the method
+            of inference.
+
+        Returns
+        -------
+        pandas.Series, pandas.DataFrame or ndarray
+            A Series by variable for a mapping. For rows a matrix of the same kind, with
+            probabilities in the place of NaN. `attrs["inference"]` of a Series or a DataFrame is
+            the method that was used.
+
+        Raises
+        ------
+        InputError
+            A variable or a value does not exist, or the evidence has probability 0.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> model = mn.ChowLiu().fit([[0, 0], [0, 0], [1, 1], [1, 0]]).model_
+        >>> model.query({0: 1}).round(2).to_dict()
+        {'V1': 0.5}
+        """
+        seed, threads = to_seed(random_state, "query"), to_threads(n_jobs)
+        how = queries.Asked(inference, settings, seed, threads)
+        return queries.query(self, evidence, variables, how)
+
+    def most_probable(self, evidence: Any = None) -> Any:
+        """Return the most probable values of all other variables given those of some.
+
+        Networks are compiled into a circuit first.
+
+        Parameters
+        ----------
+        evidence : mapping, DataFrame or array, optional
+            As for `query`.
+
+        Returns
+        -------
+        pandas.Series, pandas.DataFrame or ndarray of int
+            As for `query`, with values in the place of probabilities. `attrs["inference"]` of
+            a Series or a DataFrame says how they were found: "exact" or "max-product".
+
+        Raises
+        ------
+        InputError
+            The model is a dependency network, which has no joint distribution, or its circuit
+            would be too large; or a variable or a value of the evidence does not exist.
+
+        Notes
+        -----
+        In models with hidden variables (`HCLT`, `Mixture`, `TreeBag`, most of `LTM`) the values
+        of the hidden variables are maximised too, not summed out ("max-product"). The observed
+        values of the best such state may have a lower probability than others. The answer is
+        exact if the terms of each sum of the circuit exclude each other by observed values.
+        """
+        return queries.most_probable(self, evidence)
+
+    def sample(
+        self,
+        n_samples: int = 1,
+        *,
+        random_state: Any = None,
+        burn_in: int = 1000,
+        n_jobs: int | None = None,
+    ) -> Any:
+        """Draw independent examples.
+
+        Circuits, Bayesian networks and Markov networks of up to 20 variables are sampled exactly.
+        For other models each example is the end of its own Gibbs chain.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of examples.
+        random_state : int, generator or None
+            Seed; None draws other examples each time.
+        burn_in : int
+            Sweeps of a Gibbs chain before the example is taken.
+        n_jobs : int, optional
+            Number of threads; the result does not depend on it.
+
+        Returns
+        -------
+        pandas.DataFrame or ndarray of uint8, shape (n_samples, n_vars)
+            A DataFrame if the variables have names.
+        """
+        for name, value, low in (("n_samples", n_samples, 1), ("burn_in", burn_in, 0)):
+            if not isinstance(value, int | np.integer) or value < low:
+                raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
+        seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
+        rows = sample_rows(core(self), int(n_samples), int(burn_in), seed, threads=threads)
+        if self.names is None:
+            return rows
+        import pandas as pd
+
+        return pd.DataFrame(rows, columns=list(self.names))
+
+    def score(self, X: Any, metric: str | None = None, **settings: Any) -> float:
+        """Return the mean score of examples in nats; see `mnlearn.score` for the arguments.
+
+        The default metric is the log-likelihood ("ll") for circuits, Bayesian networks, feature
+        trees, junction trees and hidden trees. It is the log-pseudo-likelihood ("pll") for Markov
+        networks and dependency networks.
+        """
+        return score(self, X, metric, **settings).mean
+
+    def score_samples(self, X: Any, metric: str | None = None, **settings: Any) -> NDArray[Any]:
+        """Return the score of each example in nats; the default metric is that of `score`."""
+        return score(self, X, metric, **settings).per_example
+
+    def to_networkx(self) -> "nx.Graph | nx.DiGraph":
+        """Return the graph; its nodes are the names of the variables, or their numbers.
+
+        Edges have a `weight`, which `edges_frame` explains. The graph of a dependency network or
+        a Bayesian network is directed, from the parent to the child.
+
+        Raises
+        ------
+        InputError
+            The model is a circuit whose parameters are not weights of features.
+        """
+        return graphs.to_networkx(_graph_of(self))
+
+    def edges_frame(self) -> "pd.DataFrame":
+        """Return the edges as a table, strongest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `source`, `target` and `weight`. For a Markov network `weight` is the log odds
+            ratio of the two variables while all others are 0, in nats, and `n_features` counts
+            the features that join them. For a dependency network or a Bayesian network an edge
+            leads from the parent to the child, and `weight` counts how often the child's
+            distribution uses the parent. A feature of weight 0 makes no edge and is not counted.
+        """
+        return graphs.edges_frame(_graph_of(self))
+
+    def features_frame(self) -> "pd.DataFrame":
+        """Return the features and their weights as a table, strongest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `feature` such as "sleep=1 & mood=0", `weight` in nats, and `length`.
+
+        Raises
+        ------
+        InputError
+            The model has no features, or is a dependency network, whose CPDs they belong to.
+        """
+        network = _graph_of(self)
+        if isinstance(network, bayesian_network.BayesianNetwork):
+            network = network.to_markov_network()
+        if not isinstance(network, markov.MarkovNetwork):
+            raise InputError(f"features_frame: {words(self)} has no features of its own.")
+        return graphs.features_frame(network)
+
+    def save(self, path: Path | str) -> None:
+        """Write the model to a file; see `mnlearn.save`."""
+        save_model(core(self), path)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the variables; V0, V1, ... if they have none."""
+        return labels_of(self.names, self.n_vars)
+
+    def __repr__(self) -> str:
+        sizes = {
+            name.removeprefix("n_"): value
+            for name, value in self._sizes().items()
+            if name.startswith("n_")
+        }
+        listed = ", ".join(f"{value:,} {word}" for word, value in sizes.items())
+        return f"<{type(self).__name__}: {listed.replace('vars', 'variables')}>"
+
+    def _sizes(self) -> dict[str, Any]:
+        return self.describe()
+
+
+def _graph_of(model: Model) -> graphs.Graph:
+    """Return the network whose edges and features a model has."""
+    own = core(model)
+    if isinstance(own, TreeModel):
+        return network_of(own)
+    if not isinstance(own, circuit.ArithmeticCircuit):
+        network: graphs.Graph = own
+        return network
+    if own.features is None:
+        raise InputError(
+            "model: this circuit has no features, so no graph over its variables; hidden "
+            "variables may join any of them."
+        )
+    return own.to_bayesian_network() if own.target is not None else own.to_markov_network()

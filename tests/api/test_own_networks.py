@@ -1,0 +1,98 @@
+"""Markov networks that people build by hand, and tables in the words of a model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mnlearn as mn
+from mnlearn.models.features import FeatureSet
+from mnlearn.runtime.errors import InputError
+
+DATA = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (80, 3)), columns=["a", "b", "c"])
+DATA["b"] = DATA["a"] ^ (np.random.default_rng(1).random(80) < 0.1)
+
+
+def test_a_network_of_features_is_that_of_their_sum():
+    features = [{"rain": 1, "wet": 0}, {"wet": 1}, {0: 0}]
+    network = mn.MarkovNetwork.from_features(features, [2.0, -1.0, 0.5], ["rain", "wet"])
+    states = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    potential = np.array([0.5, 0.5 - 1.0, 2.0, -1.0])
+    p = np.exp(potential) / np.exp(potential).sum()
+    np.testing.assert_allclose(network.score_samples(states, "ll", inference="exact"), np.log(p))
+    assert network.query()["rain"] == pytest.approx(p[2] + p[3])
+    assert mn.MarkovNetwork.from_features([{1: 1}], [1.0], 2).names is None
+
+
+@pytest.mark.parametrize(
+    ("features", "weight", "sentence"),
+    [
+        ([{"x": 1}], [1.0], "features, number 0: there is no variable 'x'"),
+        ([{"a": 1}, {"a": 2}], [1.0, 1.0], "features, number 1, 'a': expected 0 or 1, got 2"),
+        ([{"a": 1}, {}], [1.0, 1.0], "features, number 1: expected at least one variable"),
+        ([3], [1.0], "features, number 0: expected a mapping"),
+        ([{"a": 1, 0: 0}], [1.0], "number 0: expected each variable once, 0 is repeated"),
+        ([{"a": 1}], [np.nan], "weight, number 0: is not a number"),
+    ],
+)
+def test_features_that_mean_nothing_are_refused(features, weight, sentence):
+    with pytest.raises(InputError, match=sentence):
+        mn.MarkovNetwork.from_features(features, weight, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("var", "value", "sentence"),
+    [([5], [1], "expected variables from 0 to 1"), ([-1], [1], "variables"), ([0], [2], "values")],
+)
+def test_literals_that_kernels_cannot_read_are_refused(var, value, sentence):
+    with pytest.raises(InputError, match=sentence):
+        mn.MarkovNetwork(2, FeatureSet([0, 1], var, value), [0.5])
+
+
+def test_a_dependency_network_of_other_columns_is_refused():
+    network = mn.DNTree().fit(DATA).model_
+    for work in (mn.LW(network=network).fit, lambda X: mn.from_dependency_network(network, X)):
+        work(DATA)
+        with pytest.raises(InputError, match="expected 'a' as column 1 as in the model, got 'c'"):
+            work(DATA[["c", "b", "a"]])
+
+
+def test_columns_that_are_called_by_numbers_are_matched_by_them():
+    numbered = DATA.set_axis([2, 1, 0], axis=1)
+    model = mn.ChowLiu().fit(numbered).model_
+    assert model.score(numbered[[0, 1, 2]]) == pytest.approx(model.score(numbered))
+    evidence = numbered.astype(float)[[0, 1, 2]].head(2)
+    evidence[1] = np.nan
+    found, expected = model.query(evidence), model.query(evidence[[2, 1, 0]])
+    pd.testing.assert_frame_equal(found, expected)
+
+
+BIF = """network x {
+}
+variable rain {
+  type discrete [ 2 ] { yes, no };
+}
+variable wet {
+  type discrete [ 2 ] { yes, no };
+}
+probability ( rain ) {
+  table 0.2, 0.8;
+}
+probability ( wet | rain ) {
+  (yes) 0.9, 0.1;
+  (no) 0.3, 0.7;
+}
+"""
+
+
+def test_tables_in_the_words_of_a_model(tmp_path):
+    (tmp_path / "a.bif").write_text(BIF)
+    model = mn.load(tmp_path / "a.bif")
+    words = pd.DataFrame({"wet": ["yes", "yes"], "rain": ["yes", "no"]})
+    np.testing.assert_allclose(model.score_samples(words), np.log([0.2 * 0.9, 0.8 * 0.3]))
+    with pytest.raises(InputError, match="X, row 1, column 'rain': expected 'yes' or 'no', got"):
+        model.score(words.assign(rain=["yes", "ja"]))
+
+
+def test_a_generator_is_a_seed_of_every_learner():
+    for learner in (mn.HCLT, mn.GSSL):
+        learner(random_state=np.random.default_rng(0)).fit(DATA)
