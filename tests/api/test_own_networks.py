@@ -96,3 +96,8 @@ def test_tables_in_the_words_of_a_model(tmp_path):
 def test_a_generator_is_a_seed_of_every_learner():
     for learner in (mn.HCLT, mn.GSSL):
         learner(random_state=np.random.default_rng(0)).fit(DATA)
+
+
+def test_two_columns_of_one_name_are_refused():
+    with pytest.raises(InputError, match="X: two columns are called 'a'"):
+        mn.ChowLiu().fit(DATA.set_axis(["a", "b", "a"], axis=1))

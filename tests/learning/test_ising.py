@@ -228,3 +228,13 @@ def test_refuses_what_has_no_network():
         learn_ising(merge_rows(rows[:, :1]))
     with pytest.raises(InputError, match="n_resamples: expected at least 1, got 0"):
         bootstrap(random_data(0), 0)
+
+
+def test_columns_that_spell_out_the_values_of_one_item_are_refused():
+    item = np.random.default_rng(0).integers(0, 3, 40)
+    rows = np.column_stack([item == 0, item == 1, item == 2, item > 0]).astype(np.uint8)
+    names = ("mood=0", "mood=1", "mood=2", "sad")
+    with pytest.raises(InputError, match="3 columns spell out the values of 'mood'"):
+        learn_ising(merge_rows(rows, names=names))
+    # Where a row has none of them, they are items of their own.
+    learn_ising(merge_rows(np.vstack([rows, [0, 0, 0, 1]]), names=names))

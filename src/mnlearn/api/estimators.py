@@ -97,7 +97,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         y : None
             Ignored; scikit-learn passes it.
         sample_weight : array-like of float, shape (n_samples,), optional
-            Weights of the examples.
+            Weights of the examples; an example of weight 2 counts as two.
 
         Returns
         -------

@@ -1,6 +1,7 @@
 """What people give in Python: arrays, tables, sparse matrices, weights, seeds, threads."""
 
 import difflib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -140,6 +141,9 @@ def check_columns(X: Any, argument: str = "X") -> None:
     _check_not_empty(X, argument)
     if not is_frame(X):
         return
+    twice = [name for name, n in Counter(X.columns).items() if n > 1]
+    if twice:
+        raise InputError(f"{argument}: two columns are called {twice[0]!r}.")
     for v, name in enumerate(X.columns):
         column = X.iloc[:, v]
         if getattr(column.dtype, "kind", "O") not in "biuf":

@@ -74,6 +74,7 @@ def learn_ising(
             "data: has groups of columns, each of a variable with several values; an Ising network "
             "needs variables with two values."
         )
+    _check_not_spelt_out(data)
     if data.n_vars < 2:
         raise InputError("data: expected at least two variables.")
     return estimate(data, gamma, merge, threads, TOLERANCE)
@@ -85,6 +86,22 @@ def check_settings(gamma: float, merge: str) -> None:
         raise InputError(f"gamma: expected a number of at least 0, got {gamma}.")
     if merge not in MERGES:
         raise InputError(f"merge: expected one of {', '.join(MERGES)}, got {merge!r}.")
+
+
+def _check_not_spelt_out(data: Dataset) -> None:
+    """Refuse columns such as mood=0, mood=1 and mood=2 of which each row has one 1."""
+    columns: dict[str, list[int]] = {}
+    for v, name in enumerate(data.names or ()):
+        variable, equals, _ = name.partition("=")
+        if equals:
+            columns.setdefault(variable, []).append(v)
+    for variable, own in columns.items():
+        if len(own) > 1 and (data.rows[:, own].sum(axis=1) == 1).all():
+            raise InputError(
+                f"data: {len(own)} columns spell out the values of {variable!r}, so that each "
+                "excludes the others; an Ising network is of items with two values, such as "
+                f"{variable!r} above a threshold."
+            )
 
 
 def find_dropped(data: Dataset) -> NDArray[np.bool_]:
