@@ -103,8 +103,7 @@ def score(
         How "cmll" gets its marginals; default: "gibbs"; not "ais". How "ll" gets the partition
         function of a Markov network: "exact" (the default), "bp", "meanfield" or "ais".
     sample_weight : array-like of float, shape (n_samples,), optional
-        Weights of the examples; one of weight 2 counts as two, and those of weight 0 are left out.
-        The standard error takes the sum of the weights as the number of examples.
+        Weights of the examples: weight 2 counts as two examples, also in standard errors.
     random_state : int, generator or None
         Seed of query groups and samplers; the same as `--seed` on the command line.
     n_jobs : int, optional
