@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 # Longer names stand in a list beside the network, in columns of so many.
 _SHORT, _LISTED = 4, 26
+# Names of the list are wrapped at so many characters.
+_WRAPPED = 40
+# Inches of the legend below the networks, of a line of the list, and of its characters.
+_LEGEND, _LINE, _CHARACTER = 3.7, 0.145, 0.062
 # More edges are not legible in one column of names.
 MAX_EDGES = 60
 
@@ -93,8 +98,11 @@ def draw_networks(
         side = min(3.0 + 0.05 * max(len(labels) - 10, 0), 4.5)
         handles = [] if not (numbered or groups) else _item_handles(labels, groups, numbered)
         columns = -(-len(handles) // _LISTED)
-        width = side * len(networks) + 1.9 * columns
-        figure = Figure((width, side + 0.5), dpi=DPI, layout="constrained")
+        lines = [line for handle in handles for line in str(handle.get_label()).split("\n")]
+        column = 0.7 + _CHARACTER * max(map(len, lines), default=0)
+        width = max(side * len(networks) + column * columns, _LEGEND)
+        height = max(side, _LINE * -(-len(lines) // max(columns, 1))) + 0.5
+        figure = Figure((width, height), dpi=DPI, layout="constrained")
         position = layout(len(labels), edges)
         for ax, (title, one) in zip(
             np.atleast_1d(figure.subplots(1, len(networks))), networks.items(), strict=True
@@ -137,7 +145,7 @@ def _item_handles(labels: Sequence[str], groups: ItemGroups | None, numbered: bo
     from matplotlib.lines import Line2D
 
     def text(v: int) -> str:
-        return f"{v + 1}  {labels[v]}"
+        return f"{v + 1}  {textwrap.fill(labels[v], _WRAPPED)}"
 
     if groups is None:
         return [Line2D([], [], ls="", label=text(v)) for v in range(len(labels))]
