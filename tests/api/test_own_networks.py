@@ -89,6 +89,8 @@ def test_tables_in_the_words_of_a_model(tmp_path):
     model = mn.load(tmp_path / "a.bif")
     words = pd.DataFrame({"wet": ["yes", "yes"], "rain": ["yes", "no"]})
     np.testing.assert_allclose(model.score_samples(words), np.log([0.2 * 0.9, 0.8 * 0.3]))
+    digits = pd.DataFrame({"wet": ["0", "0"], "rain": ["0", "1"]})
+    np.testing.assert_allclose(model.score_samples(digits), model.score_samples(words))
     with pytest.raises(InputError, match="X, row 1, column 'rain': expected 'yes' or 'no', got"):
         model.score(words.assign(rain=["yes", "ja"]))
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from command import numbers, refuse, succeed
+from command import run as command
 from mnlearn.report.document.summaries import summarise
+from mnlearn.runtime.errors import FullDiskError
 from mnlearn.study.configuration import configuration
 from mnlearn.study.running import run
 
@@ -93,6 +95,17 @@ def test_the_mirror_of_the_configuration_is_used(packaged, monkeypatch):
     succeed("study dtsl --no-report --datasets nltcs")
     succeed("study dtsl --no-report --datasets nltcs --mirror there")
     assert asked == ["here", "there"]
+
+
+def test_a_full_disk_ends_the_command(packaged, monkeypatch):
+    def fill(names, folder, mirror):
+        raise FullDiskError("a: cannot be written: No space left on device.")
+
+    monkeypatch.setattr(run, "fetch_many", fill)
+    monkeypatch.setattr(run, "run_snakemake", lambda *given, **more: pytest.fail("was run"))
+    result = command("study dtsl --no-report --datasets nltcs")
+    assert result.exit_code == 1
+    assert "going on without" not in result.output
 
 
 def test_snakemake_finds_the_files_of_a_checkout_by_itself(monkeypatch):

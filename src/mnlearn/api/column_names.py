@@ -15,8 +15,8 @@ def column_names(table: object, of_model: Sequence[str] | None = None) -> tuple[
     table : DataFrame or anything else
         What may have columns with names.
     of_model : sequence of str, optional
-        Names of the variables of a model. Numbers that count the columns are names if they are
-        among these.
+        Names of the variables of a model. Labels 0, 1, ... are names if the model has variables of
+        these names.
     """
     names = tuple(getattr(table, "columns", ()))
     counted = names == tuple(range(len(names)))

@@ -18,7 +18,8 @@ def to_features(
     Raises
     ------
     InputError
-        A feature is no mapping, or names no variable.
+        A feature is no mapping, has a variable that does not exist, or asks for another value than
+        0 or 1.
     """
     literals: list[tuple[int, int]] = []
     start = [0]
@@ -36,12 +37,12 @@ def to_features(
 
 
 def check_features(features: FeatureSet, weight: NDArray[np.float64], n_vars: int) -> None:
-    """Refuse features that kernels cannot read; models that are learned or read have none.
+    """Refuse features that kernels cannot read.
 
     Raises
     ------
     InputError
-        A feature is empty, has a variable twice or one that there is not, or asks for another
+        A feature is empty, has a variable twice or one that does not exist, or asks for another
         value than 0 or 1; or a weight is not a number.
     """
     beside = (features.var < 0) | (features.var >= n_vars)

@@ -22,6 +22,9 @@ __all__ = ["Dataset", "IncompleteData", "is_frame"]
 
 # Rows are repeated up to so many cells.
 _REPEATED = 100_000_000
+# Seeds that are drawn are below this number: hyperparameters take whole numbers that floats hold,
+# and `RandomState` draws no larger ones.
+_SEEDS = 2**31
 # A cell of a matrix by its place, for messages: (row, column).
 _Place = tuple[int, int]
 
@@ -258,11 +261,11 @@ def to_seed(random_state: Any, purpose: str, argument: str = "random_state") -> 
 def to_whole_seed(random_state: Any, argument: str = "random_state") -> int:
     """Return a seed as a whole number; see `to_seed`."""
     if random_state is None:
-        return int(np.random.default_rng().integers(2**31))
+        return int(np.random.default_rng().integers(_SEEDS))
     if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
+        return int(random_state.integers(_SEEDS))
     if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
+        return int(random_state.randint(_SEEDS))
     if is_whole(random_state) and random_state >= 0:
         return int(random_state)
     raise InputError(

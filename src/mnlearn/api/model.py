@@ -11,10 +11,7 @@ from mnlearn.api.inputs import labels_of, to_seed, to_threads
 from mnlearn.api.kinds import core, words
 from mnlearn.api.scores import score
 from mnlearn.inference.sampling import sample_rows
-from mnlearn.models import (
-    bayesian_network,
-    circuit,
-)
+from mnlearn.models import bayesian_network, circuit
 from mnlearn.models import markov_network as markov
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.tree_models import TreeModel, network_of

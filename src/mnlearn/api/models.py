@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mnlearn.api.features import check_features, to_features
 from mnlearn.api.kinds import core, shared
 from mnlearn.api.model import Model
@@ -54,8 +56,8 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         Raises
         ------
         InputError
-            A feature is empty or names no variable, a value is not 0 or 1, or there is not one
-            weight for each feature.
+            A feature is empty or has a variable that does not exist, a value is not 0 or 1, or the
+            number of weights is not that of the features.
 
         Examples
         --------
@@ -65,8 +67,8 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         >>> network.query({"rain": 1}).round(3).to_dict()
         {'wet': 0.731}
         """
-        names = None if isinstance(variables, int) else tuple(variables)
-        n_vars = variables if isinstance(variables, int) else len(variables)
+        names = None if isinstance(variables, int | np.integer) else tuple(variables)
+        n_vars = int(variables) if isinstance(variables, int | np.integer) else len(variables)
         return cls(n_vars, to_features(features, names, n_vars), weight, names)
 
     def compile(self, max_edges: int = 5_000_000) -> "ArithmeticCircuit":

@@ -32,7 +32,9 @@ def replace_states(X: Any, states: States | None, argument: str) -> Any:
     out = X.copy()
     for v, (name, own) in enumerate(zip(X.columns, states, strict=True)):
         cells = np.asarray(X.iloc[:, v], object).tolist()
-        if not any(isinstance(cell, str) for cell in cells):
+        texts = {cell for cell in cells if isinstance(cell, str)}
+        if texts <= {"0", "1"} - set(own):
+            # Numbers, also as texts, are values and no names.
             continue
         values = np.full(len(cells), np.nan)
         for row, cell in enumerate(cells):
