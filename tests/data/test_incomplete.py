@@ -50,8 +50,9 @@ def test_complete_data_as_incomplete():
 
 @pytest.mark.parametrize(("names", "label"), [(None, "2"), (("a", "b"), "'b'")])
 def test_a_column_without_a_known_cell(names, label):
+    data = merge_incomplete([[1, MISSING], [0, MISSING]], names=names)
     with pytest.raises(InputError) as caught:
-        merge_incomplete([[1, MISSING], [0, MISSING]], names=names)
+        data.frequency()
     assert (
         str(caught.value) == f"data, column {label}: all cells are missing; leave the column out."
     )

@@ -197,7 +197,8 @@ def test_a_value_of_conditional_probability_0():
 
 @pytest.mark.parametrize(("scores", "model"), KINDS)
 def test_the_likelihood_of_the_known_cells(scores, model):
-    rows = np.array([[1, 2, 0, 2, 1, 1], [0, 1, 1, 0, 1, 0]], np.uint8)
+    # No row knows the value of the last variable.
+    rows = np.array([[1, 2, 0, 2, 1, 2], [0, 1, 1, 0, 1, 2]], np.uint8)
     data = merge_incomplete(rows)
     found = any_model.marginal_ll(model, data).per_row[data.row_of]
     states = all_states(6)

@@ -86,8 +86,18 @@ class IncompleteData:
         return merge_rows(values, self.given_weight, self.names)
 
     def frequency(self) -> NDArray[np.float64]:
-        """Return the share of ones among the known cells of each variable, shape (n_vars,)."""
+        """Return the share of ones among the known cells of each variable, shape (n_vars,).
+
+        Raises
+        ------
+        InputError
+            A variable has no known cell.
+        """
         known = self.weight @ (self.rows != MISSING)
+        if not known.all():
+            v = int(np.argmin(known))
+            name = v + 1 if self.names is None else repr(self.names[v])
+            raise InputError(f"data, column {name}: all cells are missing; leave the column out.")
         return np.asarray(self.weight @ (self.rows == 1) / known)
 
 
@@ -108,14 +118,10 @@ def merge_incomplete(
     Raises
     ------
     InputError
-        A variable has no known cell, or a weight is not positive.
+        A weight is not positive.
     """
     matrix = np.ascontiguousarray(values, np.uint8)
     given = np.ones(len(matrix)) if weight is None else check_weights(np.asarray(weight))
-    unknown = np.flatnonzero((matrix == MISSING).all(axis=0))
-    if len(unknown):
-        name = unknown[0] + 1 if names is None else repr(names[unknown[0]])
-        raise InputError(f"data, column {name}: all cells are missing; leave the column out.")
     rows, row_of = np.unique(matrix, axis=0, return_inverse=True)
     row_of = row_of.ravel()
     return IncompleteData(

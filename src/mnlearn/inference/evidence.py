@@ -103,7 +103,7 @@ def parse_evidence(
     """
     domains = domains_of(model)
     row, asked = np.zeros((1, model.n_vars), np.uint8), np.ones((1, model.n_vars), bool)
-    items = next(csv.reader([text], skipinitialspace=True), [])
+    items = _items(text, where)
     for item in items:
         name, state = _split(item.strip(), domains, where, several=len(items) > 1)
         literals = find_literals(domains, name, state, where)
@@ -112,6 +112,16 @@ def parse_evidence(
         for c, value in literals.items():
             row[0, c], asked[0, c] = value, False
     return row, asked
+
+
+def _items(text: str, where: str) -> list[str]:
+    """Return the parts of a text between commas; quotes protect commas."""
+    try:
+        return next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise InputError(
+            f"{where}: expected one line of variable=state, got {text[:40]!r}."
+        ) from None
 
 
 def _split(

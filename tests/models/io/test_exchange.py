@@ -294,7 +294,8 @@ def test_named_states_in_evidence(tmp_path, monkeypatch):
     )
     refuse("query a.ac --evidence asai=yes", "the most similar names are 'asia'.")
     refuse("query a.ac --evidence asia=yes,asia=no", "--evidence: names the variable 'asia' twice")
-    for text in ("asia=maybe", "asai=yes", "asia=yes,asia=no", "asia"):
+    two_lines = "asia=yes\nsmoke=no"
+    for text in ("asia=maybe", "asai=yes", "asia=yes,asia=no", "asia", two_lines, "=" * 200000):
         with pytest.raises(InputError, match=r"^evidence[,:]"):
             parse_evidence(text, load_model("a.ac"))
 
