@@ -152,8 +152,11 @@ def test_a_dataset_that_cannot_be_had_ends_the_run_with_its_name(whole, tmp_path
         assert recorded_but_page(tree) == before
 
 
-def interrupt(tree, how):
-    """Start a run, end it by a signal once a job is under way, and return its messages."""
+def interrupt(tree, how, *, group=True):
+    """Start a run, end it by a signal once a job is under way, and return its messages.
+
+    group : whether the signal goes to the whole group, as from a terminal.
+    """
     command = [sys.executable, "-m", "mnlearn.cli", "study", "tiny", "--no-report"]
     process = subprocess.Popen(
         command, cwd=tree.folder, env=tree.environment(), start_new_session=True, text=True,
@@ -166,11 +169,19 @@ def interrupt(tree, how):
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    # As a terminal does, to the whole group.
-    os.killpg(process.pid, how)
+    (os.killpg if group else os.kill)(process.pid, how)
     output, _ = process.communicate(timeout=120)
     assert process.returncode != 0
     return output
+
+
+def test_a_run_that_is_terminated_ends_its_jobs(tmp_path):
+    tree = Tree(tmp_path)
+    tree.write_study(TWO)
+    output = interrupt(tree, signal.SIGTERM, group=False)
+    assert "terminated; waiting for the jobs" in output
+    assert not list((tree.folder / ".snakemake/locks").glob("*"))
+    assert not list((tree.folder / "results").glob("tiny/cells/*/*.json"))
 
 
 def test_an_interrupt_leaves_no_lock_and_a_kill_leaves_none_in_the_way(tmp_path):

@@ -12,7 +12,7 @@ import sysconfig
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -22,8 +22,6 @@ from mnlearn.runtime.progress import say
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-# The exit status of a program that an interrupt has ended, 128 and the number of the signal.
-_INTERRUPTED = 128 + signal.SIGINT
 # Seconds to wait, after Snakemake has ended, for output of processes that it left behind.
 _PATIENCE = 10
 # Lines of output that are shown if a run fails and none of them says why.
@@ -118,7 +116,8 @@ def run_snakemake(
     """Run Snakemake and return its exit status.
 
     A terminal sends an interrupt to Snakemake too, which ends its jobs and removes its lock; this
-    waits for it. A second interrupt is passed on.
+    waits for it. A second interrupt is passed on. A request to terminate goes to this process only,
+    so it is passed on to Snakemake and its jobs.
 
     Parameters
     ----------
@@ -150,30 +149,64 @@ def run_snakemake(
         follower = Follower(name, kept, verbose)
         reader = threading.Thread(target=follower.read, args=(process.stdout,), daemon=True)
         reader.start()
-        interrupted = _wait(process)
+        ended_by = _wait(process)
         with suppress(KeyboardInterrupt):
             reader.join(_PATIENCE)
         # Closing a pipe that is being read would wait for the processes that hold it.
         if not reader.is_alive():
             process.stdout.close()
-    if process.returncode and not interrupted and not verbose and not follower.told:
+    if ended_by is not None:
+        # Snakemake may end such a run with status 0.
+        return process.returncode or 128 + ended_by
+    if process.returncode and not verbose and not follower.told:
         say("\n".join(follower.tail))
-    # Snakemake may end an interrupted run with status 0.
-    return process.returncode or (_INTERRUPTED if interrupted else 0)
+    return process.returncode
 
 
-def _wait(process: subprocess.Popen[str]) -> bool:
-    """Wait for a process to end and return whether an interrupt came meanwhile."""
-    interrupted = False
-    while True:
-        try:
-            process.wait()
-            return interrupted
-        except KeyboardInterrupt:
-            if interrupted:
-                process.send_signal(signal.SIGINT)
-            interrupted = True
-            say("interrupted; waiting for the jobs that are under way to end")
+def _wait(process: subprocess.Popen[str]) -> signal.Signals | None:
+    """Wait for a process to end and return the signal that asked for it, if one came meanwhile."""
+    ended_by: signal.Signals | None = None
+
+    def terminate(*_: object) -> None:
+        nonlocal ended_by
+        ended_by = signal.SIGTERM
+        _terminate(process)
+
+    with _handled(signal.SIGTERM, terminate):
+        while True:
+            try:
+                process.wait()
+                return ended_by
+            except KeyboardInterrupt:
+                if ended_by is not None:
+                    process.send_signal(signal.SIGINT)
+                ended_by = signal.SIGINT
+                say("interrupted; waiting for the jobs that are under way to end")
+
+
+def _terminate(process: subprocess.Popen[str]) -> None:
+    """Ask Snakemake to start no more jobs, and the jobs on this machine to end."""
+    import psutil
+
+    say("terminated; waiting for the jobs that are under way to end")
+    process.terminate()
+    with suppress(psutil.NoSuchProcess):
+        for job in psutil.Process(process.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                job.terminate()
+
+
+@contextmanager
+def _handled(number: signal.Signals, handler: Callable[..., None]) -> Iterator[None]:
+    """Handle a signal; only the main thread of Python can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 @contextmanager
