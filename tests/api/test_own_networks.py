@@ -103,3 +103,35 @@ def test_a_generator_is_a_seed_of_every_learner():
 def test_two_columns_of_one_name_are_refused():
     with pytest.raises(InputError, match="X: two columns are called 'a'"):
         mn.ChowLiu().fit(DATA.set_axis(["a", "b", "a"], axis=1))
+
+
+def test_weights_are_learned_for_features_that_are_given():
+    features = [{"a": 1}, {"b": 1}, {"c": 1}, {"a": 1, "b": 1}]
+    network = mn.MarkovNetwork.from_features(features, np.zeros(4), ["a", "b", "c"])
+    learned = network.fit_weights(DATA)
+    assert isinstance(learned, mn.MarkovNetwork)
+    assert learned.score(DATA) > network.score(DATA)
+    assert learned.edges_frame()["weight"][0] > 2
+    # Columns are found by name, and an example of weight 2 counts as two.
+    moved = network.fit_weights(DATA[["c", "a", "b"]], n_jobs=2)
+    assert moved.weight.tolist() == learned.weight.tolist()
+    twice = network.fit_weights(DATA, sample_weight=np.full(80, 2.0))
+    again = network.fit_weights(pd.concat([DATA, DATA]))
+    np.testing.assert_allclose(twice.weight, again.weight, atol=1e-6)
+    assert not network.fit_weights(DATA, sd=None, l1=1e6).weight.any()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"sd": 0.0}, "sd: expected a positive number"),
+        ({"l1": -1.0}, "l1: expected a number of at least 0"),
+        ({"max_iterations": 0}, "max_iterations: expected a whole number from 1, got 0"),
+    ],
+)
+def test_weights_are_not_learned_under_a_penalty_that_is_none(given, sentence):
+    network = mn.MarkovNetwork.from_features([{"a": 1}], [0.0], ["a", "b", "c"])
+    with pytest.raises(InputError, match=sentence):
+        network.fit_weights(DATA, **given)
+    with pytest.raises(InputError, match="X: lacks the column 'c'"):
+        network.fit_weights(DATA[["a", "b"]])

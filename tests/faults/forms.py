@@ -122,6 +122,7 @@ def make_forms(folder):
     Path("weighted.data").write_text("2|0,1,1,0,1,0\n0.5|1,1,1,0,0,0\n1|0,0,1,0,1,1\n")
     save_model(random_network(0), "m.npz")
     save_model(random_network(0), "m.mn")
+    save_model(random_network(1), "w.mn")
     save_model(random_dependency_network(0, n_vars=6), "dn.npz")
     save_model(random_dependency_network(0, n_vars=6), "dn.dn")
     Path("b.bif").write_text(BIF)
@@ -161,6 +162,7 @@ def make_forms(folder):
         *(Form(name, MODEL) for name in (
             "m.npz", "m.mn", "c.ac", "c.npz", "lem.npz",
         )),
+        Form("w.mn", ("weights FILE d.npz --out o.npz --threads 1",)),
         *(Form(name, tuple(c for c in MODEL if "metric ll" not in c)) for name in (
             "dn.npz", "dn.dn",
         )),

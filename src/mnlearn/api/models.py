@@ -1,14 +1,19 @@
 """The kinds of models as people use them: data of `mnlearn.models` with the methods of `Model`."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mnlearn.api.features import check_features, to_features
+from mnlearn.api.inputs import Dataset, is_whole, to_threads
 from mnlearn.api.kinds import core, shared
 from mnlearn.api.model import Model
+from mnlearn.api.model_data import data_for
 from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.fit import MAX_ITERATIONS
+from mnlearn.learning.weights.given_features import learn_weights
 from mnlearn.models import (
     bayesian_network,
     circuit,
@@ -19,9 +24,7 @@ from mnlearn.models import (
 )
 from mnlearn.models import markov_network as markov
 from mnlearn.models.tree_models import circuit_of, network_of
-
-if TYPE_CHECKING:
-    pass
+from mnlearn.runtime.errors import InputError
 
 
 class MarkovNetwork(Model, markov.MarkovNetwork):
@@ -70,6 +73,62 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         names = None if isinstance(variables, int | np.integer) else tuple(variables)
         n_vars = int(variables) if isinstance(variables, int | np.integer) else len(variables)
         return cls(n_vars, to_features(features, names, n_vars), weight, names)
+
+    def fit_weights(
+        self,
+        X: Any,
+        *,
+        sd: float | None = 1.0,
+        l1: float = 0.0,
+        max_iterations: int = MAX_ITERATIONS,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> "MarkovNetwork":
+        """Return a network of the same features with weights learned by pseudo-likelihood.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or Dataset of shape (n_samples, n_vars)
+            Training data; a DataFrame has the variables of the network by name.
+        sd : float, optional
+            Standard deviation of the Gaussian prior on the weights; None for no such prior.
+        l1 : float
+            L1 penalty on the weights, for the sum over examples.
+        max_iterations : int
+            Most iterations of weight learning. The present weights are not read.
+        sample_weight : array-like of float, shape (n_samples,), optional
+            Weights of the examples: weight 2 counts as two examples.
+        n_jobs : int, optional
+            Number of threads; the result does not depend on it.
+
+        Raises
+        ------
+        InputError
+            The data have other variables or values, or an argument is not as expected.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> features = [{"rain": 1}, {"wet": 1}, {"rain": 1, "wet": 1}]
+        >>> network = mn.MarkovNetwork.from_features(features, [0, 0, 0], ["rain", "wet"])
+        >>> X = [[1, 1]] * 30 + [[0, 0]] * 50 + [[0, 1]] * 20
+        >>> network.fit_weights(X).weight.round(2).tolist()
+        [-2.69, -0.7, 3.06]
+        """
+        if not is_whole(max_iterations) or max_iterations < 1:
+            raise InputError(
+                f"max_iterations: expected a whole number from 1, got {max_iterations!r}."
+            )
+        data = data_for(self, X, sample_weight)
+        assert isinstance(data, Dataset)
+        learned, _ = learn_weights(
+            core(self),
+            data,
+            Penalty(sd, l1),
+            max_iterations=int(max_iterations),
+            threads=to_threads(n_jobs),
+        )
+        return shared(learned, MarkovNetwork)
 
     def compile(self, max_edges: int = 5_000_000) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution, which answers every query exactly.

@@ -7,20 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,
     find_variable,
     labels_of,
-    to_dataset,
     to_folds,
     to_threads,
     to_whole_seed,
 )
 from mnlearn.api.kinds import core
+from mnlearn.api.model_data import data_for
 from mnlearn.api.settings import ANNEALED, SETTINGS, check_settings, settings_of
-from mnlearn.api.states import replace_states
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.query_groups import random_partition
@@ -146,19 +144,7 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
         data = model.read_examples(X, sample_weight)
         return core(model.model_), data
     model = core(model)
-    names = None if isinstance(X, Dataset) else column_names(X, model.names)
-    if names is not None and model.names is not None and names != model.names:
-        for name in model.names:
-            if name not in names:
-                raise InputError(f"X: lacks the column {name!r} of the model.")
-        X = X.iloc[:, [names.index(name) for name in model.names]]
-    X = replace_states(X, getattr(model, "states", None), "X")
-    data = to_dataset(X, sample_weight=sample_weight, missing=True)
-    if data.n_vars != model.n_vars:
-        raise InputError(
-            f"X: expected {model.n_vars} columns, one for each variable, got {data.n_vars}."
-        )
-    return model, data
+    return model, data_for(model, X, sample_weight, missing=True)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ ERRORS_DESCRIPTOR = "MNLEARN_ERRORS_DESCRIPTOR"
 COMMANDS = {
     "datasets": ("datasets", "fetch"),
     "fit": ("fit", "methods"),
+    "weights": ("weights",),
     "score": ("score",),
     "query": ("query", "sample"),
     "convert": ("convert", "info"),

@@ -1,0 +1,42 @@
+"""Data for a model: in the order of its variables, with its states as 0 and 1."""
+
+from typing import Any
+
+from mnlearn.api.column_names import column_names
+from mnlearn.api.inputs import Dataset, IncompleteData, to_dataset
+from mnlearn.api.states import replace_states
+from mnlearn.runtime.errors import InputError
+
+
+def data_for(
+    model: Any, X: Any, sample_weight: Any = None, *, missing: bool = False
+) -> Dataset | IncompleteData:
+    """Return data in the order of the variables of a model, which names decide if both have them.
+
+    Parameters
+    ----------
+    model : Model
+        Has the variables.
+    X, sample_weight
+        See `to_dataset`.
+    missing : bool
+        Whether cells may be missing (NaN).
+
+    Raises
+    ------
+    InputError
+        `X` lacks a variable of the model or has another number of columns; see also `to_dataset`.
+    """
+    names = None if isinstance(X, Dataset) else column_names(X, model.names)
+    if names is not None and model.names is not None and names != model.names:
+        for name in model.names:
+            if name not in names:
+                raise InputError(f"X: lacks the column {name!r} of the model.")
+        X = X.iloc[:, [names.index(name) for name in model.names]]
+    X = replace_states(X, getattr(model, "states", None), "X")
+    data = to_dataset(X, sample_weight=sample_weight, missing=missing)
+    if data.n_vars != model.n_vars:
+        raise InputError(
+            f"X: expected {model.n_vars} columns, one for each variable, got {data.n_vars}."
+        )
+    return data

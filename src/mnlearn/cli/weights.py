@@ -1,0 +1,108 @@
+"""The command `mnlearn weights`."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mnlearn.cli.files import check_data, check_outputs
+from mnlearn.cli.options import FILE, expansion_option, reading_options, threads_option
+from mnlearn.runtime.decompression import ExpansionLimit
+from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from mnlearn.data.reading import Reading
+    from mnlearn.models.markov_network import MarkovNetwork
+
+
+@click.command()
+@click.argument("model_path", metavar="MODEL", type=FILE)
+@click.argument("data_path", metavar="DATA", type=FILE)
+@click.option("--out", type=FILE, required=True, help="Model file to write.")
+@click.option(
+    "--sd",
+    type=click.FloatRange(min=0.0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Standard deviation of the Gaussian prior on the weights.",
+)
+@click.option(
+    "--l1",
+    type=click.FloatRange(min=0.0, max=1e15),
+    default=0.0,
+    show_default=True,
+    help="L1 penalty on the weights.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    help="Most iterations of weight learning.  [default: 200]",
+)
+@reading_options
+@expansion_option
+@threads_option
+def weights(
+    *,
+    model_path: Path,
+    data_path: Path,
+    out: Path,
+    sd: float,
+    l1: float,
+    iterations: int | None,
+    reading: "Reading",
+    limit: ExpansionLimit,
+    threads: int,
+) -> None:
+    """Learn new weights for the features of MODEL from DATA.
+
+    The structure stays. The weights maximise the pseudo-likelihood of DATA under their prior; those
+    of MODEL are not read. Bayesian networks and circuits of features are taken as Markov networks.
+    """
+    from mnlearn.data.examples import load_examples
+    from mnlearn.learning.penalty import Penalty
+    from mnlearn.learning.weights.fit import MAX_ITERATIONS
+    from mnlearn.learning.weights.given_features import learn_weights
+    from mnlearn.models.io.formats import check_writable, save_model
+    from mnlearn.runtime.progress import say
+
+    check_writable(out)
+    check_outputs([out], model_path, data_path)
+    network = _load_features(model_path)
+    found = load_examples(data_path, limit, replace(reading, names=network.names))
+    data = found.complete(data_path, "fill them in with mnlearn impute")
+    check_data(data_path, network, data)
+    learned, fit = learn_weights(
+        network,
+        data,
+        Penalty(sd, l1),
+        max_iterations=iterations or MAX_ITERATIONS,
+        threads=threads,
+    )
+    save_model(learned, out)
+    say(
+        f"{out}: weights of {len(learned.features):,} features, {fit.n_iterations} iterations, at "
+        f"most {fit.gap / data.n_examples:.2g} nats per example from the best."
+    )
+
+
+def _load_features(path: Path) -> "MarkovNetwork":
+    """Return a model as a Markov network."""
+    from mnlearn.models.dependency_network import DependencyNetwork
+    from mnlearn.models.io.formats import load_model
+    from mnlearn.models.markov_network import MarkovNetwork
+    from mnlearn.models.tree_models import TreeModel, network_of
+
+    model = load_model(path)
+    if isinstance(model, DependencyNetwork):
+        raise InputError(
+            f"{path}: expected a model with a joint distribution, got a dependency network; "
+            "`mnlearn fit lw --network` learns weights for its features."
+        )
+    if isinstance(model, MarkovNetwork):
+        return model
+    try:
+        return network_of(model) if isinstance(model, TreeModel) else model.to_markov_network()
+    except InputError as error:
+        fault = str(error).partition(": ")[2]
+        raise InputError(f"{path}: {fault}") from error

@@ -1,0 +1,44 @@
+"""Weights of the features of a network that is given."""
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.arrangement import arrange
+from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_weights
+from mnlearn.models.markov_network import MarkovNetwork
+
+
+def learn_weights(
+    network: MarkovNetwork,
+    data: Dataset,
+    penalty: Penalty,
+    *,
+    max_iterations: int = MAX_ITERATIONS,
+    threads: int = 1,
+) -> tuple[MarkovNetwork, WeightFit]:
+    """Learn new weights for the features of a network by pseudo-likelihood.
+
+    Parameters
+    ----------
+    network : MarkovNetwork
+        Has the features; its weights are not read.
+    data : Dataset
+        The training data, with the variables of the network.
+    penalty : Penalty
+        The prior on the weights.
+    max_iterations : int
+        Iterations of weight learning, which start at weights of 0.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    MarkovNetwork, WeightFit
+        The network of the same features, and how learning ended.
+    """
+    found = fit_weights(
+        arrange(network.features, data, threads),
+        penalty,
+        max_iterations=max_iterations,
+        screen=True,
+    )
+    return MarkovNetwork(network.n_vars, network.features, found.weight, network.names), found

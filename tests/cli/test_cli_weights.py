@@ -1,0 +1,64 @@
+"""`mnlearn weights`: new weights for the features of a model."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import mnlearn as mn
+from command import refuse, succeed
+from command_folder import fill_folder
+from mnlearn.models.io.formats import load_model
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with data, models and broken files, as current folder."""
+    return fill_folder(tmp_path, monkeypatch)
+
+
+def test_the_command_and_the_library_learn_the_same_weights():
+    result = succeed("weights m.npz d.data --out w.mn --sd 0.5 --l1 2 --threads 1")
+    assert re.fullmatch(
+        r"w\.mn: weights of 20 features, \d+ iterations, at most \S+ nats per example from the "
+        r"best\.\n",
+        result.stderr,
+    )
+    model = mn.load("m.npz")
+    assert isinstance(model, mn.MarkovNetwork)
+    learned = model.fit_weights(mn.read_data("d.data"), sd=0.5, l1=2)
+    assert learned.weight.tolist() == load_model("w.mn").weight.tolist()
+    succeed("weights m.npz d.data --out x.mn --sd 0.5 --l1 2 --iterations 1")
+    assert load_model("x.mn").weight.tolist() != learned.weight.tolist()
+
+
+def test_other_models_are_taken_as_markov_networks():
+    succeed("fit chow_liu --train named.csv --out c.bif")
+    succeed("weights c.bif named.csv --out w.npz")
+    given, learned = load_model("c.bif"), load_model("w.npz")
+    assert isinstance(learned, type(load_model("m.npz")))
+    assert learned.names == given.names
+    assert len(learned.features) == len(given.to_markov_network().features)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("weights dn.npz d.data --out w.npz", "dn.npz: expected a model with a joint"),
+        ("weights m.npz d5.data --out w.npz", "d5.data: "),
+        ("weights m.npz ternary --out w.npz", "ternary"),
+        ("weights m.npz d.data --out w.xyz", "w.xyz: "),
+        ("weights m.npz d.data --out m.npz", "m.npz"),
+        ("weights none.npz d.data --out w.npz", "none.npz"),
+        ("weights m.npz d.data --out w.npz --sd 0", "--sd"),
+    ],
+)
+def test_what_has_no_weights_is_refused(line, sentence):
+    before = sorted(p.name for p in Path().iterdir())
+    refuse(line, sentence)
+    assert sorted(p.name for p in Path().iterdir()) == before
+
+
+def test_models_without_features_are_named():
+    succeed("fit hclt --train d.data --out h.npz --set n_states=2")
+    refuse("weights h.npz d.data --out w.npz", "h.npz: a hidden tree has no features")
