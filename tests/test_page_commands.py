@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import mnlearn as mn
 from mnlearn.cli import main
 from mnlearn.methods import learner_names
 
@@ -76,6 +77,23 @@ def test_commands_for_own_data(page, folder):
     for command in shown(page, "mnlearn (?:fit|score|info|convert|query|ising)"):
         # Fewer resamples take less time.
         run([*command, "--bootstraps", "3"] if command[0] == "ising" else command)
+
+
+def test_what_takes_the_place_of_other_programs(folder, capsys):
+    text = (ROOT / "docs" / "howto" / "switching.md").read_text(encoding="utf-8")
+    commands = [shlex.split(line)[1:] for line in re.findall(r"`(mnlearn [^`]+)`", text)]
+    assert {"weights", "sample", "ising"} < {command[0] for command in commands}
+    for command in commands:
+        run([*command, "--bootstraps", "3"] if command[0] == "ising" else command)
+    capsys.readouterr()
+    pattern = r"^```python\n(.*?)^```\n\n```text\n(.*?)^```"
+    ((code, expected),) = re.findall(pattern, text, re.MULTILINE | re.DOTALL)
+    exec(code, {})
+    assert capsys.readouterr().out == expected
+    ours = [line.split("|")[-2] for line in text.splitlines() if line.startswith("| ")]
+    named = {name for cell in ours for name in re.findall(r"(\w+)\(", cell)}
+    assert {"from_features", "compare_ising", "drop_cases"} < named
+    assert named <= {*dir(mn.MarkovNetwork), *dir(mn.Ising), *dir(mn)}
 
 
 def test_python_code(folder, capsys):

@@ -6,6 +6,7 @@ constructor of a class that follows scikit-learn's conventions.
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -150,6 +151,13 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`."""
         self._check_fitted()
         return self.model_.query(evidence, variables, **{"n_jobs": self.n_jobs, **settings})
+
+    def probability(
+        self, event: Mapping[Any, Any], given: Mapping[Any, Any] | None = None
+    ) -> float:
+        """Return the probability of an event; see `mnlearn.MarkovNetwork.probability`."""
+        self._check_fitted()
+        return float(self.model_.probability(event, given))
 
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`."""

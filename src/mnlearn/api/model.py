@@ -1,5 +1,6 @@
 """What every kind of model can be asked."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,36 @@ class Model:
         seed, threads = to_seed(random_state, "query"), to_threads(n_jobs)
         how = queries.Asked(inference, settings, seed, threads)
         return queries.query(self, evidence, variables, how)
+
+    def probability(
+        self, event: Mapping[Any, Any], given: Mapping[Any, Any] | None = None
+    ) -> float:
+        """Return the exact probability that several variables have the values of an event.
+
+        Networks are compiled into a circuit first.
+
+        Parameters
+        ----------
+        event : mapping
+            The values of some variables, by name or number; all others are summed out.
+        given : mapping, optional
+            Values of other variables on which the probability is conditioned.
+
+        Raises
+        ------
+        InputError
+            The model is a dependency network, which has no joint distribution, or its circuit
+            would be too large; a variable or a value does not exist; a variable of the event is
+            given; or what is given has probability 0.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> model = mn.ChowLiu().fit([[0, 0], [0, 0], [1, 1], [1, 0]]).model_
+        >>> round(model.probability({0: 1, 1: 1}), 3), round(model.probability({1: 1}, {0: 1}), 3)
+        (0.25, 0.5)
+        """
+        return queries.probability(self, event, given)
 
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable values of all other variables given those of some.

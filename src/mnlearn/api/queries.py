@@ -12,6 +12,7 @@ from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
+from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN
@@ -23,6 +24,7 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.any_model import marginal_ll
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,11 +78,32 @@ def most_probable(model: Any, evidence: Any) -> Any:
     return _like(model, evidence, states, method)
 
 
+def probability(model: Any, event: Any, given: Any) -> float:
+    """Return the probability of an event; see `mnlearn.api.model.Model.probability`."""
+    for name, mapping in (("event", event), ("given", given)):
+        if not _is_mapping(mapping):
+            raise InputError(
+                f"{name}: expected a mapping of variables to values, got {type(mapping).__name__}."
+            )
+    both, known = _values_of(model, event, "event"), _values_of(model, given, "given")
+    twice = np.flatnonzero(~np.isnan(both[0]) & ~np.isnan(known[0]))
+    if len(twice):
+        label = labels_of(model.names, model.n_vars)[twice[0]]
+        raise InputError(f"event: the value of {label!r} is given.")
+    both = np.where(np.isnan(both), known, both)
+    rows = np.where(np.isnan([both[0], known[0]]), MISSING, [both[0], known[0]])
+    data = merge_incomplete(rows.astype(np.uint8))
+    log_both, log_known = marginal_ll(_exact_circuit(model), data).per_row[data.row_of]
+    if np.isneginf(log_known):
+        raise InputError("given: has probability 0.")
+    return float(np.exp(log_both - log_known))
+
+
 def _is_mapping(evidence: Any) -> bool:
     return evidence is None or (hasattr(evidence, "items") and not is_frame(evidence))
 
 
-def _values_of(model: Any, evidence: Any) -> NDArray[np.float64]:
+def _values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[np.float64]:
     """Return evidence as rows with a column for each variable, NaN where nothing is known."""
     if not _is_mapping(evidence):
         return _rows_of(evidence, model.names, model.n_vars)
@@ -89,11 +112,11 @@ def _values_of(model: Any, evidence: Any) -> NDArray[np.float64]:
     domains = domains_of(model)
     for given, value in ({} if evidence is None else evidence).items():
         if isinstance(given, str) and isinstance(value, str) and _is_named(domains, given, model):
-            for c, x in find_literals(domains, given, value, "evidence").items():
+            for c, x in find_literals(domains, given, value, argument).items():
                 values[0, c] = x
             continue
-        v = find_variable(given, model.names, model.n_vars, "evidence")
-        values[0, v] = _value_of(value, f"evidence, variable {labels[v]!r}")
+        v = find_variable(given, model.names, model.n_vars, argument)
+        values[0, v] = _value_of(value, f"{argument}, variable {labels[v]!r}")
     return values
 
 
@@ -206,7 +229,7 @@ def _exact_circuit(model: Any) -> ArithmeticCircuit:
     """Return the circuit of a model, compiled if need be."""
     own = core(model)
     if isinstance(own, DependencyNetwork):
-        raise InputError("most_probable: a dependency network has no joint distribution.")
+        raise InputError("model: a dependency network has no joint distribution.")
     if isinstance(own, ArithmeticCircuit):
         return own
     if isinstance(own, TreeModel):

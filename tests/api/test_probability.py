@@ -1,0 +1,62 @@
+"""The probability of an event against sums over all states."""
+
+import numpy as np
+import pytest
+
+import mnlearn as mn
+from mnlearn.runtime.errors import InputError
+from oracles import all_states
+
+N = 5
+STATES = all_states(N)
+RNG = np.random.default_rng(0)
+ROWS = (RNG.random((300, N)) < RNG.random((3, N))[RNG.integers(0, 3, 300)]).astype(int)
+LEARNERS = {
+    "ACBN": mn.ACBN(max_edges=500),
+    "DTSL": mn.DTSL(),
+    "HCLT": mn.HCLT(n_states=3, random_state=0),
+    "JunctionTree": mn.JunctionTree(),
+    "LEM": mn.LEM(),
+    "LTM": mn.LTM(random_state=0),
+    "Mixture": mn.Mixture(random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_probability_of_an_event_is_a_sum_over_states(name):
+    model = LEARNERS[name].fit(ROWS).model_
+    p = np.exp(mn.score(model, STATES, "ll").per_example)
+    for event, given in (
+        ({0: 1, 3: 0}, {}),
+        ({0: 1, 3: 0}, {1: 1, 4: 0}),
+        ({2: 0}, {0: 0, 1: 1, 3: 1, 4: 1}),
+        (dict.fromkeys(range(N), 1), {}),
+        ({}, {1: 1}),
+    ):
+        known = np.all([STATES[:, v] == x for v, x in given.items()], axis=0) | (not given)
+        holds = np.all([STATES[:, v] == x for v, x in event.items()], axis=0) | (not event)
+        expected = p[known & holds].sum() / p[known].sum()
+        assert model.probability(event, given) == pytest.approx(expected, rel=1e-6)
+        assert LEARNERS[name].probability(event, given) == model.probability(event, given)
+
+
+def test_names_of_variables_and_what_is_refused():
+    features = [{"rain": 1, "wet": 0}, {"rain": 1}]
+    network = mn.MarkovNetwork.from_features(features, [-np.inf, 1.0], ["rain", "wet"])
+    assert network.probability({"rain": 1, "wet": 0}) == 0.0
+    assert network.probability({"wet": 1}, {"rain": 1}) == 1.0
+    for event, given, sentence in (
+        ({"sun": 1}, None, "event: there is no variable 'sun'"),
+        ({}, {"sun": 1}, "given: there is no variable 'sun'"),
+        ({"wet": 1}, {"wet": 1}, "event: the value of 'wet' is given."),
+        ({"wet": 2}, None, "event, variable 'wet': expected 0, 1 or NaN, got 2."),
+        ([1, 0], None, "event: expected a mapping of variables to values, got list."),
+        ({}, [1, 0], "given: expected a mapping of variables to values, got list."),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            network.probability(event, given)
+    certain = mn.MarkovNetwork.from_features([{"a": 1}], [-np.inf], ["a", "b"])
+    with pytest.raises(InputError, match=r"given: has probability 0\."):
+        certain.probability({"b": 1}, {"a": 1})
+    with pytest.raises(InputError, match="a dependency network has no joint distribution"):
+        mn.DNTree().fit(ROWS).model_.probability({0: 1})
