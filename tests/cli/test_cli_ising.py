@@ -111,6 +111,30 @@ def test_ising_compares_groups_and_leaves_nothing_old_behind():
     assert Path("net/notes.txt").read_text() == Path("new/stability.png").read_text() == "mine"
 
 
+def test_groups_in_one_file_are_compared_like_those_of_two():
+    people = pd.read_csv("named.csv").assign(sex="named")
+    others = pd.DataFrame(random_data(5).rows, columns=list("abcdef"))
+    others.to_csv("other.csv", index=False)
+    pd.concat([people, others.assign(sex="other")]).to_csv("both.csv", index=False)
+    options = "--bootstraps 0 --permutations 9"
+    one = succeed(f"ising both.csv --compare-by sex --out one {options}")
+    succeed(f"ising named.csv --compare other.csv --out two {options}")
+    for name in ("comparison_tests.csv", "comparison_edges.csv"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+    # The network is that of all people.
+    assert json.loads(Path("one/summary.json").read_text())["n_examples"] == len(people) + len(
+        others
+    )
+    assert "named – other" in one.stdout
+    gap = pd.read_csv("both.csv", dtype=object)
+    gap.loc[[3, len(people) + 2], "b"] = ""
+    gap.to_csv("gap.csv", index=False)
+    refuse("ising gap.csv --compare-by sex --out net", "gap.csv, line 5, column 'b': is missing")
+    dropped = succeed(f"ising gap.csv --compare-by sex --missing drop --out net {options}")
+    assert f"gap.csv, sex other: dropped 1 of {len(others)} examples." in dropped.stderr
+    refuse("ising both.csv --compare-by sex --compare other.csv --out net", "no --compare.")
+
+
 def test_ising_refuses_groups_that_are_not_those_of_the_items():
     for text, message in [
         (

@@ -66,6 +66,11 @@ _MODULES = ("estimation", "resampling", "measures", "comparison", "tables")
     help="Data of another group with the same items, to compare with DATA; may be repeated.",
 )
 @click.option(
+    "--compare-by",
+    metavar="COLUMN",
+    help="Column of DATA that names the group of each row, to compare these groups; no item.",
+)
+@click.option(
     "--permutations",
     type=click.IntRange(min=1),
     default=1000,
@@ -99,6 +104,7 @@ def ising(
     bootstraps: int,
     case_drops: int,
     others: tuple[Path, ...],
+    compare_by: str | None,
     permutations: int,
     groups_path: Path | None,
     coding: str,
@@ -120,19 +126,26 @@ def ising(
     centrality.csv    centrality and predictability of the variables
     differences_edges.csv, differences_strength.csv    with the bootstrap
     case_drop.csv     with --case-drops
-    comparison_tests.csv, comparison_edges.csv    with --compare
+    comparison_tests.csv, comparison_edges.csv    with --compare or --compare-by
     network, centrality, stability, differences, case_drop, comparison   .pdf and .png
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
     """
+    from mnlearn.data.group_column import join_groups
     from mnlearn.learning.ising.estimation import learn_ising
     from mnlearn.learning.ising.resampling import bootstrap, drop_cases
     from mnlearn.report.ising_folder import FILES, Estimate, write_folder
 
     check_outputs([out / name for name in FILES], data_path, *others, groups_path)
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
-    compared = _load_groups([data_path, *others], limit, reading, missing, run)
-    data = next(iter(compared.values()))
+    if compare_by is None:
+        compared = _load_groups([data_path, *others], limit, reading, missing, run)
+        data = next(iter(compared.values()))
+    elif others:
+        raise InputError("--compare-by: expected no --compare.")
+    else:
+        compared = _divide_groups(data_path, compare_by, limit, reading, missing, run)
+        data = join_groups(compared)
     groups = _read_groups(groups_path, data)
     with name_file(data_path):
         network = learn_ising(data, gamma, merge, threads)
@@ -145,6 +158,7 @@ def ising(
     settings = {
         "gamma": gamma, "merge": merge, "seed": seed, "coding": coding,
         "bootstraps": bootstraps, "case_drops": case_drops, "compare": list(compared)[1:],
+        "compare_by": compare_by,
         "permutations": permutations, "missing": missing, **reading.as_settings(),
     }  # fmt: skip
     found.summary.update(_summarise(data_path, found, settings))
@@ -176,6 +190,30 @@ def _load_groups(
     for other, of_other in zip(paths[1:], loaded[1:], strict=True):
         check_same_variables(paths[0], loaded[0], other, of_other)
     return dict(zip(names, loaded, strict=True))
+
+
+def _divide_groups(
+    path: Path,
+    column: str,
+    limit: ExpansionLimit,
+    reading: "Reading",
+    missing: str,
+    run: dict[str, Any],
+) -> dict[str, "Dataset"]:
+    """Return the data of the groups that a column names, without this column."""
+    from mnlearn.data.group_column import load_groups
+
+    found, parts = load_groups(path, column, limit, reading)
+    if missing == "refuse":
+        found.complete(path)
+    seed, threads = run["seed"], run["threads"]
+    return {
+        name: treat_missing(
+            found._replace(data=data), missing, Path(f"{path}, {column} {name}"),
+            seed=seed, threads=threads,
+        )
+        for name, data in parts.items()
+    }  # fmt: skip
 
 
 def _read_groups(path: Path | None, data: "Dataset") -> "ItemGroups | None":

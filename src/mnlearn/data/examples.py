@@ -133,6 +133,26 @@ def load_examples(
     return _read_lines(path, list(split_lines(decode_text(content, path))), reading)
 
 
+def read_texts(path: Path, column: str, limit: ExpansionLimit = DEFAULT_LIMIT) -> list[str]:
+    """Return the cells of one column of a text file as they are written.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read as a table with names, or there is no such column.
+    """
+    if path.suffix == ".npz":
+        raise InputError(f"{path}: expected a text file, whose column {column!r} has names.")
+    table = _columns_of(list(split_lines(decode_text(read_limited(path, limit), path))))
+    if table is None or not table[1]:
+        raise InputError(f"{path}: expected a table whose first line has names of columns.")
+    for found in table[0]:
+        if found.name == column:
+            return [found.texts[code] for code in found.codes.tolist()]
+    listed = ", ".join(found.name for found in table[0])
+    raise InputError(f"{path}: there is no column {column!r}; the columns are {listed}.")
+
+
 def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     """Read lines of 0 and 1 as they are, and others as a table."""
     fault = None

@@ -1,0 +1,72 @@
+"""Groups of examples, which a column of a table names."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.examples import Examples, load_examples, read_texts
+from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_incomplete
+from mnlearn.data.reading import MISSING_TEXTS, Reading
+from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
+from mnlearn.runtime.errors import InputError
+
+# A column with more values hardly names groups that a person wants to compare.
+MOST_GROUPS = 20
+
+
+def load_groups(
+    path: Path, column: str, limit: ExpansionLimit = DEFAULT_LIMIT, reading: Reading | None = None
+) -> tuple[Examples, dict[str, Dataset | IncompleteData]]:
+    """Read examples, and divide them by a column that names the group of each.
+
+    Parameters
+    ----------
+    path : Path
+        A text file with names of columns.
+    column : str
+        The column of the groups; it is no variable.
+    limit : ExpansionLimit
+        How far a compressed file may expand.
+    reading : Reading, optional
+        What a person says about the values, which all groups share.
+
+    Returns
+    -------
+    Examples, dict of str to Dataset or IncompleteData
+        All examples, and those of each group in the order in which the groups appear.
+
+    Raises
+    ------
+    InputError
+        There is no such column, a cell of it is missing, or it has one value or more than
+        `MOST_GROUPS`; see also `load_examples`.
+    """
+    reading = Reading() if reading is None else reading
+    labels = read_texts(path, column, limit)
+    for row, label in enumerate(labels):
+        if label.lower() in MISSING_TEXTS or label in reading.na:
+            raise InputError(f"{path}, line {row + 2}, column {column!r}: the group is missing.")
+    names = list(dict.fromkeys(labels))
+    if not 2 <= len(names) <= MOST_GROUPS:
+        raise InputError(
+            f"{path}, column {column!r}: expected 2 to {MOST_GROUPS} groups, got {len(names)}."
+        )
+    found = load_examples(path, limit, replace(reading, leave_out=(*reading.leave_out, column)))
+    data = incomplete(found.data)
+    values, of_row = data.rows[data.row_of], np.array(labels, object)
+    return found, {name: _data_of(values[of_row == name], data.names) for name in names}
+
+
+def join_groups(groups: Mapping[str, Dataset]) -> Dataset:
+    """Return the examples of all groups, which have the same variables."""
+    names = next(iter(groups.values())).names
+    return merge_rows(np.vstack([data.rows[data.row_of] for data in groups.values()]), names=names)
+
+
+def _data_of(values: np.ndarray, names: tuple[str, ...] | None) -> Dataset | IncompleteData:
+    if (values == MISSING).any():
+        return merge_incomplete(values, None, names)
+    return merge_rows(values, names=names)
