@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -22,6 +22,7 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.examples import Examples
     from mnlearn.data.reading import Reading
     from mnlearn.learning.ising.comparison import IsingComparison
     from mnlearn.report.figures.ising import ItemGroups
@@ -131,48 +132,59 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
     """
-    from mnlearn.data.group_column import join_groups
     from mnlearn.learning.ising.estimation import learn_ising
     from mnlearn.learning.ising.resampling import bootstrap, drop_cases
     from mnlearn.report.ising_folder import FILES, Estimate, write_folder
 
     check_outputs([out / name for name in FILES], data_path, *others, groups_path)
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
-    if compare_by is None:
-        compared = _load_groups([data_path, *others], limit, reading, missing, run)
-        data = next(iter(compared.values()))
-    elif others:
-        raise InputError("--compare-by: expected no --compare.")
-    else:
-        compared = _divide_groups(data_path, compare_by, limit, reading, missing, run)
-        data = join_groups(compared)
-    groups = _read_groups(groups_path, data)
+    how = _Reading(limit, reading, missing, seed, threads)
+    compared, data = _load([data_path, *others], compare_by, how)
     with name_file(data_path):
-        network = learn_ising(data, gamma, merge, threads)
-        stability = bootstrap(data, bootstraps, **run) if bootstraps else None
-        cases = drop_cases(data, case_drops, **run) if case_drops else None
-    found = Estimate(
-        data=data, network=network, coding=coding, stability=stability, cases=cases,
-        comparison=_compare(compared, permutations, run), groups=groups,
-    )  # fmt: skip
+        found = Estimate(
+            groups=_read_groups(groups_path, data), data=data, coding=coding,
+            network=learn_ising(data, gamma, merge, threads),
+            stability=bootstrap(data, bootstraps, **run) if bootstraps else None,
+            cases=drop_cases(data, case_drops, **run) if case_drops else None,
+            comparison=_compare(compared, permutations, run),
+        )  # fmt: skip
     settings = {
         "gamma": gamma, "merge": merge, "seed": seed, "coding": coding,
         "bootstraps": bootstraps, "case_drops": case_drops, "compare": list(compared)[1:],
-        "compare_by": compare_by,
-        "permutations": permutations, "missing": missing, **reading.as_settings(),
+        "compare_by": compare_by, "permutations": permutations, "missing": missing,
+        **reading.as_settings(),
     }  # fmt: skip
     found.summary.update(_summarise(data_path, found, settings))
     write_folder(out, found)
     _print(found, out)
 
 
-def _load_groups(
-    paths: Sequence[Path],
-    limit: ExpansionLimit,
-    reading: "Reading",
-    missing: str,
-    run: dict[str, Any],
-) -> dict[str, "Dataset"]:
+class _Reading(NamedTuple):
+    """How data are read, and what is done about missing cells."""
+
+    limit: ExpansionLimit
+    reading: "Reading"
+    missing: str
+    seed: int
+    threads: int
+
+    def complete(self, found: "Examples", path: Path) -> "Dataset":
+        return treat_missing(found, self.missing, path, seed=self.seed, threads=self.threads)
+
+
+def _load(
+    paths: Sequence[Path], column: str | None, how: _Reading
+) -> tuple[dict[str, "Dataset"], "Dataset"]:
+    """Return the data of the groups to compare, and those of which the network is learned."""
+    if column is not None and len(paths) > 1:
+        raise InputError("--compare-by: expected no --compare.")
+    if column is not None:
+        return _divide_groups(paths[0], column, how)
+    groups = _load_groups(paths, how)
+    return groups, next(iter(groups.values()))
+
+
+def _load_groups(paths: Sequence[Path], how: _Reading) -> dict[str, "Dataset"]:
     """Return the data of all groups by the names of their files."""
     from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import check_same_variables
@@ -182,38 +194,26 @@ def _load_groups(
             break
     else:
         raise InputError("--compare: expected different files.")
-    seed, threads = run["seed"], run["threads"]
-    loaded = [
-        treat_missing(load_examples(p, limit, reading), missing, p, seed=seed, threads=threads)
-        for p in paths
-    ]
+    loaded = [how.complete(load_examples(p, how.limit, how.reading), p) for p in paths]
     for other, of_other in zip(paths[1:], loaded[1:], strict=True):
         check_same_variables(paths[0], loaded[0], other, of_other)
     return dict(zip(names, loaded, strict=True))
 
 
 def _divide_groups(
-    path: Path,
-    column: str,
-    limit: ExpansionLimit,
-    reading: "Reading",
-    missing: str,
-    run: dict[str, Any],
-) -> dict[str, "Dataset"]:
-    """Return the data of the groups that a column names, without this column."""
-    from mnlearn.data.group_column import load_groups
+    path: Path, column: str, how: _Reading
+) -> tuple[dict[str, "Dataset"], "Dataset"]:
+    """Return the data of each group that a column names, and of all, without this column."""
+    from mnlearn.data.group_column import join_groups, load_groups
 
-    found, parts = load_groups(path, column, limit, reading)
-    if missing == "refuse":
+    found, parts = load_groups(path, column, how.limit, how.reading)
+    if how.missing == "refuse":
         found.complete(path)
-    seed, threads = run["seed"], run["threads"]
-    return {
-        name: treat_missing(
-            found._replace(data=data), missing, Path(f"{path}, {column} {name}"),
-            seed=seed, threads=threads,
-        )
+    groups = {
+        name: how.complete(found._replace(data=data), Path(f"{path}, {column} {name}"))
         for name, data in parts.items()
-    }  # fmt: skip
+    }
+    return groups, join_groups(groups)
 
 
 def _read_groups(path: Path | None, data: "Dataset") -> "ItemGroups | None":
