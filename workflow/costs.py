@@ -46,12 +46,12 @@ def load_all_studies(root: Path = ROOT) -> dict[str, Study]:
     return {path.stem: load_study(path) for path in sorted(root.glob("workflow/studies/*.yaml"))}
 
 
-def recorded_costs(root: Path = ROOT) -> list[Cost]:
+def recorded_costs() -> list[Cost]:
     """Return the costs of all records of methods that their study still has."""
-    studies = load_all_studies(root)
+    studies = load_all_studies()
     costs = []
     for kind, read in (("cells", _of_cell), ("times", _of_time), ("curves", _of_curve)):
-        for path in sorted(root.glob(f"results/*/{kind}/*/*.json")):
+        for path in sorted(ROOT.glob(f"results/*/{kind}/*/*.json")):
             record = read_json(path)
             method, study = record["method"], studies.get(path.parts[-4])
             owner = study if study is None or method in study.methods else _sampled(study, studies)

@@ -97,6 +97,18 @@ def test_the_mirror_of_the_configuration_is_used(packaged, monkeypatch):
     assert asked == ["here", "there"]
 
 
+@pytest.mark.parametrize(("ended", "status"), [(0, 2), (130, 130), (1, 1)])
+def test_a_run_without_all_datasets_keeps_the_status_of_snakemake(
+    packaged, monkeypatch, ended, status
+):
+    monkeypatch.setattr(run, "run_snakemake", lambda *given, **more: ended)
+    fault = "nltcs: cannot be had."
+    monkeypatch.setattr(run, "_fetch_missing", lambda *given: {"nltcs": fault})
+    result = command("study dtsl --no-report --datasets nltcs,msnbc")
+    assert result.exit_code == status
+    assert fault in result.output
+
+
 def test_a_full_disk_ends_the_command(packaged, monkeypatch):
     def fill(names, folder, mirror):
         raise FullDiskError("a: cannot be written: No space left on device.")

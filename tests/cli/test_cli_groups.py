@@ -29,6 +29,18 @@ def folder(tmp_path, monkeypatch):
     succeed("convert c.npz hot.csv")
 
 
+def test_groups_of_rows_that_are_left():
+    lines = Path("hot.csv").read_text().splitlines()
+    gap = [*lines[:3], "?" + lines[3][1:], *lines[4:]]
+    Path("gap.csv").write_text("\n".join(gap) + "\n")
+    Path("rest.csv").write_text("\n".join([*lines[:3], *lines[4:]]) + "\n")
+    succeed("fit lem --train rest.csv --groups names --out rest.npz")
+    line = "fit lem --train gap.csv --groups names --na ? --out left.npz"
+    succeed(f"{line} --missing drop --valid gap.csv")
+    assert Path("left.npz").read_bytes() == Path("rest.npz").read_bytes()
+    refuse(line, "gap.csv, line 4, column 'colour=")
+
+
 def test_a_tree_of_categories():
     succeed("fit lem --train c.npz --out tree.npz")
     model = load_model(Path("tree.npz"))

@@ -135,6 +135,14 @@ def test_groups_in_one_file_are_compared_like_those_of_two():
     refuse("ising both.csv --compare-by sex --compare other.csv --out net", "no --compare.")
 
 
+def test_data_to_compare_are_read_like_the_first():
+    codes = pd.read_csv("named.csv") + 1
+    codes.to_csv("one.csv", index=False)
+    codes.assign(b=1).to_csv("two.csv", index=False)
+    line = "ising one.csv --compare two.csv --out net --bootstraps 0 --permutations 3"
+    assert "not compared, rare in a group: b." in succeed(line).stderr
+
+
 def test_ising_refuses_groups_that_are_not_those_of_the_items():
     for text, message in [
         (

@@ -50,6 +50,8 @@ def folder(tmp_path, monkeypatch):
         ("gather --out s.csv", "CELLS"),
         ("appendix gssl nope", "method nope: expected one of atomic, gssl"),
         ("write dtsl poems", "poems"),
+        ("study dtsl --cores abc", "--cores: expected a number from 1, or all, got 'abc'"),
+        ("study dtsl --cores 0", "--cores"),
     ],
 )
 def test_usage_errors(line, names):

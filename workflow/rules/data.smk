@@ -2,6 +2,7 @@
 Bring every dataset into one form: three splits, equal rows merged.
 
 OUTPUTS:  results/data/{dataset}/train.npz, valid.npz, test.npz
+          results/{study}/partitions/{dataset}.json, the query groups
 """
 
 

@@ -3,7 +3,8 @@ What the scores show: tables and figures of the paper, its claims, all in the re
 
 REQUIRED INPUTS:  results/{study}/scores.csv, which rule gather makes of all records; and files that
                   products read themselves: grid points, structures
-OUTPUTS:          results/{study}/tables/, figures/, claims.md, README.md; results/README.md
+OUTPUTS:          results/{study}/tables/, figures/, claims.csv, .md and .html, pages/, appendix/,
+                  README.md and index.html; results/README.md
 """
 
 

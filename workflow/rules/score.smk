@@ -3,6 +3,7 @@ Score every learned model on test data, which no rule in another file reads.
 
 REQUIRED INPUTS:  results/data/{dataset}/test.npz, models, query groups
 OUTPUTS:          results/{study}/cells/{dataset}/{method}.json, tuning/{dataset}/{method}.csv,
+                  per_example/{dataset}/{method}.csv, queries/{dataset}.npz,
                   curves/{dataset}/{method}.json, exports/{dataset}/{method}.json,
                   paired/{dataset}/{first}-{second}.json,
                   divergences/{dataset}/{first}-{second}.json,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.api.inputs import to_complete_dataset
+from mnlearn.api.inputs import is_whole, to_complete_dataset
 from mnlearn.api.kinds import core, shared, words
 from mnlearn.api.models import MarkovNetwork
 from mnlearn.inference.score import check_variables
@@ -57,7 +57,7 @@ def from_dependency_network(
     for name, value, known in (("base", base, BASES), ("orders", orders, ORDERS)):
         if value not in known:
             raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}.")
-    if not isinstance(max_length, int) or not 1 <= max_length <= 20:
+    if not is_whole(max_length) or not 1 <= max_length <= 20:
         raise InputError(f"max_length: expected a whole number from 1 to 20, got {max_length!r}.")
     if X is None and base != "uniform":
         raise InputError(f"X: expected the training data, of which base={base!r} is made.")
@@ -66,5 +66,5 @@ def from_dependency_network(
         data = to_complete_dataset(X)
         check_variables(own, data)
         given = choose_base(base, data)
-    chosen = choose_orders(orders, own.n_vars, max_length)
+    chosen = choose_orders(orders, own.n_vars, int(max_length))
     return shared(to_markov_network(own, given, chosen), MarkovNetwork)

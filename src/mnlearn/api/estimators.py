@@ -77,7 +77,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     feature_names_in_ : ndarray of str
         Names of the variables, if the data had names.
     details_, seconds_ : dict
-        Counts and diagnostics of learning, and its processor seconds by part.
+        Counts and diagnostics of learning, and its processor seconds by part; not of `Ising`.
     """
 
     criterion: ClassVar[str] = "pll"
@@ -203,11 +203,13 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         self.model_ = public(found.model)
 
     def _read_cells(self, X: Any, sample_weight: Any, *, reset: bool) -> Dataset | IncompleteData:
+        if reset:
+            self._reading = PYTHON
         if isinstance(X, Dataset):
             return self._read_dataset(X, sample_weight, reset)
         if is_frame(X) and self.binarize is None:
             # Other data are read like those of `fit`.
-            X, found = read_frame(X, PYTHON if reset else self._reading)
+            X, found = read_frame(X, self._reading)
             if reset:
                 self._reading = found
         check_columns(X)

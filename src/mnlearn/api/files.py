@@ -12,6 +12,7 @@ from mnlearn.api.models import public
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.reading import Reading
 from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.runtime.errors import InputError
 
 
 def load(path: Path | str) -> Model:
@@ -91,4 +92,6 @@ def read_data(
     reading = Reading.said(said, PYTHON.form)
     if is_frame(source):
         return to_complete_dataset(read_frame(source, reading, "source")[0], argument="source")
+    if not isinstance(source, str | Path):
+        raise InputError(f"source: expected a file or a DataFrame, got {type(source).__name__}.")
     return load_dataset(source, reading=reading)

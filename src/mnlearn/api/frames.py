@@ -91,4 +91,4 @@ def _text(value: Any) -> str:
     """Return a value as a file would have it; missing ones are empty."""
     if value is None or repr(value) in ("<NA>", "NaT") or value != value:
         return ""
-    return f"{value:g}" if isinstance(value, float) and value == int(value) else str(value).strip()
+    return f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value).strip()

@@ -228,7 +228,10 @@ def to_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     """
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, np.float64)
+    try:
+        weight = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight: expected numbers, one for each row.") from None
     if weight.shape != (n_rows,):
         raise InputError(
             f"sample_weight: expected {n_rows} numbers, one for each row, got shape {weight.shape}."
@@ -242,7 +245,7 @@ def to_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     return weight
 
 
-def to_seed(random_state: Any, purpose: str, argument: str = "random_state") -> int:
+def to_seed(random_state: Any, purpose: str) -> int:
     """Return the 64-bit seed of a purpose.
 
     Parameters
@@ -252,10 +255,8 @@ def to_seed(random_state: Any, purpose: str, argument: str = "random_state") -> 
         from; None gives another seed each time.
     purpose : str
         Name of the stream.
-    argument : str
-        Name of the argument, for messages.
     """
-    return stream_seed(to_whole_seed(random_state, argument), purpose)
+    return stream_seed(to_whole_seed(random_state), purpose)
 
 
 def to_whole_seed(random_state: Any, argument: str = "random_state") -> int:
@@ -313,7 +314,7 @@ def find_variable(given: Any, names: Sequence[str] | None, n_vars: int, argument
         like = difflib.get_close_matches(given, labels, 3)
         expected = f"did you mean {' or '.join(map(repr, like))}?" if like else _some(labels)
         raise InputError(f"{argument}: there is no variable {given!r}; {expected}")
-    if isinstance(given, int | np.integer) and not isinstance(given, bool) and 0 <= given < n_vars:
+    if is_whole(given) and 0 <= given < n_vars:
         return int(given)
     raise InputError(
         f"{argument}: expected a name or a number from 0 to {n_vars - 1}, got {given!r}."

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.api import graphs, queries
-from mnlearn.api.inputs import labels_of, to_seed, to_threads
+from mnlearn.api.inputs import is_whole, labels_of, to_seed, to_threads
 from mnlearn.api.kinds import core, words
 from mnlearn.api.scores import score
 from mnlearn.inference.sampling import sample_rows
@@ -181,7 +180,7 @@ class Model:
             A DataFrame if the variables have names.
         """
         for name, value, low in (("n_samples", n_samples, 1), ("burn_in", burn_in, 0)):
-            if not isinstance(value, int | np.integer) or value < low:
+            if not is_whole(value) or value < low:
                 raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
         seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
         rows = sample_rows(core(self), int(n_samples), int(burn_in), seed, threads=threads)

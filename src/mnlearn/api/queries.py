@@ -12,6 +12,7 @@ from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
+from mnlearn.api.states import replace_states
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
 from mnlearn.inference.circuits.compilation import compile_network
@@ -106,7 +107,7 @@ def _is_mapping(evidence: Any) -> bool:
 def _values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[np.float64]:
     """Return evidence as rows with a column for each variable, NaN where nothing is known."""
     if not _is_mapping(evidence):
-        return _rows_of(evidence, model.names, model.n_vars)
+        return _rows_of(model, evidence)
     labels = labels_of(model.names, model.n_vars)
     values = np.full((1, model.n_vars), np.nan)
     domains = domains_of(model)
@@ -178,10 +179,23 @@ def _value_of(value: Any, where: str) -> float:
     return float(number)
 
 
-def _rows_of(evidence: Any, names: tuple[str, ...] | None, n_vars: int) -> NDArray[np.float64]:
+def _rows_of(model: Any, evidence: Any) -> NDArray[np.float64]:
     """Return rows of evidence with a column for each variable; NaN where nothing is known."""
+    names, n_vars = model.names, model.n_vars
     given = column_names(evidence, names) if names is not None else None
-    matrix = np.asarray(evidence)
+    columns = list(range(n_vars))
+    if given is not None:
+        columns = [find_variable(name, names, n_vars, "evidence") for name in given]
+        for k, v in enumerate(columns):
+            if v in columns[:k]:
+                raise InputError(f"evidence: has two columns {given[k]!r}.")
+    states = getattr(model, "states", None)
+    if states is not None:
+        evidence = replace_states(evidence, tuple(states[v] for v in columns), "evidence")
+    try:
+        matrix = np.asarray(evidence)
+    except ValueError:
+        raise InputError("evidence: expected rows of equal length.") from None
     if matrix.ndim != 2:
         raise InputError(
             "evidence: expected a mapping of variables to values, or rows of values, got "
@@ -194,9 +208,6 @@ def _rows_of(evidence: Any, names: tuple[str, ...] | None, n_vars: int) -> NDArr
             f"evidence: expected {n_vars} columns, one for each variable, got {matrix.shape[1]}."
         )
     values = np.full((len(matrix), n_vars), np.nan)
-    columns = list(range(n_vars))
-    if given is not None:
-        columns = [find_variable(name, names, n_vars, "evidence") for name in given]
     values[:, columns] = matrix
     wrong = np.argwhere(~(np.isnan(values) | (values == 0) | (values == 1)))
     if len(wrong):

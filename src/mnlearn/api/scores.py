@@ -1,6 +1,6 @@
 """Scores of a model on data."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -268,9 +268,15 @@ def measure(
     )
 
 
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str)
+
+
 def _groups_of(model: Any, how: How) -> Groups:
     """Return the query groups as numbers of variables."""
     if how.groups is not None:
+        if not _is_list(how.groups) or not all(map(_is_list, how.groups)):
+            raise InputError(f"groups: expected lists of variables, got {how.groups!r}.")
         return [
             [find_variable(v, model.names, model.n_vars, "groups") for v in group]
             for group in how.groups

@@ -227,6 +227,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         self.n_features_in_ = best.n_features_in_
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     @property
     def model_(self) -> Any:

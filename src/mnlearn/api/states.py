@@ -29,6 +29,8 @@ def replace_states(X: Any, states: States | None, argument: str) -> Any:
     """
     if states is None or not is_frame(X) or len(states) != X.shape[1]:
         return X
+    import pandas as pd
+
     out = X.copy()
     for v, (name, own) in enumerate(zip(X.columns, states, strict=True)):
         cells = np.asarray(X.iloc[:, v], object).tolist()
@@ -38,11 +40,11 @@ def replace_states(X: Any, states: States | None, argument: str) -> Any:
             continue
         values = np.full(len(cells), np.nan)
         for row, cell in enumerate(cells):
-            if isinstance(cell, str):
-                if cell not in own:
-                    expected = " or ".join(map(repr, own))
-                    where = f"{argument}, row {row}, column {str(name)!r}"
-                    raise InputError(f"{where}: expected {expected}, got {cell!r}.")
+            if isinstance(cell, str) and cell in own:
                 values[row] = own.index(cell)
+            elif not pd.isna(cell):
+                expected = " or ".join(map(repr, own))
+                where = f"{argument}, row {row}, column {str(name)!r}"
+                raise InputError(f"{where}: expected {expected}, got {cell!r}.")
         out.isetitem(v, values)
     return out

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mnlearn.cli.options import FILE
+from mnlearn.cli.options import FILE, parse_names
 
 
 @click.command()
@@ -14,4 +14,4 @@ def bench(out: Path | None, datasets: str) -> None:
     """Time the kernels on embedded data (grid, digits) and on the benchmark data at hand."""
     from mnlearn.study.bench import run_bench
 
-    run_bench(out, [name for name in datasets.split(",") if name], show=click.echo)
+    run_bench(out, parse_names(datasets), show=click.echo)

@@ -73,7 +73,7 @@ def convert(
     """
     from mnlearn.models.io.formats import FORMS
 
-    if groups is not None and target.suffix != ".npz":
+    if groups is not None and target.suffix.lower() != ".npz":
         raise InputError(f"{target}: expected a file that ends in .npz, which keeps --groups.")
     # The mapping of categories is written if there is none yet.
     new = None if categories is None or categories.exists() else categories
@@ -86,7 +86,7 @@ def convert(
     from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import declare_groups
 
-    if target.suffix != ".npz":
+    if target.suffix.lower() != ".npz":
         check_text_form(target)
     name_row, encoding = None, None
     if categories is None:
@@ -117,7 +117,7 @@ def _save_data(
             text = json.dumps(encoding, indent=2, sort_keys=True) + "\n"
             content = compress_for(new, text.encode())
             stack.enter_context(atomic_path(new)).write_bytes(content)
-        if target.suffix == ".npz":
+        if target.suffix.lower() == ".npz":
             data.save(target)
         else:
             save_text(data, target)

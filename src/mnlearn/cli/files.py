@@ -130,8 +130,8 @@ def count_missing(data: "IncompleteData") -> str:
 
 def check_text_form(path: Path) -> None:
     """Refuse a file for examples as text whose name claims that it is something else."""
-    plain = path.with_suffix("") if path.suffix in (".gz", ".xz") else path
-    if plain.suffix not in (".data", ".csv", ".txt"):
+    plain = path.with_suffix("") if path.suffix.lower() in (".gz", ".xz") else path
+    if plain.suffix.lower() not in (".data", ".csv", ".txt"):
         raise InputError(
             f"{path}: expected a text file of examples that ends in .data, .csv or .txt, perhaps "
             "with .gz or .xz."

@@ -1,6 +1,7 @@
 """The commands that learn: `fit`, and `methods`, the list of what can be learned."""
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset
     from mnlearn.data.examples import Examples
     from mnlearn.data.reading import Reading
     from mnlearn.learning.learner import Learner
@@ -76,7 +78,7 @@ def fit(
     log-pseudo-likelihood for all other methods.
     lem takes a group of columns as one variable; other methods see binary columns.
     """
-    from mnlearn.data.own_files import read_grouped
+    from mnlearn.data.examples import load_examples
     from mnlearn.learning.tuning import tune, validation_score
     from mnlearn.methods import load_learner
     from mnlearn.models.io.formats import load_network
@@ -92,12 +94,14 @@ def fit(
     if missing == "em" and learner.criterion != "ll":
         raise InputError(f"--missing em: expected a method that learns circuits, not {method}.")
     treatment = "impute" if missing == "em" else missing
-    found = read_grouped(train, groups, limit, reading)
+    found = load_examples(train, limit, reading)
     data = treat_missing(found, treatment, train, seed=seed, threads=threads)
+    data = _with_groups(data, groups, found, train, dropped=missing == "drop")
     criterion = None
     if valid is not None:
-        found_valid = read_grouped(valid, groups, limit, found.reading)
+        found_valid = load_examples(valid, limit, found.reading)
         valid_data = treat_missing(found_valid, treatment, valid, seed=seed, threads=threads)
+        valid_data = _with_groups(valid_data, groups, found_valid, valid, dropped=missing == "drop")
         check_data(valid, data, valid_data)
         criterion = validation_score(learner, valid_data, threads)
     given = load_network(network)
@@ -111,6 +115,17 @@ def fit(
     _save(model, out, tuned, trace)
     learned = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
     click.echo(f"{out}: {method} with {learned}", err=True)
+
+
+def _with_groups(
+    data: "Dataset", groups: str | None, found: "Examples", path: Path, *, dropped: bool
+) -> "Dataset":
+    """Return data with the groups of columns that are declared, or else those of the file."""
+    from mnlearn.data.own_files import declare_groups
+
+    if groups is None:
+        return data
+    return declare_groups(data, groups, str(path), partial(found.name_row, path, complete=dropped))
 
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:

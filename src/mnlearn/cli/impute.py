@@ -63,7 +63,7 @@ def impute(
     from mnlearn.learning.imputation import impute as impute_cells
     from mnlearn.runtime.progress import say
 
-    if out.suffix != ".npz":
+    if out.suffix.lower() != ".npz":
         check_text_form(out)
     check_outputs([out], data_path)
     data = load_examples(data_path, limit, reading).data
@@ -72,7 +72,7 @@ def impute(
         with name_file(data_path):
             data = impute_cells(data, Imputation(iterations, fill), seed=seed, threads=threads)
         say(f"{data_path}: {filled}.")
-    if out.suffix == ".npz":
+    if out.suffix.lower() == ".npz":
         data.save(out)
     else:
         save_text(data, out)

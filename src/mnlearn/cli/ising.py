@@ -142,7 +142,7 @@ def ising(
     compared, data = _load([data_path, *others], compare_by, how)
     with name_file(data_path):
         found = Estimate(
-            groups=_read_groups(groups_path, data), data=data, coding=coding,
+            groups=_read_item_groups(groups_path, data), data=data, coding=coding,
             network=learn_ising(data, gamma, merge, threads),
             stability=bootstrap(data, bootstraps, **run) if bootstraps else None,
             cases=drop_cases(data, case_drops, **run) if case_drops else None,
@@ -193,7 +193,10 @@ def _load_groups(paths: Sequence[Path], how: _Reading) -> dict[str, "Dataset"]:
             break
     else:
         raise InputError("--compare: expected different files.")
-    loaded = [how.complete(load_examples(p, how.limit, how.reading), p) for p in paths]
+    first = load_examples(paths[0], how.limit, how.reading)
+    # The others are read like the first: a value that it lacks is known from there.
+    found = [first, *(load_examples(p, how.limit, first.reading) for p in paths[1:])]
+    loaded = [how.complete(*pair) for pair in zip(found, paths, strict=True)]
     for other, of_other in zip(paths[1:], loaded[1:], strict=True):
         check_same_variables(paths[0], loaded[0], other, of_other)
     return dict(zip(names, loaded, strict=True))
@@ -215,7 +218,7 @@ def _divide_groups(
     return groups, join_groups(groups)
 
 
-def _read_groups(path: Path | None, data: "Dataset") -> "ItemGroups | None":
+def _read_item_groups(path: Path | None, data: "Dataset") -> "ItemGroups | None":
     """Return the groups of the items in a file, if there is one."""
     from mnlearn.api.inputs import labels_of
 

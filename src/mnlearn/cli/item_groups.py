@@ -18,7 +18,7 @@ def read_item_groups(path: Path, labels: Iterable[str]) -> "ItemGroups":
     Raises
     ------
     InputError
-        An item is missing, unknown or named twice, or a colour is none, or a group has two.
+        An item is missing, unknown or named twice, or a colour is not valid, or a group has two.
     """
     from matplotlib.colors import is_color_like
 

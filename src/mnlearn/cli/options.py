@@ -258,6 +258,11 @@ _INFERENCE_OPTIONS = (
 )
 
 
+def parse_names(text: str | None) -> list[str]:
+    """Return the names in a text, which commas separate."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
 def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
     """Return `key=value` arguments as a dictionary."""
     out: dict[str, Any] = {}

@@ -4,15 +4,29 @@ import sys
 
 import click
 
-from mnlearn.cli.options import mirror_option
+from mnlearn.cli.options import mirror_option, parse_names
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
+
+
+def _check_cores(
+    _context: click.Context, _option: click.Parameter, value: str | None
+) -> str | None:
+    """Refuse what is neither a number nor all, before anything is fetched."""
+    if value is not None and value != "all" and not (value.isdecimal() and int(value) > 0):
+        raise InputError(f"--cores: expected a number from 1, or all, got {value!r}.")
+    return value
 
 
 @click.command()
 @click.argument("name", metavar="NAME")
 @click.option("--datasets", "chosen", help="Comma-separated; default: all of the study.")
-@click.option("--cores", help="Jobs at a time.  [default: all, or what the profile says]")
+@click.option(
+    "--cores",
+    metavar="N",
+    callback=_check_cores,
+    help="Jobs at a time, or all.  [default: all, or what the profile says]",
+)
 @mirror_option
 @click.option("--profile", metavar="NAME", help="Of Snakemake: local, slurm, or a folder.")
 @click.option(
@@ -60,7 +74,7 @@ def study(
     if show:
         click.echo(configuration.definition_of(name), nl=False)
         return
-    datasets = chosen.split(",") if chosen else []
+    datasets = parse_names(chosen)
     if stale:
         _list_stale(name, datasets)
         return

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.reading import MISSING_TEXTS
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, open_bytes
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 from mnlearn.runtime.names import check_names
 
 MAX_CATEGORIES = 100
-MISSING = frozenset(("", "?", "na", "n/a", "nan", "null"))
+_MISSING = MISSING_TEXTS | {"?"}
 
 
 class Column(TypedDict):
@@ -314,7 +315,7 @@ class _Numbering:
     def _number(self, c: int, cell: str, line: int) -> int:
         """Return the code of a cell of column `c` that was not written like this before."""
         code, value = self._code[c], cell.strip()
-        if value.lower() in MISSING:
+        if value.lower() in _MISSING:
             raise InputError(
                 f"{self._path}, line {line}, column {self._header[c]!r}: is missing ({value!r}); "
                 "fill it in, leave the line out or give missing values a name of their own."

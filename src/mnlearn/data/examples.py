@@ -3,17 +3,17 @@
 import csv
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
-from mnlearn.data.incomplete import MISSING, IncompleteData, merge_incomplete
+from mnlearn.data.incomplete import MISSING, IncompleteData, merge_cells
 from mnlearn.data.reading import (
     MISSING_TEXTS,
     RawColumn,
-    ReadColumns,
     Reading,
     read_columns,
     reading_of,
@@ -124,7 +124,7 @@ def load_examples(
         or a column could be read in two ways. The sentence names the line or column.
     """
     path, reading = Path(path), Reading() if reading is None else reading
-    if path.suffix == ".npz":
+    if path.suffix.lower() == ".npz":
         return Examples(load_npz(path, limit), reading)
     content = read_limited(path, limit)
     matrix = parse_plain(content) if reading.is_plain() else None
@@ -133,22 +133,28 @@ def load_examples(
     return _read_lines(path, list(split_lines(decode_text(content, path))), reading)
 
 
-def read_texts(path: Path, column: str, limit: ExpansionLimit = DEFAULT_LIMIT) -> list[str]:
-    """Return the cells of one column of a text file as they are written.
+def load_labelled(
+    path: Path, column: str, limit: ExpansionLimit, reading: Reading
+) -> tuple[Examples, list[str]]:
+    """Read examples from a text file, and the cells of one column, which is no variable.
 
     Raises
     ------
     InputError
-        The file cannot be read as a table with names, or there is no such column.
+        The file cannot be read as a table with names, or there is no such column; see also
+        `load_examples`.
     """
-    if path.suffix == ".npz":
-        raise InputError(f"{path}: expected a text file, whose column {column!r} has names.")
-    table = _columns_of(list(split_lines(decode_text(read_limited(path, limit), path))))
+    if path.suffix.lower() == ".npz":
+        raise InputError(f"{path}: expected a text file; the column {column!r} has texts.")
+    lines = list(split_lines(decode_text(read_limited(path, limit), path)))
+    table = _columns_of(lines)
     if table is None or not table[1]:
         raise InputError(f"{path}: expected a table whose first line has names of columns.")
     for found in table[0]:
         if found.name == column:
-            return [found.texts[code] for code in found.codes.tolist()]
+            texts = [found.texts[code] for code in found.codes.tolist()]
+            others = replace(reading, leave_out=(*reading.leave_out, column))
+            return _read_lines(path, lines, others), texts
     listed = ", ".join(found.name for found in table[0])
     raise InputError(f"{path}: there is no column {column!r}; the columns are {listed}.")
 
@@ -191,19 +197,13 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     if found.note is not None:
         say(found.note)
     names = check_names(found.names, f"{path}, line 1") if has_names else None
-    made = _data_of(found, names)
+    made = merge_cells(found.values, names=names)
     return Examples(made, reading_of(found, reading), None if has_names else fault, first)
 
 
 def _may_number_rows(data: Dataset) -> bool:
     """Tell whether a column of 0 and 1 may number the rows: there are two rows at most."""
     return data.names is not None and len(data.row_of) <= 2 and not data.is_weighted
-
-
-def _data_of(found: ReadColumns, names: tuple[str, ...] | None) -> Dataset | IncompleteData:
-    if (found.values == MISSING).any():
-        return merge_incomplete(found.values, None, names)
-    return merge_rows(found.values, names=names)
 
 
 def _columns_of(lines: Sequence[str]) -> tuple[list[RawColumn], bool, int] | None:

@@ -1,14 +1,13 @@
 """Groups of examples, which a column of a table names."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.examples import Examples, load_examples, read_texts
-from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_incomplete
+from mnlearn.data.examples import Examples, load_labelled
+from mnlearn.data.incomplete import IncompleteData, incomplete, merge_cells
 from mnlearn.data.reading import MISSING_TEXTS, Reading
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
@@ -45,7 +44,7 @@ def load_groups(
         `MOST_GROUPS`; see also `load_examples`.
     """
     reading = Reading() if reading is None else reading
-    labels = read_texts(path, column, limit)
+    found, labels = load_labelled(path, column, limit, reading)
     for row, label in enumerate(labels):
         if label.lower() in MISSING_TEXTS or label in reading.na:
             raise InputError(f"{path}, line {row + 2}, column {column!r}: the group is missing.")
@@ -54,19 +53,12 @@ def load_groups(
         raise InputError(
             f"{path}, column {column!r}: expected 2 to {MOST_GROUPS} groups, got {len(names)}."
         )
-    found = load_examples(path, limit, replace(reading, leave_out=(*reading.leave_out, column)))
     data = incomplete(found.data)
     values, of_row = data.rows[data.row_of], np.array(labels, object)
-    return found, {name: _data_of(values[of_row == name], data.names) for name in names}
+    return found, {name: merge_cells(values[of_row == name], names=data.names) for name in names}
 
 
 def join_groups(groups: Mapping[str, Dataset]) -> Dataset:
     """Return the examples of all groups, which have the same variables."""
     names = next(iter(groups.values())).names
     return merge_rows(np.vstack([data.rows[data.row_of] for data in groups.values()]), names=names)
-
-
-def _data_of(values: np.ndarray, names: tuple[str, ...] | None) -> Dataset | IncompleteData:
-    if (values == MISSING).any():
-        return merge_incomplete(values, None, names)
-    return merge_rows(values, names=names)

@@ -132,6 +132,17 @@ def merge_incomplete(
     )
 
 
+def merge_cells(
+    values: NDArray[np.uint8],
+    weight: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> Dataset | IncompleteData:
+    """Return the data of a matrix of 0, 1 and perhaps MISSING, equal rows merged."""
+    if (values == MISSING).any():
+        return merge_incomplete(values, weight, names)
+    return merge_rows(values, weight, names)
+
+
 def incomplete(data: Dataset | IncompleteData) -> IncompleteData:
     """Return data, which may be complete, as data that may have missing cells."""
     if isinstance(data, IncompleteData):

@@ -121,7 +121,7 @@ class JobResources:
         return self._remaining[record]
 
     def _waiting(self, record: Record) -> Iterator[Record]:
-        """Yield the records that wait for one and are to be made."""
+        """Yield the records that wait for one and are to be made, of kinds that may take long."""
         if record.kind != "models":
             return
         (method,), dataset, study = record.names, record.dataset, self._plan.studies[record.study]

@@ -117,7 +117,6 @@ def write_tables(
     folder: Path,
     stale: AbstractSet[tuple[str, str]] = frozenset(),
     only: list[str] | None = None,
-    tuning: Path | None = None,
 ) -> None:
     """Write the tables of a study as `<name>.csv`, `.md` and `.tex`.
 
@@ -132,20 +131,18 @@ def write_tables(
     labels : mapping of str to str
         Names of the datasets for readers.
     folder : Path
-        Where the files go.
+        Where the files go; the traces of tuning are in `tuning` beside it.
     stale : set of (str, str)
         Pairs (dataset, method) whose numbers are marked.
     only : list of str, optional
         Names of the tables to write; all if not given.
-    tuning : Path, optional
-        Folder of the traces of tuning; `folder`/../tuning if not given.
 
     Raises
     ------
     InputError
         See `report.products.chosen_products` and `make_table`.
     """
-    traces = folder.parent / "tuning" if tuning is None else tuning
+    traces = folder.parent / "tuning"
     for product in chosen_products(study, "tables", only):
         table = make_table(
             study, product, scores, published, labels=labels, stale=stale, tuning=traces

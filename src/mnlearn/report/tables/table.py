@@ -149,11 +149,11 @@ def value_cell(value: float, decimals: int | None, method: str = "") -> Cell:
     return Cell(text, int(value) if decimals == 0 and value == int(value) else value, method=method)
 
 
-def significant(value: float, digits: int = 3) -> str:
-    """Return a number with some significant digits, never in exponent form."""
+def significant(value: float) -> str:
+    """Return a number with three significant digits, never in exponent form."""
     if value == 0 or not np.isfinite(value):
         return f"{value:.0f}"
-    decimals = digits - 1 - int(np.floor(np.log10(abs(value))))
+    decimals = 2 - int(np.floor(np.log10(abs(value))))
     return f"{round(value, decimals):.{max(0, min(decimals, 6))}f}"
 
 

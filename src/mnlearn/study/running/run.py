@@ -85,8 +85,11 @@ def run_study(
         status = _write_report(command, name)
     if status:
         say(f"the run did not finish; the output of Snakemake is in {log}")
-    if failed:
-        raise InputError(" ".join(dict.fromkeys(failed.values())))
+    missing = " ".join(dict.fromkeys(failed.values()))
+    if missing and status == 0:
+        raise InputError(missing)
+    if missing:
+        say(missing)
     return status
 
 
