@@ -93,7 +93,7 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
     assert set(edited("report/pages.py", "1.45", "1.5")) == {"page", "claims_page"}
     assert (
         edited(
-            "report/pages.py", "def build_page(", "def unused():\n    return 1\n\n\ndef build_page("
+            "report/pages.py", "def html_page(", "def unused():\n    return 1\n\n\ndef html_page("
         )
         == {}
     )

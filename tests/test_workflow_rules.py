@@ -80,8 +80,8 @@ def test_a_run_in_another_folder_writes_there(tmp_path, monkeypatch):
 def test_tables_and_figures_do_not_depend_on_each_other():
     """Nor on claims. Claims are shown as a table, so they depend on the rendering of tables."""
     roots = {
-        "report.tables": "report.study_products.write_tables",
-        "report.figures": "report.study_products.write_figures",
+        "report.tables": "report.study_products.write_study_tables",
+        "report.figures": "report.study_products.write_study_figures",
     }
     for own, root in roots.items():
         packages = {".".join(module.split(".")[:2]) for module, _ in reached(root)}

@@ -29,7 +29,7 @@ _RESERVE = 1.25
 _MARGIN = 2.0
 
 
-class Cost(NamedTuple):
+class RecordedCost(NamedTuple):
     """One recorded cost, in total: seconds or MiB. n_points : of the grid that was searched."""
 
     study: str
@@ -46,7 +46,7 @@ def load_all_studies(root: Path = ROOT) -> dict[str, Study]:
     return {path.stem: load_study(path) for path in sorted(root.glob("workflow/studies/*.yaml"))}
 
 
-def recorded_costs() -> list[Cost]:
+def recorded_costs() -> list[RecordedCost]:
     """Return the costs of all records of methods that their study still has."""
     studies = load_all_studies()
     costs = []
@@ -58,7 +58,7 @@ def recorded_costs() -> list[Cost]:
             if owner is None or method not in owner.methods:
                 continue
             head = (path.parts[-4], method, owner.learner(method), record["dataset"])
-            costs += [Cost(*head, *cost) for cost in read(record, owner)]
+            costs += [RecordedCost(*head, *cost) for cost in read(record, owner)]
     return costs
 
 
@@ -97,7 +97,7 @@ def _of_curve(record: dict[str, Any], _study: Study) -> Iterator[tuple[Any, ...]
     yield "seconds_curve", seconds
 
 
-def fit_law(costs: list[Cost], powers: tuple[float, float, float]) -> Law:
+def fit_law(costs: list[RecordedCost], powers: tuple[float, float, float]) -> Law:
     """Return the law of costs of one quantity, drawn to given powers."""
     x = np.array([[1.0, *dataset_size(cost.dataset).logarithms] for cost in costs])
     y = np.log([max(cost.value / cost.n_points, _SHORTEST / cost.n_points) for cost in costs])
@@ -109,7 +109,7 @@ def fit_law(costs: list[Cost], powers: tuple[float, float, float]) -> Law:
     return Law(constant, *own, math.ceil(10 * margin) / 10)
 
 
-def fit_laws(costs: list[Cost]) -> list[dict[str, Any]]:
+def fit_laws(costs: list[RecordedCost]) -> list[dict[str, Any]]:
     """Return the rows of the table: of each learner and quantity, then of its methods."""
     rows = []
     for learner in sorted({cost.learner for cost in costs}):

@@ -36,7 +36,7 @@ DOCS = ROOT / "docs"
 RESULTS = ROOT / "results"
 
 # The paper of each study.
-PAPERS = {
+PAPER_TITLES = {
     "dtsl": "Lowd & Davis 2010, learning with decision trees",
     "dn2mn": "Lowd 2012, conversion of dependency networks",
     "gssl": "Van Haaren & Davis 2012, randomized feature generation",
@@ -90,7 +90,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> 
 
 def recorded() -> dict[str, str]:
     """Return the papers whose study is recorded."""
-    return {s: paper for s, paper in PAPERS.items() if (RESULTS / s / "claims.csv").exists()}
+    return {s: paper for s, paper in PAPER_TITLES.items() if (RESULTS / s / "claims.csv").exists()}
 
 
 def claims_table(results: str = "results") -> str:
@@ -218,7 +218,7 @@ def decision_table() -> str:
 def accuracy_table() -> str:
     """Return how many published scores are reached, by paper."""
     published = load_published()
-    scores = {name: read_scores(RESULTS / name / "scores.csv") for name in PAPERS}
+    scores = {name: read_scores(RESULTS / name / "scores.csv") for name in PAPER_TITLES}
     numbers = [
         number for number in published_numbers(published, scores) if number.kind == "accuracy"
     ]
@@ -226,7 +226,7 @@ def accuracy_table() -> str:
     for name in (*dict.fromkeys(number.study for number in numbers), "all"):
         own = [number for number in numbers if name in (number.study, "all")]
         counts = (len(own), sum(c.is_better for c in own), sum(c.is_reached for c in own))
-        rows.append([name.upper() if name in PAPERS else name, *map(str, counts)])
+        rows.append([name.upper() if name in PAPER_TITLES else name, *map(str, counts)])
     return markdown(("paper", "scores", "at least as high", "reached"), rows, "lrrr")
 
 

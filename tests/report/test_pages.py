@@ -1,6 +1,6 @@
 """Pages for the browser: tables and text are shown, HTML in them has no effect."""
 
-from mnlearn.report.pages import write_page
+from mnlearn.report.pages import write_markdown_page
 
 
 def test_html_of_captions_and_claims_has_no_effect(tmp_path):
@@ -10,7 +10,7 @@ def test_html_of_captions_and_claims_has_no_effect(tmp_path):
         "<div>\n\n*word* `code <b>` 1 < 2 & 3\n"
     )
     (tmp_path / "a.md").write_text(text)
-    write_page(tmp_path / "a.md", tmp_path / "a.html")
+    write_markdown_page(tmp_path / "a.md", tmp_path / "a.html")
     body = (tmp_path / "a.html").read_text().partition("<body>")[2].rpartition("<script>")[0]
     assert "<script" not in body
     assert "<img" not in body

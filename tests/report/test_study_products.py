@@ -18,7 +18,7 @@ def test_figures_show_the_true_networks_of_the_seed_of_the_run(monkeypatch, tmp_
     monkeypatch.setattr(
         study_products.figures, "write_figures", lambda *args, **options: given.update(options)
     )
-    study_products.write_figures("s", seed=seed)
+    study_products.write_study_figures("s", seed=seed)
     (truth,) = given["truths"].values()
     expected = build_true_network("grid", 20 if seed is None else seed)
     np.testing.assert_array_equal(truth.weight, expected.weight)

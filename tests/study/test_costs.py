@@ -81,7 +81,7 @@ def test_a_law_is_found_again_from_its_costs(fits, monkeypatch):
     monkeypatch.setitem(fits["fit_law"].__globals__, "dataset_size", sizes.__getitem__)
     law = Law(6.0, 0.9, 1.7, 0.4, 2.0)
     costs = [
-        fits["Cost"]("s", "m", "l", name, "seconds_learn", 10 * law(size), 10)
+        fits["RecordedCost"]("s", "m", "l", name, "seconds_learn", 10 * law(size), 10)
         for name, size in sizes.items()
     ]
     found = fits["fit_law"](costs, (1.0, 1.5, 0.5))

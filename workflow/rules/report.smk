@@ -31,7 +31,7 @@ rule table:
         order=order_of(
             "{study}/tables/{name}",
             table_content,
-            "report.study_products.write_tables",
+            "report.study_products.write_study_tables",
             suffixes=["csv", "md", "tex"],
         ),
     output:
@@ -58,7 +58,7 @@ rule figure:
         order=order_of(
             "{study}/figures/{name}",
             figure_content,
-            "report.study_products.write_figures",
+            "report.study_products.write_study_figures",
             suffixes=["pdf", "png"],
         ),
     output:
@@ -88,7 +88,7 @@ rule page:
     """Show one table as a page that opens in a browser."""
     input:
         table="results/{study}/tables/{name}.md",
-        order=order_of("{study}/pages/{name}", nothing_more, "report.pages.write_page"),
+        order=order_of("{study}/pages/{name}", nothing_more, "report.pages.write_markdown_page"),
     output:
         report(
             "results/{study}/pages/{name}.html",
@@ -118,7 +118,7 @@ rule claims:
         order=order_of(
             "{study}/claims",
             claims_content,
-            "report.study_products.write_claims",
+            "report.study_products.write_study_claims",
             suffixes=["md", "csv"],
         ),
     output:
@@ -138,7 +138,7 @@ rule claims_page:
     """Show the claims as a page that opens in a browser."""
     input:
         claims="results/{study}/claims.md",
-        order=order_of("{study}/claims_page", nothing_more, "report.pages.write_page"),
+        order=order_of("{study}/claims_page", nothing_more, "report.pages.write_markdown_page"),
     output:
         report(
             "results/{study}/claims.html",
@@ -199,7 +199,7 @@ rule study_page:
         order=order_of(
             "{study}/README",
             study_page_content,
-            "report.study_pages.write_page",
+            "report.study_pages.write_study_page",
             suffixes=["md"],
         ),
     output:

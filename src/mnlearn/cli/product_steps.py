@@ -63,21 +63,25 @@ def write(
     name: str, product: str, only: tuple[str, ...], order: Path | None, seed: int | None
 ) -> None:
     """Pipeline: write a study's tables, figures or claims from its scores.csv, or its page."""
-    from mnlearn.report.study_pages import write_page
-    from mnlearn.report.study_products import write_claims, write_figures, write_tables
+    from mnlearn.report.study_pages import write_study_page
+    from mnlearn.report.study_products import (
+        write_study_claims,
+        write_study_figures,
+        write_study_tables,
+    )
 
     for option, readers in _READERS.items():
         if product not in readers:
             refuse_given([option], f"for {product}, only for {' and '.join(readers)}")
     chosen = list(only) or None
     if product == "tables":
-        write_tables(name, chosen, order)
+        write_study_tables(name, chosen, order)
     elif product == "figures":
-        write_figures(name, chosen, seed)
+        write_study_figures(name, chosen, seed)
     elif product == "page":
-        write_page(name)
+        write_study_page(name)
     else:
-        write_claims(name)
+        write_study_claims(name)
 
 
 @click.command()
@@ -85,9 +89,9 @@ def write(
 @click.option("--out", type=FILE, required=True)
 def page(source: Path, out: Path) -> None:
     """Pipeline: show a table or the claims as a page for the browser."""
-    from mnlearn.report.pages import write_page
+    from mnlearn.report.pages import write_markdown_page
 
-    write_page(source, out)
+    write_markdown_page(source, out)
 
 
 @click.command()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.methods import load_learner
-from mnlearn.report.pages import build_page
+from mnlearn.report.pages import html_page
 from mnlearn.runtime.files import write_text
 from mnlearn.study.definition import Study
 from mnlearn.study.frames import read_frame
@@ -85,7 +85,7 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
         *_score_tables(study, method, labels, folder / "scores.csv"),
         *_point_table(study, method, labels, folder / "tuning"),
     ]
-    write_text(folder / "appendix" / f"{method}.html", build_page(title, "\n".join(body), _FILTER))
+    write_text(folder / "appendix" / f"{method}.html", html_page(title, "\n".join(body), _FILTER))
 
 
 def _score_tables(study: Study, method: str, labels: Mapping[str, str], path: Path) -> list[str]:

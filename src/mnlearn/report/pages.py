@@ -40,17 +40,17 @@ document.querySelectorAll('table').forEach(table => {
 """
 
 
-def write_page(markdown_path: Path, path: Path) -> None:
+def write_markdown_page(markdown_path: Path, path: Path) -> None:
     """Write a Markdown file as one self-contained HTML page."""
     converter = markdown.Markdown(extensions=["tables"])
     # Captions and claims are text of a study: HTML in them is shown and has no effect.
     converter.preprocessors.deregister("html_block")
     converter.inlinePatterns.deregister("html")
     body = converter.convert(read_text(markdown_path))
-    write_text(path, build_page(markdown_path.stem, body))
+    write_text(path, html_page(markdown_path.stem, body))
 
 
-def build_page(title: str, body: str, script: str = "") -> str:
+def html_page(title: str, body: str, script: str = "") -> str:
     """Return a self-contained HTML page whose tables sort on a click.
 
     Parameters

@@ -10,7 +10,7 @@ from mnlearn.report.document.html import render_html
 from mnlearn.report.document.index_page import build_index
 from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.document.record_page import StudyRecords, build_record
-from mnlearn.report.document.study_page import Material, build_page
+from mnlearn.report.document.study_page import Material, document_of
 from mnlearn.report.document.summaries import summarise
 from mnlearn.report.fidelity.claim_page import build_claims
 from mnlearn.report.fidelity.numbers import load_reasons, published_numbers
@@ -30,7 +30,7 @@ from mnlearn.study.published import load_published
 PAPERS = ("dtsl", "lem", "gssl", "dn2mn", "acmn")
 
 
-def write_page(name: str) -> None:
+def write_study_page(name: str) -> None:
     """Write the page of a study to its results, as README.md and as index.html."""
     document = study_page(name)
     folder = results_folder() / name
@@ -60,7 +60,7 @@ def study_page(name: str) -> Document:
     summaries = {learner: summarise(learner, *documentation()) for learner in learners}
     labels = label_datasets(configuration()["local"])
     commit = read_commit(results_folder())
-    return build_page(Material(study, folder, labels, summaries, records, commit))
+    return document_of(Material(study, folder, labels, summaries, records, commit))
 
 
 def documentation() -> tuple[Path, bool]:

@@ -40,7 +40,7 @@ def check_products(name: str) -> None:
             check_entry(study, list_name, entry, kinds, common)
 
 
-def write_tables(name: str, only: list[str] | None = None, order: Path | None = None) -> None:
+def write_study_tables(name: str, only: list[str] | None = None, order: Path | None = None) -> None:
     """Write the tables of a study; numbers of cells that are not current are marked.
 
     Parameters
@@ -80,7 +80,7 @@ def _ordered_stale(order: Path) -> set[tuple[str, str]]:
         raise InputError(f"{order}: expected the order of a table.") from error
 
 
-def write_figures(name: str, only: list[str] | None = None, seed: int | None = None) -> None:
+def write_study_figures(name: str, only: list[str] | None = None, seed: int | None = None) -> None:
     """Draw the figures of a study.
 
     Parameters
@@ -110,7 +110,7 @@ def write_figures(name: str, only: list[str] | None = None, seed: int | None = N
     )
 
 
-def write_claims(name: str) -> None:
+def write_study_claims(name: str) -> None:
     """Evaluate the claims of a study's paper."""
     study, folder, scores = scored(name)
     claims.write_claims(

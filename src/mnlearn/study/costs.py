@@ -133,7 +133,7 @@ def dataset_size(name: str) -> Size:
 
 
 @dataclass(frozen=True)
-class Cost:
+class EstimatedCost:
     """An estimated cost in seconds or MiB, and a limit that no recorded cost exceeds."""
 
     expected: float
@@ -148,7 +148,7 @@ def estimate_cost(
     *,
     quantity: str,
     asking: str | None = None,
-) -> Cost | None:
+) -> EstimatedCost | None:
     """Return what a method of a study costs on a dataset; None if its learner has no law.
 
     Parameters
@@ -170,7 +170,7 @@ def estimate_cost(
     expected = law(dataset_size(dataset))
     if quantity == "seconds_learn":
         expected *= n_products(study.grid(method, dataset))
-    return Cost(expected, law.margin * expected)
+    return EstimatedCost(expected, law.margin * expected)
 
 
 def n_products(grid: Mapping[str, Sequence[Any]]) -> int:

@@ -27,9 +27,9 @@ from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.document.metrics import metrics_of
 from mnlearn.report.document.order import sections_of, title_of
 from mnlearn.report.document.spans import Span, marked, plain, to_html, to_markdown, to_plain
-from mnlearn.report.document.study_page import Material, build_page
+from mnlearn.report.document.study_page import Material, document_of
 from mnlearn.report.document.summaries import read_summary
-from mnlearn.report.pages import write_page
+from mnlearn.report.pages import write_markdown_page
 from mnlearn.report.tables.formats import to_markdown as table_markdown
 from mnlearn.report.tables.table import Cell, Row, Table
 from mnlearn.runtime.errors import InputError
@@ -127,7 +127,7 @@ def test_html_is_accessible_and_fits_a_narrow_screen(tmp_path):
 def test_text_of_a_study_has_no_effect_in_markdown(tmp_path):
     text = render_markdown(example(tmp_path))
     (tmp_path / "a.md").write_text(text.replace("<!-- A note. -->\n\n", ""))
-    write_page(tmp_path / "a.md", tmp_path / "a.html")
+    write_markdown_page(tmp_path / "a.md", tmp_path / "a.html")
     page = (tmp_path / "a.html").read_text()
     assert "javascript:alert" not in "".join(re.findall('href="[^"]*"', page))
     assert re.findall(r'src="([^"]*)"', page) == ["figures/a.png"]
@@ -209,7 +209,7 @@ def test_a_page_names_its_commit_and_its_commands():
     learners = {study.learner(method): "" for method in study.methods}
     for commit in ("", "0123abcd"):
         material = Material(study, ROOT / "results/frontier", {}, learners, {}, commit)
-        text = render_markdown(build_page(material))
+        text = render_markdown(document_of(material))
         assert len(re.findall("^## Where the numbers come from$", text, re.MULTILINE)) == 1
         assert ("made by the code of `0123abcd`" in text) == bool(commit)
         n_products = len(study.content["tables"]) + len(study.content["figures"])

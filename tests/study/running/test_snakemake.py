@@ -45,7 +45,7 @@ def test_a_few_lines_are_shown_and_the_log_has_all(tmp_path, capsys):
         "demo: 40 of 40 jobs",
     ]
     assert log.read_text() == OUTPUT
-    run(tmp_path, "more\n", 0, again=True)
+    run(tmp_path, "more\n", 0, append=True)
     assert log.read_text() == OUTPUT + "more\n"
 
 

@@ -62,7 +62,7 @@ class Material:
     commit: str
 
 
-def build_page(material: Material) -> Document:
+def document_of(material: Material) -> Document:
     """Return the page of a study.
 
     Raises

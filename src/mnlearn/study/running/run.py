@@ -177,7 +177,7 @@ def _write_report(command: list[str], name: str) -> int:
     style = source_folder() / "workflow" / "report" / "report.css"
     command = [*command, "--report", str(page), "--report-stylesheet", str(style)]
     title, folder = f"{name}, report", run_folder()
-    return run_snakemake(command, folder, name=title, log=log_of(name), again=True)
+    return run_snakemake(command, folder, name=title, log=log_of(name), append=True)
 
 
 def _check_recorded(name: str) -> None:

@@ -111,7 +111,7 @@ class Follower:
 
 def run_snakemake(
     command: list[str], folder: Path, *, name: str, log: Path | None = None, verbose: bool = False,
-    again: bool = False,
+    append: bool = False,
 ) -> int:  # fmt: skip
     """Run Snakemake and return its exit status.
 
@@ -131,7 +131,7 @@ def run_snakemake(
         File for the whole output.
     verbose : bool
         Whether the whole output is shown too. If not, and the run fails, its cause is shown.
-    again : bool
+    append : bool
         Whether the output is appended to what the log has.
     """
     # The rules call `mnlearn`, which must be found also where the environment is not activated.
@@ -139,7 +139,7 @@ def run_snakemake(
     folders = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath), own]
     path = os.pathsep.join(folders)
     with ExitStack() as stack:
-        kept = None if log is None else stack.enter_context(_opened(log, again))
+        kept = None if log is None else stack.enter_context(_opened(log, append))
         temporary = stack.enter_context(_temporary_folder())
         process = subprocess.Popen(
             command, cwd=folder, env={**os.environ, "PATH": path, "TMPDIR": temporary},
@@ -210,11 +210,11 @@ def _handled(number: signal.Signals, handler: Callable[..., None]) -> Iterator[N
 
 
 @contextmanager
-def _opened(log: Path, again: bool) -> Iterator[IO[str] | None]:
+def _opened(log: Path, append: bool) -> Iterator[IO[str] | None]:
     """Yield the log, open for writing; None if it cannot be written."""
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
-        file = log.open("a" if again else "w", encoding="utf-8")
+        file = log.open("a" if append else "w", encoding="utf-8")
     except OSError as error:
         say(f"{log}: cannot be written ({error.strerror}); the run goes on without it")
         yield None
