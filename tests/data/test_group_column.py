@@ -43,7 +43,7 @@ def test_groups_may_have_missing_cells(tmp_path):
     [
         ("a,g\n1,x\n0,y\n", "h", "there is no column 'h'; the columns are a, g."),
         ("a,g\n1,x\n0,x\n", "g", f"column 'g': expected 2 to {MOST_GROUPS} groups, got 1."),
-        ("a,g\n1,x\n0,\n", "g", "line 3, column 'g': the group is missing."),
+        ("a,g\n1,x\n0,\n", "g", "line 3, column 'g': the group is missing; leave the row out."),
         ("1,0\n0,1\n", "2", "expected a table whose first line has names of columns."),
         ("a,g\n1,x\n2,y\n3,y\n", "g", "line 3, column 1"),
     ],

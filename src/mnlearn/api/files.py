@@ -64,6 +64,7 @@ def read_data(
     leave_out: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     na: str | Sequence[str] = (),
+    model: Any = None,
 ) -> Dataset:
     """Read examples from a file or a DataFrame, as pandas, R and people write them.
 
@@ -77,10 +78,13 @@ def read_data(
         A file `.csv`, `.data` or `.txt`, also with `.gz` or `.xz`, or `.npz`; or a table.
     ones : str or sequence of str
         VALUE or COLUMN=VALUE: the value that counts as 1; the other value of the column is 0.
+        ">=NUMBER" or "COLUMN>=NUMBER": numbers from this one on count as 1, smaller ones as 0.
     leave_out, keep : str or sequence of str
         Columns that are no variables, and columns that are, though they look like row numbers.
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
+    model : Model, optional
+        A model of these variables, whose names of states the data have: one from a `.bif` file.
 
     Raises
     ------
@@ -90,6 +94,9 @@ def read_data(
     """
     said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
     reading = Reading.said(said, PYTHON.form)
+    if model is not None:
+        own = core(getattr(model, "model_", model))
+        reading = reading.for_model(own.names, getattr(own, "states", None))
     if is_frame(source):
         return to_complete_dataset(read_frame(source, reading, "source")[0], argument="source")
     if not isinstance(source, str | Path):

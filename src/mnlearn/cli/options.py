@@ -136,7 +136,8 @@ _READING_OPTIONS = (
         "--ones",
         multiple=True,
         metavar="[COLUMN=]VALUE",
-        help="The value that counts as 1; the other value of the column is 0. Several times.",
+        help="The value that counts as 1; the other value of the column is 0. With >=NUMBER or "
+        "COLUMN>=NUMBER, numbers from this one on count as 1. Several times.",
     ),
     click.option(
         "--leave-out", multiple=True, metavar="COLUMN", help="A column that is no variable."

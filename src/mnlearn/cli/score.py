@@ -1,6 +1,5 @@
 """The command `mnlearn score`."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +96,8 @@ def score(
     model = load_model(model_path)
     query = None if groups is None else read_groups(groups, model.n_vars)
     how = _how(inference, chains, settings, folds, query, seed=seed, threads=threads)
-    found = load_examples(data_path, limit, replace(reading, names=model.names))
+    known = reading.for_model(model.names, getattr(model, "states", None))
+    found = load_examples(data_path, limit, known)
     # Exact likelihoods sum missing cells out.
     is_exact = metric == "ll" and how.inference is None
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))

@@ -1,6 +1,5 @@
 """The command `mnlearn weights`."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.reading import Reading
+    from mnlearn.models.io.native import Model
     from mnlearn.models.markov_network import MarkovNetwork
 
 
@@ -63,13 +63,15 @@ def weights(
     from mnlearn.learning.penalty import Penalty
     from mnlearn.learning.weights.fit import MAX_ITERATIONS
     from mnlearn.learning.weights.given_features import learn_weights
-    from mnlearn.models.io.formats import check_writable, save_model
+    from mnlearn.models.io.formats import check_writable, load_model, save_model
     from mnlearn.runtime.progress import say
 
     check_writable(out)
     check_outputs([out], model_path, data_path)
-    network = _load_features(model_path)
-    found = load_examples(data_path, limit, replace(reading, names=network.names))
+    model = load_model(model_path)
+    network = _network_of(model, model_path)
+    known = reading.for_model(model.names, getattr(model, "states", None))
+    found = load_examples(data_path, limit, known)
     data = found.complete(data_path, "fill them in with mnlearn impute")
     check_data(data_path, network, data)
     learned, fit = learn_weights(
@@ -86,14 +88,12 @@ def weights(
     )
 
 
-def _load_features(path: Path) -> "MarkovNetwork":
-    """Return a model as a Markov network."""
+def _network_of(model: "Model", path: Path) -> "MarkovNetwork":
+    """Return the model in a file as a Markov network."""
     from mnlearn.models.dependency_network import DependencyNetwork
-    from mnlearn.models.io.formats import load_model
     from mnlearn.models.markov_network import MarkovNetwork
     from mnlearn.models.tree_models import TreeModel, network_of
 
-    model = load_model(path)
     if isinstance(model, DependencyNetwork):
         raise InputError(
             f"{path}: expected a model with a joint distribution, got a dependency network; "

@@ -130,7 +130,7 @@ def load_examples(
     matrix = parse_plain(content) if reading.is_plain() else None
     if matrix is not None:
         return Examples(merge_rows(matrix), reading, first_line=1)
-    return _read_lines(path, list(split_lines(decode_text(content, path))), reading)
+    return _read_lines(path, list(split_lines(_decode(content, path))), reading)
 
 
 def load_labelled(
@@ -146,7 +146,7 @@ def load_labelled(
     """
     if path.suffix.lower() == ".npz":
         raise InputError(f"{path}: expected a text file; the column {column!r} has texts.")
-    lines = list(split_lines(decode_text(read_limited(path, limit), path)))
+    lines = list(split_lines(_decode(read_limited(path, limit), path)))
     table = _columns_of(lines)
     if table is None or not table[1]:
         raise InputError(f"{path}: expected a table whose first line has names of columns.")
@@ -199,6 +199,14 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     names = check_names(found.names, f"{path}, line 1") if has_names else None
     made = merge_cells(found.values, names=names)
     return Examples(made, reading_of(found, reading), None if has_names else fault, first)
+
+
+def _decode(content: bytes, path: Path) -> str:
+    try:
+        return decode_text(content, path)
+    except InputError as error:
+        advice = "save it in UTF-8, which Excel calls CSV UTF-8"
+        raise InputError(f"{str(error).removesuffix('.')}; if it is one, {advice}.") from error
 
 
 def _may_number_rows(data: Dataset) -> bool:

@@ -47,7 +47,10 @@ def load_groups(
     found, labels = load_labelled(path, column, limit, reading)
     for row, label in enumerate(labels):
         if label.lower() in MISSING_TEXTS or label in reading.na:
-            raise InputError(f"{path}, line {row + 2}, column {column!r}: the group is missing.")
+            raise InputError(
+                f"{path}, line {row + 2}, column {column!r}: the group is missing; "
+                "leave the row out."
+            )
     names = list(dict.fromkeys(labels))
     if not 2 <= len(names) <= MOST_GROUPS:
         raise InputError(

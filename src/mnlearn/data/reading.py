@@ -38,12 +38,15 @@ class Reading:
     ----------
     ones : tuple of str
         VALUE or COLUMN=VALUE: the value that counts as 1; the other value of the column is 0.
+        >=NUMBER or COLUMN>=NUMBER: numbers from this one on count as 1, and smaller ones as 0.
     leave_out, keep : tuple of str
         Columns that are no variables, and columns that are, though they look like row numbers.
     na : tuple of str
         Further texts of missing cells.
     codes : mapping of str to (str, str)
         The values that count as 0 and 1 in columns that were read before.
+    states : mapping of str to (str, str)
+        The names that a model has for the values 0 and 1 of its variables.
     names : tuple of str, optional
         The variables of a model or of other data. Columns that number rows are left out if they
         are none of these, and kept if they are.
@@ -56,6 +59,7 @@ class Reading:
     keep: tuple[str, ...] = ()
     na: tuple[str, ...] = ()
     codes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    states: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     names: tuple[str, ...] | None = None
     form: str = "--{}"
 
@@ -78,6 +82,13 @@ class Reading:
     def option(self, name: str) -> str:
         """Return the name of an option as messages write it."""
         return self.form.format(name.replace("_", "-") if self.form.startswith("--") else name)
+
+    def for_model(
+        self, names: tuple[str, ...] | None, states: Sequence[tuple[str, str]] | None
+    ) -> "Reading":
+        """Return the reading of data of a model with these names of variables and of states."""
+        named = {} if names is None or states is None else dict(zip(names, states, strict=True))
+        return replace(self, names=names, states=named)
 
     def is_plain(self) -> bool:
         """Tell whether nothing is said, so that values 0 and 1 are read as they are."""
@@ -175,6 +186,10 @@ def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -
     named = [("leave_out", name) for name in reading.leave_out]
     named += [("keep", name) for name in reading.keep]
     for given in reading.ones:
+        cut = _cut_of(given)
+        if cut is not None:
+            named += [("ones", cut[0])] if cut[0] else []
+            continue
         name, equals, _ = given.rpartition("=")
         # A value for all columns may have an `=` itself.
         if equals and not any(_same(text, given) for c in columns for text in c.texts):
@@ -214,6 +229,13 @@ def _choose(
     asked = _asked(column, known, reading)
     if asked is not None:
         return _Code(column, asked, given=True)
+    states = reading.states.get(column.name)
+    if states is not None and not set(known) <= {"0", "1"}:
+        for text in known:
+            if not any(_same(text, state) for state in states):
+                where = place(column.first_row(column.texts.index(text)), v)
+                raise InputError(f"{where}: expected {' or '.join(states)}, got {_shorten(text)}.")
+        return _Code(column, states, given=True)
     if column.name == "":
         raise InputError(f"{where}, line 1, column {v + 1}: has no name.")
     found = _by_values(known)
@@ -256,8 +278,10 @@ def _as_before(
         return _Code(column, natural, given=True)
     # The other value is not known if a column was always 1.
     is_open = zero == "" and len({_key(text) for text in known}) <= 2
+    cut = _cut_of(one)
     for text in known:
-        if not (is_open or _same(text, one) or _same(text, zero)):
+        is_number = cut is not None and _number(text) is not None
+        if not (is_open or is_number or _same(text, one) or _same(text, zero)):
             row = column.first_row(column.texts.index(text))
             raise InputError(f"{place(row, v)}: expected {zero} or {one}, got {_shorten(text)}.")
     return _Code(column, (zero, one), given=True)
@@ -266,6 +290,11 @@ def _as_before(
 def _asked(column: RawColumn, known: Sequence[str], reading: Reading) -> tuple[str, str] | None:
     """Return the values of 0 and 1 that a person asks for; None if nothing is said of them."""
     for given in reading.ones:
+        cut = _cut_of(given)
+        if cut is not None:
+            if _is_cut(column, known, cut, reading):
+                return f"<{cut[1]:g}", f">={cut[1]:g}"
+            continue
         name, equals, value = given.rpartition("=")
         own = bool(equals) and name == column.name
         value = value if own else given
@@ -280,6 +309,34 @@ def _asked(column: RawColumn, known: Sequence[str], reading: Reading) -> tuple[s
                 f"value, the column has {_listed(known)}."
             )
     return None
+
+
+def _cut_of(given: str) -> tuple[str, float] | None:
+    """Return the column, empty for all, and the number of a text such as `mood>=3`."""
+    name, mark, text = given.rpartition(">=")
+    number = _number(text)
+    return None if not mark or number is None else (name, number)
+
+
+def _is_cut(
+    column: RawColumn, known: Sequence[str], cut: tuple[str, float], reading: Reading
+) -> bool:
+    """Tell whether a person asks to cut the numbers of a column in two; 0 and 1 stay, unless named.
+
+    Raises
+    ------
+    InputError
+        The column that is named has a value that is no number.
+    """
+    if cut[0] not in ("", column.name):
+        return False
+    wrong = next((text for text in known if _number(text) is None), None)
+    if cut[0] and wrong is not None:
+        raise InputError(
+            f"{reading.option('ones')}, column {cut[0]!r}: expected numbers, the column has "
+            f"{_shorten(wrong)}."
+        )
+    return wrong is None and (bool(cut[0]) or _by_values(known) != ("0", "1"))
 
 
 def _by_values(known: Sequence[str]) -> tuple[str, str] | None:
@@ -323,9 +380,12 @@ def _unreadable(
     if len({_key(text) for text in known}) <= 2:
         return f"{sentence}; {reading.option('ones')} says which value counts as 1."
     values = _listed(list(map(_shorten, known)))
+    ones = reading.option("ones")
+    numbers = all(_number(text) is not None for text in known)
+    cut = f"with {ones} '>=NUMBER' which count as 1, " if numbers else ""
     return (
         f"{sentence}; the column has {len(known)} different values ({values}): say with "
-        f"{reading.option('na')} which are missing, leave the column out with "
+        f"{reading.option('na')} which are missing, {cut}leave the column out with "
         f"{reading.option('leave_out')}, or encode it (mnlearn convert --categories)."
     )
 
@@ -362,8 +422,11 @@ def _check_ones_and_twos(where: str, codes: Sequence[_Code], reading: Reading) -
 def _values_of(code: _Code, reading: Reading) -> NDArray[np.uint8]:
     assert code.texts is not None
     one = code.texts[1]
+    cut = _cut_of(one)
     of_text = [
-        MISSING if _is_missing(text, reading) else int(_same(text, one))
+        MISSING
+        if _is_missing(text, reading)
+        else int(_same(text, one) if cut is None else (_number(text) or 0.0) >= cut[1])
         for text in code.column.texts
     ]
     return np.array(of_text, np.uint8)[code.column.codes]

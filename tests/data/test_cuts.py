@@ -1,0 +1,96 @@
+"""Numbers cut in two by `ones`, and words that are the names of the states of a model."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import mnlearn as mn
+from command import mean, refuse, succeed
+from made_data import examples
+from mnlearn.data.examples import load_examples
+from mnlearn.data.reading import Reading
+from mnlearn.runtime.errors import InputError
+
+# In the first variable `yes` is the value 0.
+BIF = """network small {}
+variable a { type discrete [ 2 ] { yes, no }; }
+variable b { type discrete [ 2 ] { no, yes }; }
+probability ( a ) { table 0.1, 0.9; }
+probability ( b | a ) { (yes) 0.8, 0.2; (no) 0.05, 0.95; }
+"""
+WORDS = "a,b\nyes,yes\nno,no\nno,yes\n"
+NUMBERS = "a,b\n0,1\n1,0\n1,1\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with a questionnaire and a network, as current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "likert.csv").write_text("mood,sleep,sport,low\n1,5,yes,0\n3,2,no,1\n4,4,yes,1\n")
+    (tmp_path / "more.csv").write_text("mood,sleep,sport,low\n5,1,no,1\n2,1,no,0\n")
+    (tmp_path / "small.bif").write_text(BIF)
+    (tmp_path / "words.csv").write_text(WORDS)
+    (tmp_path / "numbers.csv").write_text(NUMBERS)
+    (tmp_path / "other.csv").write_text("a,b\nyes,maybe\n")
+
+
+def read(name, *ones, reading=None):
+    return load_examples(name, reading=reading or Reading(ones=ones))
+
+
+@pytest.mark.parametrize(
+    ("ones", "expected"),
+    [
+        ((">=4",), [[0, 1, 1, 0], [0, 0, 0, 1], [1, 1, 1, 1]]),
+        (("mood>=2.5", "sleep>=5"), [[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 1, 1]]),
+        # The first that says something of a column counts.
+        (("mood>=3", ">=5", "no"), [[0, 1, 0, 0], [1, 0, 1, 1], [1, 0, 0, 1]]),
+    ],
+)
+def test_numbers_are_cut(ones, expected):
+    found = read("likert.csv", *ones)
+    assert examples(found.data).tolist() == expected
+    frame = pd.read_csv("likert.csv")
+    assert examples(mn.read_data(frame, ones=ones)).tolist() == expected
+
+
+def test_other_data_are_cut_alike():
+    found = read("likert.csv", "mood>=3", "sleep>=5")
+    assert examples(read("more.csv", reading=found.reading).data).tolist() == [
+        [1, 0, 0, 1],
+        [0, 0, 0, 0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ones", "sentence"),
+    [
+        (
+            ("mood>=3", "sleep>=3", "sport>=3"),
+            "ones, column 'sport': expected numbers, the column has 'yes'.",
+        ),
+        (("age>=3",), "ones: there is no column 'age'"),
+        (("mood>=3",), "column 2: expected 0 or 1, got '5'; the column has 3 different values"),
+    ],
+)
+def test_what_cannot_be_cut_is_refused(ones, sentence):
+    with pytest.raises(InputError) as caught:
+        read("likert.csv", *ones)
+    assert sentence in str(caught.value)
+
+
+def test_words_are_read_by_the_states_of_the_model():
+    expected = mean("small.bif numbers.csv --metric ll")
+    assert mean("small.bif words.csv --metric ll") == pytest.approx(expected)
+    model = mn.load("small.bif")
+    assert model.score(pd.read_csv("words.csv"), "ll") == pytest.approx(expected)
+    for source in ("words.csv", pd.read_csv("words.csv"), "numbers.csv"):
+        data = mn.read_data(source, model=model)
+        assert mn.score(model, data, "ll").mean == pytest.approx(expected)
+    succeed("convert small.bif small.ac")
+    assert mean("small.ac words.csv --metric ll") == pytest.approx(expected)
+    succeed("weights small.bif words.csv --out words.mn")
+    succeed("weights small.bif numbers.csv --out numbers.mn")
+    assert Path("words.mn").read_bytes() == Path("numbers.mn").read_bytes()
+    refuse("score small.bif other.csv", "line 2, column 2: expected no or yes, got 'maybe'")
