@@ -1,5 +1,7 @@
 """What a second `fit` forgets, and what people give that is no table, no list and no number."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,6 +84,20 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
             work()
     network = mn.DNTree().fit(FRAME).model_
     assert mn.from_dependency_network(network, FRAME, orders="all", max_length=np.int64(4))
+
+
+def test_a_threshold_that_makes_constants_of_binary_columns_is_told():
+    table = FRAME.assign(b=RNG.integers(1, 6, 60))
+    with pytest.warns(
+        UserWarning, match="binarize=3.5 makes all values 0 in columns of 0 and 1, a, c"
+    ):
+        mn.Atomic(binarize=3.5).fit(table)
+    data = mn.read_data(table, ones=">=4")
+    assert data.frequency.tolist() == pytest.approx((table >= [1, 4, 1]).mean().tolist())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mn.Atomic(binarize=0.5).fit(table)
+        mn.Atomic(binarize=3.5).fit(table[["b"]])
 
 
 def test_suffixes_in_capitals(tmp_path):

@@ -32,6 +32,16 @@ def test_the_command_and_the_library_learn_the_same_weights():
     assert load_model("x.mn").weight.tolist() != learned.weight.tolist()
 
 
+def test_without_a_gaussian_prior():
+    result = succeed("weights m.npz d.data --out w.mn --sd inf")
+    assert result.stderr.endswith("iterations.\n")
+    model = mn.load("m.npz")
+    assert isinstance(model, mn.MarkovNetwork)
+    data = mn.read_data("d.data")
+    for sd in (None, float("inf")):
+        assert model.fit_weights(data, sd=sd).weight.tolist() == load_model("w.mn").weight.tolist()
+
+
 def test_other_models_are_taken_as_markov_networks():
     succeed("fit chow_liu --train named.csv --out c.bif")
     succeed("weights c.bif named.csv --out w.npz")

@@ -24,6 +24,7 @@ from mnlearn.api.inputs import (
     to_dataset,
     to_threads,
     to_whole_seed,
+    warn_of_binary_columns,
 )
 from mnlearn.api.kinds import core
 from mnlearn.api.models import public
@@ -218,9 +219,12 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             self, X, reset=reset, accept_sparse=("csr", "csc", "coo"), ensure_all_finite=False
         )
         self._check_binarize()
+        names = column_names(X)
+        if reset:
+            warn_of_binary_columns(checked, names, self.binarize)
         return to_dataset(
             checked,
-            names=column_names(X),
+            names=names,
             sample_weight=sample_weight,
             binarize=self.binarize,
             repeat=reset,

@@ -6,8 +6,9 @@ import numpy as np
 
 from mnlearn.api.column_names import column_names
 from mnlearn.api.user_warnings import warn_user
+from mnlearn.data.cell_texts import RawColumn
 from mnlearn.data.incomplete import MISSING
-from mnlearn.data.reading import RawColumn, Reading, read_columns, reading_of
+from mnlearn.data.reading import Reading, read_columns, reading_of
 from mnlearn.runtime.errors import InputError
 
 PYTHON = Reading(form="{}=")

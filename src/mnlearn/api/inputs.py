@@ -12,6 +12,7 @@ from scipy import sparse
 
 from mnlearn.api.column_names import column_names
 from mnlearn.api.frames import is_frame, read_frame
+from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_incomplete
 from mnlearn.runtime.errors import InputError
@@ -133,6 +134,23 @@ def to_binary(
     _check_numbers(known, binarize, lambda place: place, (names, argument))
     ones = np.asarray(known != 0 if binarize is None else known > binarize, np.uint8)
     return np.where(unknown, MISSING, ones).astype(np.uint8) if unknown.any() else ones
+
+
+def warn_of_binary_columns(X: Any, names: Sequence[str] | None, binarize: float | None) -> None:
+    """Warn of columns of 0 and 1 of which a threshold for other columns makes constants."""
+    if binarize is None or 0 <= binarize < 1 or sparse.issparse(X):
+        return
+    matrix = np.asarray(X)
+    varying = (matrix == 0).any(axis=0) & (matrix == 1).any(axis=0)
+    lost = np.flatnonzero(varying & ((matrix == 0) | (matrix == 1)).all(axis=0))
+    if len(lost):
+        labels = labels_of(names, matrix.shape[1])
+        listed = ", ".join(labels[v] for v in lost[:8]) + (", ..." if len(lost) > 8 else "")
+        value = int(binarize < 0)
+        warn_user(
+            f"X: binarize={binarize:g} makes all values {value} in columns of 0 and 1, {listed}; "
+            'mn.read_data(X, ones=">=NUMBER") leaves such columns as they are.'
+        )
 
 
 def check_columns(X: Any, argument: str = "X") -> None:

@@ -119,6 +119,11 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
             raise InputError(
                 f"max_iterations: expected a whole number from 1, got {max_iterations!r}."
             )
+        for name, value in (("sd", sd), ("l1", l1)):
+            is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            if not (is_number or (name == "sd" and value is None)):
+                raise InputError(f"{name}: expected a number, got {value!r}.")
+        sd = None if sd == np.inf else sd
         data = data_for(self, X, sample_weight)
         assert isinstance(data, Dataset)
         learned, _ = learn_weights(

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -93,15 +93,12 @@ def fit(
         raise InputError("--grid: expected --valid, the data to choose values on.")
     if missing == "em" and learner.criterion != "ll":
         raise InputError(f"--missing em: expected a method that learns circuits, not {method}.")
-    treatment = "impute" if missing == "em" else missing
+    how = _Completion("impute" if missing == "em" else missing, groups, seed, threads)
     found = load_examples(train, limit, reading)
-    data = treat_missing(found, treatment, train, seed=seed, threads=threads)
-    data = _with_groups(data, groups, found, train, dropped=missing == "drop")
+    data = how.complete(found, train)
     criterion = None
     if valid is not None:
-        found_valid = load_examples(valid, limit, found.reading)
-        valid_data = treat_missing(found_valid, treatment, valid, seed=seed, threads=threads)
-        valid_data = _with_groups(valid_data, groups, found_valid, valid, dropped=missing == "drop")
+        valid_data = how.complete(load_examples(valid, limit, found.reading), valid)
         check_data(valid, data, valid_data)
         criterion = validation_score(learner, valid_data, threads)
     given = load_network(network)
@@ -117,15 +114,23 @@ def fit(
     click.echo(f"{out}: {method} with {learned}", err=True)
 
 
-def _with_groups(
-    data: "Dataset", groups: str | None, found: "Examples", path: Path, *, dropped: bool
-) -> "Dataset":
-    """Return data with the groups of columns that are declared, or else those of the file."""
-    from mnlearn.data.own_files import declare_groups
+class _Completion(NamedTuple):
+    """What is done about missing cells, and which columns are groups; None: those of the file."""
 
-    if groups is None:
-        return data
-    return declare_groups(data, groups, str(path), partial(found.name_row, path, complete=dropped))
+    missing: str
+    groups: str | None
+    seed: int
+    threads: int
+
+    def complete(self, found: "Examples", path: Path) -> "Dataset":
+        """Return the examples of a file without missing cells, with their groups."""
+        from mnlearn.data.own_files import declare_groups
+
+        data = treat_missing(found, self.missing, path, seed=self.seed, threads=self.threads)
+        if self.groups is None:
+            return data
+        name_row = partial(found.name_row, path, complete=self.missing == "drop")
+        return declare_groups(data, self.groups, str(path), name_row)
 
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:

@@ -1,5 +1,6 @@
 """The command `mnlearn weights`."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0.0, min_open=True),
     default=1.0,
     show_default=True,
-    help="Standard deviation of the Gaussian prior on the weights.",
+    help="Standard deviation of the Gaussian prior on the weights; inf for no such prior.",
 )
 @click.option(
     "--l1",
@@ -77,15 +78,15 @@ def weights(
     learned, fit = learn_weights(
         network,
         data,
-        Penalty(sd, l1),
+        Penalty(None if sd == math.inf else sd, l1),
         max_iterations=iterations or MAX_ITERATIONS,
         threads=threads,
     )
     save_model(learned, out)
-    say(
-        f"{out}: weights of {len(learned.features):,} features, {fit.n_iterations} iterations, at "
-        f"most {fit.gap / data.n_examples:.2g} nats per example from the best."
-    )
+    gap = fit.gap / data.n_examples
+    near = f", at most {gap:.2g} nats per example from the best" if gap < math.inf else ""
+    n_features = len(learned.features)
+    say(f"{out}: weights of {n_features:,} features, {fit.n_iterations} iterations{near}.")
 
 
 def _network_of(model: "Model", path: Path) -> "MarkovNetwork":

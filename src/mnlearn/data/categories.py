@@ -11,8 +11,8 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.cell_texts import MISSING_TEXTS
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.reading import MISSING_TEXTS
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, open_bytes
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json

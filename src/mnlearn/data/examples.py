@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_cells
 from mnlearn.data.reading import (
-    MISSING_TEXTS,
-    RawColumn,
     Reading,
     read_columns,
     reading_of,

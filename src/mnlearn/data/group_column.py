@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from mnlearn.data.cell_texts import MISSING_TEXTS
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.examples import Examples, load_labelled
 from mnlearn.data.incomplete import IncompleteData, incomplete, merge_cells
-from mnlearn.data.reading import MISSING_TEXTS, Reading
+from mnlearn.data.reading import Reading
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
 

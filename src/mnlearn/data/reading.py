@@ -11,22 +11,27 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.cell_texts import (
+    MISSING_TEXTS,
+    PLAIN,
+    RawColumn,
+    cut_of,
+    is_same,
+    key_of,
+    number_of,
+    shorten,
+    some_of,
+    values_of_two,
+)
 from mnlearn.data.incomplete import MISSING
 from mnlearn.runtime.errors import InputError
 
-# Texts of a missing cell, in any capitals: what pandas, R and databases write.
-MISSING_TEXTS = frozenset(("", "na", "nan", "n/a", "<na>", "null"))
-# Words for 0 and 1, in any capitals.
-_WORDS = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
-_PLAIN = {("0", "1"), *_WORDS}
 # Headers of the column of row numbers that pandas and R write, and of columns that name people.
 _INDEX = ("", "unnamed: 0", "index", "rownames", "row.names")
 _ID = re.compile(r"(?i:(.*[_. ])?(id|no|nr|number|case|subject|participant|respondent))|.*[a-z]ID")
 # What a person can say about a table.
 OPTIONS = ("ones", "leave_out", "keep", "na")
-# So many values of a column are named in an error.
-_LISTED = 5
-# And so many columns of a table.
+# So many columns of a table are named in an error.
 _LISTED_NAMES = 20
 
 
@@ -93,24 +98,6 @@ class Reading:
     def is_plain(self) -> bool:
         """Tell whether nothing is said, so that values 0 and 1 are read as they are."""
         return not (self.ones or self.leave_out or self.keep or self.na or self.codes)
-
-
-@dataclass(frozen=True, eq=False)
-class RawColumn:
-    """A column of texts.
-
-    name : its name, or its number from 1 if the table has no names.
-    texts : its different texts in order of appearance.
-    codes : int32, shape (n_rows,). The number of the text of each row.
-    """
-
-    name: str
-    texts: list[str]
-    codes: NDArray[np.int32]
-
-    def first_row(self, k: int) -> int:
-        """Return the first row with a text."""
-        return int(np.argmax(self.codes == k))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,18 +173,18 @@ def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -
     named = [("leave_out", name) for name in reading.leave_out]
     named += [("keep", name) for name in reading.keep]
     for given in reading.ones:
-        cut = _cut_of(given)
+        cut = cut_of(given)
         if cut is not None:
             named += [("ones", cut[0])] if cut[0] else []
             continue
         name, equals, _ = given.rpartition("=")
         # A value for all columns may have an `=` itself.
-        if equals and not any(_same(text, given) for c in columns for text in c.texts):
+        if equals and not any(is_same(text, given) for c in columns for text in c.texts):
             named.append(("ones", name))
     names = [column.name for column in columns]
     for option, name in named:
         if name not in names:
-            listed = _listed(list(map(repr, names)), _LISTED_NAMES)
+            listed = some_of(list(map(repr, names)), _LISTED_NAMES)
             raise InputError(
                 f"{where}, {reading.option(option)}: there is no column {name!r}; the columns are "
                 f"{listed}."
@@ -232,13 +219,13 @@ def _choose(
     states = reading.states.get(column.name)
     if states is not None and not set(known) <= {"0", "1"}:
         for text in known:
-            if not any(_same(text, state) for state in states):
+            if not any(is_same(text, state) for state in states):
                 where = place(column.first_row(column.texts.index(text)), v)
-                raise InputError(f"{where}: expected {' or '.join(states)}, got {_shorten(text)}.")
+                raise InputError(f"{where}: expected {' or '.join(states)}, got {shorten(text)}.")
         return _Code(column, states, given=True)
     if column.name == "":
         raise InputError(f"{where}, line 1, column {v + 1}: has no name.")
-    found = _by_values(known)
+    found = values_of_two(known)
     if found is None:
         raise InputError(_unreadable(column, v, known, reading, place))
     return _Code(column, found)
@@ -257,7 +244,7 @@ def _numbers_rows(
     if reading.names is not None:
         return column.name not in reading.names
     # An index of one or two rows may be a variable, and a variable may be called `answer_no`.
-    if _by_values(known) is None:
+    if values_of_two(known) is None:
         return is_index or n_rows > 1
     if column.name == "":
         return True
@@ -272,25 +259,25 @@ def _as_before(
 ) -> _Code:
     """Return the reading of other data for the same column."""
     zero, one = reading.codes[column.name]
-    natural = _by_values(known)
-    if natural in _PLAIN and (zero, one) in _PLAIN:
+    natural = values_of_two(known)
+    if natural in PLAIN and (zero, one) in PLAIN:
         # 0 and 1, True and False, yes and no are the same in all files.
         return _Code(column, natural, given=True)
     # The other value is not known if a column was always 1.
-    is_open = zero == "" and len({_key(text) for text in known}) <= 2
-    cut = _cut_of(one)
+    is_open = zero == "" and len({key_of(text) for text in known}) <= 2
+    cut = cut_of(one)
     for text in known:
-        is_number = cut is not None and _number(text) is not None
-        if not (is_open or is_number or _same(text, one) or _same(text, zero)):
+        is_number = cut is not None and number_of(text) is not None
+        if not (is_open or is_number or is_same(text, one) or is_same(text, zero)):
             row = column.first_row(column.texts.index(text))
-            raise InputError(f"{place(row, v)}: expected {zero} or {one}, got {_shorten(text)}.")
+            raise InputError(f"{place(row, v)}: expected {zero} or {one}, got {shorten(text)}.")
     return _Code(column, (zero, one), given=True)
 
 
 def _asked(column: RawColumn, known: Sequence[str], reading: Reading) -> tuple[str, str] | None:
     """Return the values of 0 and 1 that a person asks for; None if nothing is said of them."""
     for given in reading.ones:
-        cut = _cut_of(given)
+        cut = cut_of(given)
         if cut is not None:
             if _is_cut(column, known, cut, reading):
                 return f"<{cut[1]:g}", f">={cut[1]:g}"
@@ -298,24 +285,17 @@ def _asked(column: RawColumn, known: Sequence[str], reading: Reading) -> tuple[s
         name, equals, value = given.rpartition("=")
         own = bool(equals) and name == column.name
         value = value if own else given
-        others = list({_key(text): text for text in known if not _same(text, value)}.values())
+        others = list({key_of(text): text for text in known if not is_same(text, value)}.values())
         # A value for all columns says nothing of a column that has two others.
-        n_known = len({_key(text) for text in known})
+        n_known = len({key_of(text) for text in known})
         if len(others) < 2 and (own or len(others) < n_known or n_known == 1):
             return (others[0] if others else ""), value
         if own:
             raise InputError(
                 f"{reading.option('ones')}, column {name!r}: expected {value} and one other "
-                f"value, the column has {_listed(known)}."
+                f"value, the column has {some_of(known)}."
             )
     return None
-
-
-def _cut_of(given: str) -> tuple[str, float] | None:
-    """Return the column, empty for all, and the number of a text such as `mood>=3`."""
-    name, mark, text = given.rpartition(">=")
-    number = _number(text)
-    return None if not mark or number is None else (name, number)
 
 
 def _is_cut(
@@ -330,44 +310,13 @@ def _is_cut(
     """
     if cut[0] not in ("", column.name):
         return False
-    wrong = next((text for text in known if _number(text) is None), None)
+    wrong = next((text for text in known if number_of(text) is None), None)
     if cut[0] and wrong is not None:
         raise InputError(
             f"{reading.option('ones')}, column {cut[0]!r}: expected numbers, the column has "
-            f"{_shorten(wrong)}."
+            f"{shorten(wrong)}."
         )
-    return wrong is None and (bool(cut[0]) or _by_values(known) != ("0", "1"))
-
-
-def _by_values(known: Sequence[str]) -> tuple[str, str] | None:
-    """Return the values of 0 and 1 if only one reading is possible."""
-    numbers = {_number(text) for text in known}
-    if None not in numbers:
-        for zero, one in ((0.0, 1.0), (1.0, 2.0)):
-            if numbers <= {zero, one}:
-                return f"{zero:g}", f"{one:g}"
-        return None
-    words = {text.lower() for text in known}
-    return next((pair for pair in _WORDS if words <= set(pair)), None)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) else None
-
-
-def _key(text: str) -> float | str:
-    """Return what is the same for texts of the same value: their number, or their small letters."""
-    number = _number(text)
-    return text.lower() if number is None else number
-
-
-def _same(text: str, other: str) -> bool:
-    """Tell whether two texts are the same value: equal numbers, or words in any capitals."""
-    return _key(text) == _key(other)
+    return wrong is None and (bool(cut[0]) or values_of_two(known) != ("0", "1"))
 
 
 def _unreadable(
@@ -376,26 +325,18 @@ def _unreadable(
     """Return the sentence on a column that cannot be read."""
     wrong = next(text for text in known if text not in ("0", "1"))
     where = place(column.first_row(column.texts.index(wrong)), v)
-    sentence = f"{where}: expected 0 or 1, got {_shorten(wrong)}"
-    if len({_key(text) for text in known}) <= 2:
+    sentence = f"{where}: expected 0 or 1, got {shorten(wrong)}"
+    if len({key_of(text) for text in known}) <= 2:
         return f"{sentence}; {reading.option('ones')} says which value counts as 1."
-    values = _listed(list(map(_shorten, known)))
+    values = some_of(list(map(shorten, known)))
     ones = reading.option("ones")
-    numbers = all(_number(text) is not None for text in known)
+    numbers = all(number_of(text) is not None for text in known)
     cut = f"with {ones} '>=NUMBER' which count as 1, " if numbers else ""
     return (
         f"{sentence}; the column has {len(known)} different values ({values}): say with "
         f"{reading.option('na')} which are missing, {cut}leave the column out with "
         f"{reading.option('leave_out')}, or encode it (mnlearn convert --categories)."
     )
-
-
-def _shorten(text: str) -> str:
-    return repr(text) if len(text) <= 40 else f"{text[:40]!r} and {len(text) - 40} more characters"
-
-
-def _listed(texts: Sequence[str], most: int = _LISTED) -> str:
-    return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
 
 
 def _check_ones_and_twos(where: str, codes: Sequence[_Code], reading: Reading) -> None:
@@ -408,7 +349,7 @@ def _check_ones_and_twos(where: str, codes: Sequence[_Code], reading: Reading) -
     for code in told:
         if code.texts != ("0", "1"):
             continue
-        if any(_number(text) == 0 for text in code.column.texts):
+        if any(number_of(text) == 0 for text in code.column.texts):
             raise InputError(
                 f"{where}, column {twos[0]!r}: has 1 and 2, but {code.column.name!r} has 0 and 1; "
                 f"{option} says which value counts as 1 in the first."
@@ -422,11 +363,11 @@ def _check_ones_and_twos(where: str, codes: Sequence[_Code], reading: Reading) -
 def _values_of(code: _Code, reading: Reading) -> NDArray[np.uint8]:
     assert code.texts is not None
     one = code.texts[1]
-    cut = _cut_of(one)
+    cut = cut_of(one)
     of_text = [
         MISSING
         if _is_missing(text, reading)
-        else int(_same(text, one) if cut is None else (_number(text) or 0.0) >= cut[1])
+        else int(is_same(text, one) if cut is None else (number_of(text) or 0.0) >= cut[1])
         for text in code.column.texts
     ]
     return np.array(of_text, np.uint8)[code.column.codes]
@@ -441,7 +382,7 @@ def _note(where: str, codes: Sequence[_Code]) -> str | None:
         if code.texts is not None and not code.given and code.texts != ("0", "1"):
             counted.setdefault(code.texts[1], []).append(code.column.name)
     for one, names in counted.items():
-        parts.append(f"{one} counts as 1 in {len(names)} columns ({_listed(names)})")
+        parts.append(f"{one} counts as 1 in {len(names)} columns ({some_of(names)})")
     return f"{where}: {'; '.join(parts)}." if parts else None
 
 

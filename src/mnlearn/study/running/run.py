@@ -85,11 +85,10 @@ def run_study(
         status = _write_report(command, name)
     if status:
         say(f"the run did not finish; the output of Snakemake is in {log}")
-    missing = " ".join(dict.fromkeys(failed.values()))
-    if missing and status == 0:
-        raise InputError(missing)
-    if missing:
-        say(missing)
+    if failed and status == 0:
+        raise InputError(" ".join(dict.fromkeys(failed.values())))
+    for reason in dict.fromkeys(failed.values()):
+        say(reason)
     return status
 
 

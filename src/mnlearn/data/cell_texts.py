@@ -1,0 +1,82 @@
+"""Columns of texts, and what a text means: a number, a word for 0 or 1, or a missing value."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Texts of a missing cell, in any capitals: what pandas, R and databases write.
+MISSING_TEXTS = frozenset(("", "na", "nan", "n/a", "<na>", "null"))
+# Words for 0 and 1, in any capitals.
+_WORDS = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
+PLAIN = {("0", "1"), *_WORDS}
+# So many values of a column are named in an error.
+_LISTED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumn:
+    """A column of texts.
+
+    name : its name, or its number from 1 if the table has no names.
+    texts : its different texts in order of appearance.
+    codes : int32, shape (n_rows,). The number of the text of each row.
+    """
+
+    name: str
+    texts: list[str]
+    codes: NDArray[np.int32]
+
+    def first_row(self, k: int) -> int:
+        """Return the first row with a text."""
+        return int(np.argmax(self.codes == k))
+
+
+def cut_of(given: str) -> tuple[str, float] | None:
+    """Return the column, empty for all, and the number of a text such as `mood>=3`."""
+    name, mark, text = given.rpartition(">=")
+    number = number_of(text)
+    return None if not mark or number is None else (name, number)
+
+
+def values_of_two(known: Sequence[str]) -> tuple[str, str] | None:
+    """Return the values of 0 and 1 if only one reading is possible."""
+    numbers = {number_of(text) for text in known}
+    if None not in numbers:
+        for zero, one in ((0.0, 1.0), (1.0, 2.0)):
+            if numbers <= {zero, one}:
+                return f"{zero:g}", f"{one:g}"
+        return None
+    words = {text.lower() for text in known}
+    return next((pair for pair in _WORDS if words <= set(pair)), None)
+
+
+def number_of(text: str) -> float | None:
+    """Return the finite number that a text is; None if it is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def key_of(text: str) -> float | str:
+    """Return what is the same for texts of the same value: their number, or their small letters."""
+    number = number_of(text)
+    return text.lower() if number is None else number
+
+
+def is_same(text: str, other: str) -> bool:
+    """Tell whether two texts are the same value: equal numbers, or words in any capitals."""
+    return key_of(text) == key_of(other)
+
+
+def shorten(text: str) -> str:
+    """Return a text in quotes for a message, cut if it is long."""
+    return repr(text) if len(text) <= 40 else f"{text[:40]!r} and {len(text) - 40} more characters"
+
+
+def some_of(texts: Sequence[str], most: int = _LISTED) -> str:
+    """Return the first of some texts for a message."""
+    return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
