@@ -4,7 +4,7 @@ from typing import Any
 
 from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import Dataset, IncompleteData, to_dataset
-from mnlearn.api.states import replace_states
+from mnlearn.api.states import expand_states, replace_states
 from mnlearn.runtime.errors import InputError
 
 
@@ -27,6 +27,7 @@ def data_for(
     InputError
         `X` lacks a variable of the model or has another number of columns; see also `to_dataset`.
     """
+    X = expand_states(X, model, "X")
     names = None if isinstance(X, Dataset) else column_names(X, model.names)
     if names is not None and model.names is not None and names != model.names:
         for name in model.names:

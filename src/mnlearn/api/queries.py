@@ -12,7 +12,7 @@ from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
-from mnlearn.api.states import replace_states
+from mnlearn.api.states import expand_states, replace_states
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
 from mnlearn.inference.circuits.compilation import compile_network
@@ -135,7 +135,14 @@ def _wanted(model: Any, values: NDArray[np.float64], variables: Any) -> list[int
         return unknown
     several = isinstance(variables, Iterable) and not isinstance(variables, str)
     listed = list(variables) if several else [variables]
-    asked = [find_variable(v, model.names, model.n_vars, "variables") for v in listed]
+    domains = domains_of(model)
+    asked: list[int] = []
+    for given in listed:
+        domain = domains.get(given) if isinstance(given, str) else None
+        if domain is not None and len(domain.columns) > 1:
+            asked += domain.columns
+        else:
+            asked.append(find_variable(given, model.names, model.n_vars, "variables"))
     for v in asked:
         if v not in unknown:
             label = labels_of(model.names, model.n_vars)[v]
@@ -182,6 +189,7 @@ def _value_of(value: Any, where: str) -> float:
 def _rows_of(model: Any, evidence: Any) -> NDArray[np.float64]:
     """Return rows of evidence with a column for each variable; NaN where nothing is known."""
     names, n_vars = model.names, model.n_vars
+    evidence = expand_states(evidence, model, "evidence")
     given = column_names(evidence, names) if names is not None else None
     columns = list(range(n_vars))
     if given is not None:

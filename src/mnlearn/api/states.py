@@ -5,8 +5,53 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.frames import is_frame
+from mnlearn.inference.evidence import domains_of
 from mnlearn.models.fields import States
 from mnlearn.runtime.errors import InputError
+
+
+def expand_states(X: Any, model: Any, argument: str) -> Any:
+    """Return a table with a column for each state in the place of a column of names of states.
+
+    Parameters
+    ----------
+    X : DataFrame or array-like
+        Columns that the model has, and columns of numbers, are left as they are, and so is what is
+        no DataFrame.
+    model : Model
+        Has the columns `mood=low`, `mood=high`, ... for a variable `mood`.
+    argument : str
+        Name of the table, for messages.
+
+    Raises
+    ------
+    InputError
+        A cell is not the name of a state of its variable.
+    """
+    if not is_frame(X) or model.names is None:
+        return X
+    several = {name: d for name, d in domains_of(model).items() if len(d.columns) > 1}
+    if not any(name in several for name in X.columns):
+        return X
+    import pandas as pd
+
+    parts = []
+    for k, name in enumerate(X.columns):
+        domain = several.get(name)
+        if domain is None:
+            parts.append(X.iloc[:, [k]])
+            continue
+        values = np.full((len(X), len(domain.states)), np.nan)
+        for row, cell in enumerate(np.asarray(X.iloc[:, k], object).tolist()):
+            if pd.isna(cell):
+                continue
+            if str(cell) not in domain.states:
+                expected = " or ".join(map(repr, domain.states))
+                where = f"{argument}, row {row}, column {name!r}"
+                raise InputError(f"{where}: expected {expected}, got {cell!r}.")
+            values[row] = np.array(domain.states) == str(cell)
+        parts.append(pd.DataFrame(values, X.index, [model.names[c] for c in domain.columns]))
+    return pd.concat(parts, axis=1)
 
 
 def replace_states(X: Any, states: States | None, argument: str) -> Any:

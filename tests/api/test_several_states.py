@@ -1,0 +1,57 @@
+"""Models of variables with several states: their names in tables, in evidence and in questions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mnlearn as mn
+from mnlearn.runtime.errors import InputError
+
+BIF = """\
+network many { }
+variable Age { type discrete [ 3 ] { young, middle, old }; }
+variable Ill { type discrete [ 2 ] { no, yes }; }
+probability ( Age ) { table 0.3, 0.3, 0.4; }
+probability ( Ill | Age ) { (young) 0.9, 0.1; (middle) 0.6, 0.4; (old) 0.5, 0.5; }
+"""
+P_ILL = np.array([0.1, 0.4, 0.5])
+TABLE = pd.DataFrame({"Ill": ["yes", "no", "yes", None], "Age": ["old", "young", None, "middle"]})
+
+
+@pytest.fixture
+def model(tmp_path):
+    (tmp_path / "many.bif").write_text(BIF)
+    return mn.load(tmp_path / "many.bif")
+
+
+def test_a_table_of_words_is_scored(model):
+    found = mn.score(model, TABLE, "ll").per_example
+    ill = 0.3 * 0.1 + 0.3 * 0.4 + 0.4 * 0.5
+    np.testing.assert_allclose(np.exp(found), [0.4 * 0.5, 0.3 * 0.9, ill, 0.3])
+    wrong = TABLE.assign(Age="ancient")
+    with pytest.raises(InputError, match="X, row 0, column 'Age': expected 'young' or 'middle'"):
+        mn.score(model, wrong, "ll")
+
+
+def test_rows_of_evidence_and_names_of_variables(model):
+    found = model.query(TABLE)
+    assert found.loc[3, "Ill=yes"] == pytest.approx(0.4)
+    old = 0.4 * 0.5 / (0.3 * 0.1 + 0.3 * 0.4 + 0.4 * 0.5)
+    assert found.loc[2, "Age=old"] == pytest.approx(old)
+    assert found.loc[0, ["Ill=yes", "Age=old", "Age=young"]].tolist() == [1, 1, 0]
+    asked = model.query({"Ill": "yes"}, ["Age"])
+    assert asked.index.tolist() == ["Age=young", "Age=middle", "Age=old"]
+    assert asked["Age=old"] == pytest.approx(old)
+    assert asked.sum() == pytest.approx(1)
+    assert model.query({"Age": "old"}, "Ill=yes").tolist() == pytest.approx([0.5])
+    with pytest.raises(InputError, match="evidence, row 0, column 'Age': expected"):
+        model.query(pd.DataFrame({"Age": ["ancient"]}))
+
+
+def test_numbers_as_names_of_states(tmp_path):
+    numbered = BIF.replace("young, middle, old", "1, 2, 3")
+    for old, new in (("(young)", "(1)"), ("(middle)", "(2)"), ("(old)", "(3)")):
+        numbered = numbered.replace(old, new)
+    (tmp_path / "n.bif").write_text(numbered)
+    found = mn.load(tmp_path / "n.bif").query(pd.DataFrame({"Age": [3, 1]}))
+    np.testing.assert_allclose(found["Ill=yes"], [0.5, 0.1])
