@@ -88,7 +88,9 @@ rule page:
     """Show one table as a page that opens in a browser."""
     input:
         table="results/{study}/tables/{name}.md",
-        order=order_of("{study}/pages/{name}", nothing_more, "report.pages.write_markdown_page"),
+        order=order_of(
+            "{study}/pages/{name}", nothing_more, "report.pages.write_markdown_page"
+        ),
     output:
         report(
             "results/{study}/pages/{name}.html",
@@ -138,7 +140,9 @@ rule claims_page:
     """Show the claims as a page that opens in a browser."""
     input:
         claims="results/{study}/claims.md",
-        order=order_of("{study}/claims_page", nothing_more, "report.pages.write_markdown_page"),
+        order=order_of(
+            "{study}/claims_page", nothing_more, "report.pages.write_markdown_page"
+        ),
     output:
         report(
             "results/{study}/claims.html",
