@@ -67,3 +67,22 @@ def test_errors_name_the_arguments():
         for call in calls:
             with pytest.raises(mn.InputError, match=f"^{message}"):
                 call()
+
+
+def test_groups_are_read_and_ordered_like_the_first():
+    rng = np.random.default_rng(4)
+    first = pd.DataFrame(rng.integers(1, 3, (120, 3)), columns=["a", "b", "c"])
+    second = pd.DataFrame(rng.integers(1, 3, (120, 3)), columns=["a", "b", "c"])
+    # Alone this column could be read in two ways.
+    second["c"] = 1
+    second.loc[:5, "c"] = 2
+    constant = second.assign(b=1)
+    with pytest.warns(UserWarning, match="2 counts as 1"):
+        one = mn.compare_ising({"x": first, "y": second}, 5, random_state=0)
+    with pytest.warns(UserWarning, match="2 counts as 1"):
+        two = mn.compare_ising({"x": first, "y": second[["c", "a", "b"]]}, 5, random_state=0)
+    pd.testing.assert_frame_equal(one.edges, two.edges)
+    with pytest.warns(UserWarning, match="left out, rare in a group: b"):
+        mn.compare_ising({"x": first, "y": constant}, 5, random_state=0)
+    with pytest.raises(mn.InputError, match="group y: expected the variables of the first group"):
+        mn.compare_ising({"x": first - 1, "y": (second - 1).rename(columns={"a": "z"})}, 5)

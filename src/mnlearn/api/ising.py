@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import Estimator
+from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import Dataset, to_complete_dataset, to_threads, to_whole_seed
 from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
@@ -251,15 +252,29 @@ def compare_ising(
     """
     if not isinstance(groups, Mapping):
         raise InputError("groups: expected a mapping of names to examples.")
-    data = {
-        str(name): to_complete_dataset(X, binarize=binarize, argument=f"groups[{name!r}]")
-        for name, X in groups.items()
-    }
+    data = _groups_alike(groups, binarize)
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
     found = compare(data, n_permutations, gamma=gamma, merge=merge, seed=seed, threads=threads)
     if found.dropped:
         warn_user(f"left out, rare in a group: {', '.join(found.dropped)}")
     return found
+
+
+def _groups_alike(groups: Mapping[str, Any], binarize: float | None) -> dict[str, Dataset]:
+    """Return the data of groups; tables are read and ordered like the first of them."""
+    data: dict[str, Dataset] = {}
+    reading, columns = PYTHON, None
+    for name, X in groups.items():
+        table, argument = X, f"groups[{name!r}]"
+        if is_frame(X):
+            if columns is not None and set(X.columns) == set(columns):
+                table = X[columns]
+            columns = columns or list(X.columns)
+            if binarize is None:
+                table, found = read_frame(table, reading, argument)
+                reading = reading if reading.codes else found
+        data[str(name)] = to_complete_dataset(table, binarize=binarize, argument=argument)
+    return data
 
 
 def warn_of_dropped(labels: Sequence[str]) -> None:
