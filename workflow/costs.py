@@ -105,8 +105,8 @@ def fit_law(costs: list[RecordedCost], powers: tuple[float, float, float]) -> La
     penalty = np.diag([1e-9, _PENALTY, _PENALTY, _PENALTY])
     found = prior + np.linalg.solve(x.T @ x + penalty, x.T @ (y - x @ prior))
     margin = max(_MARGIN, _RESERVE * float(np.exp((y - x @ found).max())))
-    constant, *own = (round(float(value), 3) for value in found)
-    return Law(constant, *own, math.ceil(10 * margin) / 10)
+    constant, examples, variables, density = (round(float(value), 3) for value in found)
+    return Law(constant, examples, variables, density, math.ceil(10 * margin) / 10)
 
 
 def fit_laws(costs: list[RecordedCost]) -> list[dict[str, Any]]:
