@@ -93,7 +93,7 @@ def test_what_takes_the_place_of_other_programs(folder, capsys):
     ours = [line.split("|")[-2] for line in text.splitlines() if line.startswith("| ")]
     named = {name for cell in ours for name in re.findall(r"(\w+)\(", cell)}
     assert {"from_features", "compare_ising", "drop_cases"} < named
-    assert named <= {*dir(mn.MarkovNetwork), *dir(mn.Ising), *dir(mn)}
+    assert named <= {*dir(mn.BayesianNetwork), *dir(mn.MarkovNetwork), *dir(mn.Ising), *dir(mn)}
 
 
 def test_python_code(folder, capsys):
