@@ -27,6 +27,7 @@ def named(tmp_path):
     return mn.load(path)
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize("again", [FRAME.to_numpy(), mn.Dataset.from_arrays(FRAME.to_numpy())])
 def test_a_second_fit_forgets_how_the_first_table_was_read(again):
     learner = mn.Atomic()

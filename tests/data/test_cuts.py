@@ -39,6 +39,7 @@ def read(name, *ones, reading=None):
     return load_examples(name, reading=reading or Reading(ones=ones))
 
 
+@pytest.mark.filterwarnings("ignore:.*yes counts as 1")
 @pytest.mark.parametrize(
     ("ones", "expected"),
     [
