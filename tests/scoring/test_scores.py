@@ -134,6 +134,13 @@ def test_queries_of_a_person(tmp_path):
         if len(query):
             assert_allclose(found[query], oracles.conditional_marginals(network, x, query))
         assert_allclose(found[~wanted], x[~wanted])
+    for separator in ";\t":
+        text = path.read_text().replace(",", separator)
+        for unknown in ("*", ""):
+            other = tmp_path / "other.csv"
+            other.write_text(text.replace("*", unknown))
+            again = read_evidence(other, 6)
+            assert (again.rows.tolist(), again.asked.tolist()) == (rows.tolist(), asked.tolist())
     lines = format_answers(p, rows, asked, tuple("abcdef")).splitlines()
     assert lines[0] == "a,b,c,d,e,f"
     assert lines[2] == "0,1,0,1,1,1"

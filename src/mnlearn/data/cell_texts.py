@@ -1,5 +1,6 @@
 """Columns of texts, and what a text means: a number, a word for 0 or 1, or a missing value."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,15 @@ class RawColumn:
     def first_row(self, k: int) -> int:
         """Return the first row with a text."""
         return int(np.argmax(self.codes == k))
+
+
+def separator_of(line: str) -> str:
+    """Return what separates the cells of a line: a comma, or else a semicolon or a tab."""
+    # Quoted names may have commas.
+    bare = re.sub('"[^"]*"', "", line)
+    if "," in bare:
+        return ","
+    return next((mark for mark in (";", "\t") if mark in bare), ",")
 
 
 def cut_of(given: str) -> tuple[str, float] | None:

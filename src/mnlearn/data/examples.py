@@ -1,7 +1,6 @@
 """Examples of people: files as pandas, R and people write them, with or without missing cells."""
 
 import csv
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn
+from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn, separator_of
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_cells
 from mnlearn.data.reading import (
@@ -221,7 +220,7 @@ def _columns_of(lines: Sequence[str]) -> tuple[list[RawColumn], bool, int] | Non
     last = max((k for k, line in enumerate(lines) if line.strip()), default=-1)
     if last < 0 or any("|" in line for line in lines[:2]):
         return None
-    separator = _separator_of(lines[0])
+    separator = separator_of(lines[0])
     try:
         cells = [
             [cell.strip() for cell in row]
@@ -247,14 +246,6 @@ def _columns_of(lines: Sequence[str]) -> tuple[list[RawColumn], bool, int] | Non
         rows = [[cell.replace(",", ".") for cell in row] for row in rows]
     columns = [_numbered(*column) for column in zip(header, zip(*rows, strict=True), strict=True)]
     return columns, has_names, 2 if has_names else 1
-
-
-def _separator_of(line: str) -> str:
-    # Quoted names may have commas.
-    bare = re.sub('"[^"]*"', "", line)
-    if "," in bare:
-        return ","
-    return next((mark for mark in (";", "\t") if mark in bare), ",")
 
 
 def _is_header(cells: Sequence[str]) -> bool:

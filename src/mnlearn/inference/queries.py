@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.cell_texts import separator_of
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import marginals as circuit_marginals
 from mnlearn.inference.hidden_trees import marginals as hidden_tree_marginals
@@ -43,13 +44,13 @@ def read_evidence(
     names: tuple[str, ...] | None = None,
     states: States | None = None,
 ) -> Evidence:
-    """Read rows of evidence from a CSV file.
+    """Read rows of evidence from a file whose cells commas, semicolons or tabs separate.
 
     Parameters
     ----------
     path : Path
-        Each line has a value for every variable: 0, 1, or * for a query variable. The first line
-        may have names.
+        Each line has a value for every variable: 0, 1, or * or nothing for a query variable. The
+        first line may have names.
     n_vars : int
         Number of variables of the model.
     names : tuple of str, optional
@@ -64,9 +65,9 @@ def read_evidence(
         or *; or the names in the first line differ from `names`.
     """
     rows, asked = [], []
-    lines = split_lines(read_text(path).removeprefix("\ufeff").rstrip())
+    lines = split_lines(read_text(path).removeprefix("\ufeff").rstrip(" \r\n"))
     for number, line in enumerate(lines, start=1):
-        fields = _split_fields(line, f"{path}, line {number}")
+        fields = _split_fields(line, separator_of(lines[0]), f"{path}, line {number}")
         if number == 1 and _is_header(fields):
             _check_header(fields, names, f"{path}, line 1")
             continue
@@ -75,6 +76,7 @@ def read_evidence(
         if states is not None:
             known = [dict(zip(own, "01", strict=True)) for own in states]
             fields = [own.get(field, field) for own, field in zip(known, fields, strict=True)]
+        fields = [field or "*" for field in fields]
         wrong = [field for field in fields if field not in ("0", "1", "*")]
         if wrong:
             raise InputError(f"{path}, line {number}: expected 0, 1 or *, got {wrong[0]!r}.")
@@ -85,8 +87,8 @@ def read_evidence(
     return Evidence(np.array(rows, np.uint8), np.array(asked), len(lines) - len(rows) + 1)
 
 
-def _split_fields(line: str, where: str) -> list[str]:
-    reader = csv.reader([line], skipinitialspace=True, strict=True)
+def _split_fields(line: str, separator: str, where: str) -> list[str]:
+    reader = csv.reader([line], delimiter=separator, skipinitialspace=separator == ",", strict=True)
     try:
         return [field.strip() for field in next(reader, [])]
     except csv.Error as error:
