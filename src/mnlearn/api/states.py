@@ -1,5 +1,6 @@
 """Tables whose cells are names of states, for models that know these names."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,12 +47,15 @@ def expand_states(X: Any, model: Any, argument: str) -> Any:
             if pd.isna(cell):
                 continue
             if str(cell) not in domain.states:
-                expected = " or ".join(map(repr, domain.states))
-                where = f"{argument}, row {row}, column {name!r}"
-                raise InputError(f"{where}: expected {expected}, got {cell!r}.")
+                raise _no_state(cell, domain.states, f"{argument}, row {row}, column {name!r}")
             values[row] = np.array(domain.states) == str(cell)
         parts.append(pd.DataFrame(values, X.index, [model.names[c] for c in domain.columns]))
     return pd.concat(parts, axis=1)
+
+
+def _no_state(cell: Any, states: Sequence[str], where: str) -> InputError:
+    """Return the refusal of a cell that is not the name of a state."""
+    return InputError(f"{where}: expected {' or '.join(map(repr, states))}, got {cell!r}.")
 
 
 def replace_states(X: Any, states: States | None, argument: str) -> Any:
@@ -88,8 +92,6 @@ def replace_states(X: Any, states: States | None, argument: str) -> Any:
             if isinstance(cell, str) and cell in own:
                 values[row] = own.index(cell)
             elif not pd.isna(cell):
-                expected = " or ".join(map(repr, own))
-                where = f"{argument}, row {row}, column {str(name)!r}"
-                raise InputError(f"{where}: expected {expected}, got {cell!r}.")
+                raise _no_state(cell, own, f"{argument}, row {row}, column {str(name)!r}")
         out.isetitem(v, values)
     return out
