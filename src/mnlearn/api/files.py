@@ -95,8 +95,7 @@ def read_data(
     said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
     reading = Reading.said(said, PYTHON.form)
     if model is not None:
-        own = core(getattr(model, "model_", model))
-        reading = reading.for_model(own.names, getattr(own, "states", None))
+        reading = reading.for_model(core(getattr(model, "model_", model)))
     if is_frame(source):
         return to_complete_dataset(read_frame(source, reading, "source")[0], argument="source")
     if not isinstance(source, str | Path):

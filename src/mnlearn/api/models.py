@@ -123,7 +123,6 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
             is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
             if not (is_number or (name == "sd" and value is None)):
                 raise InputError(f"{name}: expected a number, got {value!r}.")
-        sd = None if sd == np.inf else sd
         data = data_for(self, X, sample_weight)
         assert isinstance(data, Dataset)
         learned, _ = learn_weights(

@@ -96,8 +96,7 @@ def score(
     model = load_model(model_path)
     query = None if groups is None else read_groups(groups, model.n_vars)
     how = _how(inference, chains, settings, folds, query, seed=seed, threads=threads)
-    known = reading.for_model(model.names, getattr(model, "states", None))
-    found = load_examples(data_path, limit, known)
+    found = load_examples(data_path, limit, reading.for_model(model))
     # Exact likelihoods sum missing cells out.
     is_exact = metric == "ll" and how.inference is None
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))

@@ -71,14 +71,13 @@ def weights(
     check_outputs([out], model_path, data_path)
     model = load_model(model_path)
     network = _network_of(model, model_path)
-    known = reading.for_model(model.names, getattr(model, "states", None))
-    found = load_examples(data_path, limit, known)
+    found = load_examples(data_path, limit, reading.for_model(model))
     data = found.complete(data_path, "fill them in with mnlearn impute")
     check_data(data_path, network, data)
     learned, fit = learn_weights(
         network,
         data,
-        Penalty(None if sd == math.inf else sd, l1),
+        Penalty(sd, l1),
         max_iterations=iterations or MAX_ITERATIONS,
         threads=threads,
     )

@@ -7,6 +7,7 @@ written is told in one line. Where two readings are possible, an option of `Read
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,10 +89,9 @@ class Reading:
         """Return the name of an option as messages write it."""
         return self.form.format(name.replace("_", "-") if self.form.startswith("--") else name)
 
-    def for_model(
-        self, names: tuple[str, ...] | None, states: Sequence[tuple[str, str]] | None
-    ) -> "Reading":
-        """Return the reading of data of a model with these names of variables and of states."""
+    def for_model(self, model: Any) -> "Reading":
+        """Return the reading of data of a model, by its names of variables and of their states."""
+        names, states = model.names, getattr(model, "states", None)
         named = {} if names is None or states is None else dict(zip(names, states, strict=True))
         return replace(self, names=names, states=named)
 

@@ -1,5 +1,8 @@
 """Weights of the features of a network that is given."""
 
+import math
+from dataclasses import replace
+
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arrangement import arrange
@@ -24,7 +27,7 @@ def learn_weights(
     data : Dataset
         The training data, with the variables of the network.
     penalty : Penalty
-        The prior on the weights.
+        The prior on the weights; an infinite `sd` is none.
     max_iterations : int
         Iterations of weight learning, which start at weights of 0.
     threads : int
@@ -35,6 +38,9 @@ def learn_weights(
     MarkovNetwork, WeightFit
         The network of the same features, and how learning ended.
     """
+    if penalty.sd == math.inf:
+        # Its precision is 0, and the gap would be infinite.
+        penalty = replace(penalty, sd=None)
     found = fit_weights(
         arrange(network.features, data, threads),
         penalty,
