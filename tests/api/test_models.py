@@ -163,7 +163,7 @@ def test_tables_of_evidence():
     [
         ({"slep": 1}, "evidence: there is no variable 'slep'; did you mean 'sleep'"),
         ({"sleep": 2}, "evidence, variable 'sleep': expected 0, 1 or NaN, got 2"),
-        ({"sleep": "yes"}, "evidence, variable 'sleep'.*got 'yes'"),
+        ({"sleep": "maybe"}, "evidence, variable 'sleep'.*got 'maybe'"),
         ({9: 1}, "evidence: expected a name or a number from 0 to 4, got 9"),
         (np.zeros((2, 3)), "evidence: expected 5 columns"),
         (np.zeros(5), "evidence: expected a mapping of variables to values"),

@@ -162,10 +162,15 @@ def test_query_takes_an_empty_last_line():
     assert len(succeed("query m.npz --evidence evidence_gap").stdout.splitlines()) == 1
 
 
-def test_query_refuses_columns_in_another_order():
-    succeed("fit atomic --train named.csv --out a.npz")
-    Path("e.csv").write_text("b,a,c,d,e,f\n*,0,1,0,1,0\n")
-    refuse("query a.npz --evidence e.csv", "e.csv, line 1")
+def test_query_finds_columns_by_name():
+    succeed("fit chow_liu --train named.csv --out a.npz")
+    Path("ordered.csv").write_text("a,b,c,d,e,f\n0,*,1,0,1,0\n")
+    for content in ("b,a,c,d,e,f\n*,0,1,0,1,0\n", "f,e,d,c,a\nno,yes,0,1.0,0\n"):
+        Path("e.csv").write_text(content)
+        found = succeed("query a.npz --evidence e.csv").stdout
+        assert found == succeed("query a.npz --evidence ordered.csv").stdout
+    Path("e.csv").write_text("b,a,c,d,e,g\n*,0,1,0,1,0\n")
+    refuse("query a.npz --evidence e.csv", "e.csv, line 1: there is no variable 'g'")
 
 
 @pytest.mark.parametrize(

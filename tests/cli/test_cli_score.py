@@ -11,6 +11,7 @@ import pytest
 from command import mean, numbers, refuse, succeed
 from command_folder import fill_folder
 from conftest import random_data, random_network
+from made_data import examples
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import save_model
@@ -212,11 +213,26 @@ WIDTHS = [
         "--grid {}",
         "d5.npz: expected 6 variables as in d.npz, got 5",
     ),
-    ("score named.npz other.csv", "other.csv: expected 'b' as column 2 as in the model, got 'x'"),
-    ("score named.npz turned.csv", "turned.csv: expected 'a' as column 1 as in the model, got"),
-    ("score named.npz turned.csv --metric ll", "turned.csv: expected 'a' as column 1"),
-    ("fit dtsl --train named.csv --valid other.csv --out o.npz", "other.csv: expected 'b' as"),
+    ("score named.npz other.csv", "other.csv: there is no column 'b'; the columns are 'a', 'x'"),
+    ("score named.npz turned.npz", "turned.npz: expected 'a' as column 1 as in the model, got"),
+    ("score named.npz turned.npz --metric ll", "turned.npz: expected 'a' as column 1"),
+    ("fit dtsl --train named.csv --valid other.csv --out o.npz", "other.csv: there is no column"),
 ]
+
+
+def test_columns_of_data_are_found_by_name():
+    """Another order of columns, and more of them, change no score and no search."""
+    rows = examples(random_data(0))
+    save_text(merge_rows(rows, names=tuple("abcdef")), "straight.csv")
+    more = np.column_stack([rows[:, ::-1], rows[:, 0]])
+    save_text(merge_rows(more, names=tuple("fedcbax")), "turned.csv")
+    save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
+    assert mean("named.npz turned.csv") == mean("named.npz straight.csv")
+    for name in ("straight", "turned"):
+        succeed(f"fit dtsl --train straight.csv --valid {name}.csv --out {name}.npz")
+        succeed(f"weights named.npz {name}.csv --out {name}_weights.npz")
+    for end in (".npz", "_weights.npz"):
+        assert Path(f"turned{end}").read_bytes() == Path(f"straight{end}").read_bytes()
 
 
 @pytest.mark.parametrize(("line", "names"), WIDTHS)
@@ -224,6 +240,6 @@ def test_data_of_other_variables_are_refused_by_name(line, names):
     data = random_data(0)
     rows = data.rows[data.row_of]
     save_text(merge_rows(rows, names=tuple("axcdef")), "other.csv")
-    save_text(merge_rows(rows, names=tuple("fedcba")), "turned.csv")
+    merge_rows(rows, names=tuple("fedcba")).save("turned.npz")
     save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
     refuse(line, names)

@@ -119,7 +119,7 @@ def test_what_is_told(tmp_path, caplog):
         "columns (b, c, d, e, f, ...)."
     ]
     # What is known from other data, or said by a person, is not told again.
-    assert told(people, found.reading)[1] == ["left out 'id', which numbers the rows."]
+    assert told(people, found.reading)[1] == ["left out 'id', which is not needed."]
     assert told("a,b\n1,x\n0,y\n", Reading(ones=("b=x",)))[1] == []
     assert told("a,b\n1,x\n0,y\n", Reading(leave_out=("b",)))[1] == []
     assert told("a,b\n1,0\n0,0\n")[1] == []

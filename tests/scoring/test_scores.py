@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 import oracles
 from conftest import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.queries import answer, format_answers, read_evidence
+from mnlearn.inference.evidence_files import read_evidence
+from mnlearn.inference.queries import answer, format_answers
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
@@ -127,7 +128,7 @@ def test_queries_of_a_person(tmp_path):
     network = random_network(3)
     path = tmp_path / "evidence.csv"
     path.write_text("*,1,0,*,1,1\n0,1,0,1,1,1\n1,*,0,1,1,1\n*,0,0,*,1,0\n")
-    rows, asked, _ = read_evidence(path, 6)
+    rows, asked, _ = read_evidence(path, network)
     p = answer(network, rows, asked, EXACT, seed=0)
     for x, wanted, found in zip(rows, asked, p, strict=True):
         query = np.flatnonzero(wanted)
@@ -139,14 +140,14 @@ def test_queries_of_a_person(tmp_path):
         for unknown in ("*", ""):
             other = tmp_path / "other.csv"
             other.write_text(text.replace("*", unknown))
-            again = read_evidence(other, 6)
+            again = read_evidence(other, network)
             assert (again.rows.tolist(), again.asked.tolist()) == (rows.tolist(), asked.tolist())
     lines = format_answers(p, rows, asked, tuple("abcdef")).splitlines()
     assert lines[0] == "a,b,c,d,e,f"
     assert lines[2] == "0,1,0,1,1,1"
     path.write_text("*,1,0\n")
     with pytest.raises(InputError, match=r"line 1: expected 6 values, got 3"):
-        read_evidence(path, 6)
+        read_evidence(path, network)
     path.write_text("*,1,0,1,1,1\n*,1,0,1,2,1\n")
     with pytest.raises(InputError, match=r"line 2: expected 0, 1 or \*, got '2'"):
-        read_evidence(path, 6)
+        read_evidence(path, network)

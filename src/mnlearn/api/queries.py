@@ -13,12 +13,13 @@ from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
 from mnlearn.api.states import expand_states, replace_states
+from mnlearn.data.domains import BINARY, domains_of
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import most_probable as most_probable_states
-from mnlearn.inference.evidence import Domain, domains_of, find_literals
+from mnlearn.inference.evidence import find_literals
 from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import METHODS
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -112,20 +113,13 @@ def _values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray
     values = np.full((1, model.n_vars), np.nan)
     domains = domains_of(model)
     for given, value in ({} if evidence is None else evidence).items():
-        if isinstance(given, str) and isinstance(value, str) and _is_named(domains, given, model):
+        if isinstance(given, str) and given in domains and isinstance(value, str):
             for c, x in find_literals(domains, given, value, argument).items():
                 values[0, c] = x
             continue
         v = find_variable(given, model.names, model.n_vars, argument)
         values[0, v] = _value_of(value, f"{argument}, variable {labels[v]!r}")
     return values
-
-
-def _is_named(domains: Mapping[str, Domain], given: str, model: Any) -> bool:
-    """Tell whether the states of a variable have names."""
-    if given not in domains:
-        return False
-    return len(domains[given].columns) > 1 or getattr(model, "states", None) is not None
 
 
 def _wanted(model: Any, values: NDArray[np.float64], variables: Any) -> list[int]:
@@ -197,9 +191,8 @@ def _rows_of(model: Any, evidence: Any) -> NDArray[np.float64]:
         for k, v in enumerate(columns):
             if v in columns[:k]:
                 raise InputError(f"evidence: has two columns {given[k]!r}.")
-    states = getattr(model, "states", None)
-    if states is not None:
-        evidence = replace_states(evidence, tuple(states[v] for v in columns), "evidence")
+    states = getattr(model, "states", None) or (BINARY,) * n_vars
+    evidence = replace_states(evidence, tuple(states[v] for v in columns), "evidence")
     try:
         matrix = np.asarray(evidence)
     except ValueError:

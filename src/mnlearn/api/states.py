@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.frames import is_frame
-from mnlearn.inference.evidence import domains_of
+from mnlearn.data.domains import BINARY, Domain, domains_of
 from mnlearn.models.fields import States
 from mnlearn.runtime.errors import InputError
 
@@ -67,7 +67,8 @@ def replace_states(X: Any, states: States | None, argument: str) -> Any:
         Its columns are the variables in the order of the model. Columns of numbers are left as they
         are, and so is what is no DataFrame.
     states : tuple of (str, str) or None
-        The names of the values 0 and 1 of each variable, if the model has any.
+        The names of the values 0 and 1 of each variable, if the model has any. Columns without
+        names of their own may have words for 0 and 1, such as no and yes.
     argument : str
         Name of the table, for messages.
 
@@ -84,14 +85,18 @@ def replace_states(X: Any, states: States | None, argument: str) -> Any:
     for v, (name, own) in enumerate(zip(X.columns, states, strict=True)):
         cells = np.asarray(X.iloc[:, v], object).tolist()
         texts = {cell for cell in cells if isinstance(cell, str)}
-        if texts <= {"0", "1"} - set(own):
+        if texts <= {"0", "1"} - (set() if own == BINARY else set(own)):
             # Numbers, also as texts, are values and no names.
             continue
+        domain = Domain((v,), own)
         values = np.full(len(cells), np.nan)
         for row, cell in enumerate(cells):
-            if isinstance(cell, str) and cell in own:
-                values[row] = own.index(cell)
-            elif not pd.isna(cell):
+            if pd.isna(cell):
+                continue
+            is_name = isinstance(cell, str) or own == BINARY
+            state = domain.find_state(str(cell)) if is_name else None
+            if state is None:
                 raise _no_state(cell, own, f"{argument}, row {row}, column {str(name)!r}")
+            values[row] = state
         out.isetitem(v, values)
     return out

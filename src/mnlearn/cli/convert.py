@@ -147,12 +147,12 @@ def _given(model: "Model", path: Path) -> "Model":
 
     from mnlearn.inference.circuits.conditioning import condition
     from mnlearn.inference.circuits.exact import UNKNOWN
-    from mnlearn.inference.queries import read_evidence
+    from mnlearn.inference.evidence_files import read_evidence
     from mnlearn.models.circuit import ArithmeticCircuit
 
     if not isinstance(model, ArithmeticCircuit):
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    rows, asked, _ = read_evidence(path, model.n_vars, model.names, model.states)
+    rows, asked, _ = read_evidence(path, model)
     if len(rows) > 1:
         raise InputError(f"{path}: expected one row of evidence, got {len(rows)}.")
     return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))

@@ -90,12 +90,12 @@ def _is_file(evidence: str) -> bool:
 
 def _read_question(evidence: str, path: Path | None, model: "Model") -> _Question:
     """Return the evidence in a file, or in the text itself where there is no file."""
-    from mnlearn.inference.evidence import domains_of, parse_evidence
-    from mnlearn.inference.queries import read_evidence
+    from mnlearn.data.domains import domains_of
+    from mnlearn.inference.evidence import parse_evidence
+    from mnlearn.inference.evidence_files import read_evidence
 
     if path is not None:
-        states = getattr(model, "states", None)
-        found = read_evidence(path, model.n_vars, model.names, states)
+        found = read_evidence(path, model)
         first = found.first_line
         return _Question(found.rows, found.asked, lambda row: f"{path}, line {first + row}")
     if "=" not in evidence:

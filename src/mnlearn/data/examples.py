@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mnlearn.data.arrangement import arrange_columns
 from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn, separator_of
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_cells
 from mnlearn.data.reading import (
+    Place,
     Reading,
     read_columns,
     reading_of,
@@ -169,9 +171,14 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
             if table is None:
                 raise
         else:
-            table = _columns_of(lines[:3]) if _may_number_rows(data) else None
+            own = reading if data.names is None else replace(reading, names=data.names)
+            table = None
+            if reading.names not in (None, own.names):
+                table = _columns_of(lines)
+            elif _may_number_rows(data):
+                table = _columns_of(lines[:3])
             if table is None:
-                return Examples(data, reading, first_line=1 if data.names is None else 2)
+                return Examples(data, own, first_line=1 if data.names is None else 2)
     else:
         table = _columns_of(lines)
         if table is None:
@@ -182,9 +189,12 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
         if not column.name:
             raise InputError(f"{path}, line 1, column {v}: has no name.")
 
-    def place(row: int, column: int) -> str:
+    def place_in_file(row: int, column: int) -> str:
         return f"{path}, line {row + first}, column {column + 1}"
 
+    place: Place = place_in_file
+    if has_names and reading.names is not None:
+        columns, place = arrange_columns(columns, reading, str(path), place)
     try:
         found = read_columns(columns, reading, str(path), place)
     except InputError:

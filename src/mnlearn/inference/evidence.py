@@ -3,57 +3,14 @@
 import csv
 import difflib
 import io
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.domains import Domain, domains_of
 from mnlearn.runtime.errors import InputError
-
-_BINARY = ("0", "1")
-
-
-class Domain(NamedTuple):
-    """A variable and its states.
-
-    columns : its binary column, or for a variable of several columns one for each state.
-    states : names of its values.
-    """
-
-    columns: tuple[int, ...]
-    states: tuple[str, ...]
-
-    def literals(self, state: int) -> dict[int, int]:
-        """Return the values of all columns in a state."""
-        if len(self.columns) == 1:
-            return {self.columns[0]: state}
-        return {c: int(k == state) for k, c in enumerate(self.columns)}
-
-
-def domains_of(model: Any) -> dict[str, Domain]:
-    """Return the variables of a model by name.
-
-    Columns whose names agree before the first `=` are one variable, such as `age=young` and
-    `age=old`. The states of a binary column are 0 and 1 if the model has no names for them.
-    """
-    names = model.names or tuple(f"V{v}" for v in range(model.n_vars))
-    states = getattr(model, "states", None) or (_BINARY,) * model.n_vars
-    grouped: dict[str, list[int]] = {}
-    for v, name in enumerate(names):
-        before, equals, _ = name.partition("=")
-        if equals and states[v] == _BINARY:
-            grouped.setdefault(before, []).append(v)
-    out: dict[str, Domain] = {}
-    for v, (name, own) in enumerate(zip(names, states, strict=True)):
-        before = name.partition("=")[0]
-        columns = grouped.get(before, []) if "=" in name else []
-        if len(columns) > 1:
-            values = tuple(names[c].partition("=")[2] for c in columns)
-            out.setdefault(before, Domain(tuple(columns), values))
-        else:
-            out[name] = Domain((v,), own)
-    return out
 
 
 def find_literals(
@@ -67,19 +24,24 @@ def find_literals(
         There is no such variable or state; the sentence begins with `where`.
     """
     if name not in domains:
-        like = difflib.get_close_matches(name, domains, 3)
-        listed = ", ".join(map(repr, like or list(domains)[:8]))
-        kind = "the most similar" if like else "the first"
-        raise InputError(f"{where}: there is no variable {name!r}; {kind} names are {listed}.")
+        raise unknown_variable(domains, name, where)
     domain = domains[name]
-    if state in domain.states:
-        return domain.literals(domain.states.index(state))
-    if len(domain.columns) == 1 and state in _BINARY:
-        return domain.literals(int(state))
-    got = repr(state) if state else "nothing"
-    raise InputError(
-        f"{where}, variable {name!r}: expected one of {', '.join(domain.states)}, got {got}."
-    )
+    found = domain.find_state(state)
+    if found is None:
+        got = repr(state) if state else "nothing"
+        raise InputError(
+            f"{where}, variable {name!r}: expected one of {', '.join(domain.states)}, got {got}."
+        )
+    return domain.literals(found)
+
+
+def unknown_variable(names: Iterable[str], name: str, where: str) -> InputError:
+    """Return the refusal of a name that no variable has, with the names that are like it."""
+    known = list(names)
+    like = difflib.get_close_matches(name, known, 3)
+    listed = ", ".join(map(repr, like or known[:8]))
+    kind = "the most similar" if like else "the first"
+    return InputError(f"{where}: there is no variable {name!r}; {kind} names are {listed}.")
 
 
 def parse_evidence(

@@ -14,9 +14,10 @@ import mnlearn as mn
 from command import refuse, succeed
 from conftest import random_network
 from mnlearn.data.dataset import merge_rows
+from mnlearn.data.domains import domains_of
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition, log_value, marginals
-from mnlearn.inference.evidence import domains_of, parse_evidence
+from mnlearn.inference.evidence import parse_evidence
 from mnlearn.models.discrete import DiscreteVariable, Factor, junction_tree_of, network_of
 from mnlearn.models.features import features_of
 from mnlearn.models.io import bif, uai

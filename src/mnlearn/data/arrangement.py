@@ -1,0 +1,97 @@
+"""Columns of a file in the order of the variables of a model or of other data."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn, shorten, some_of
+from mnlearn.data.domains import BINARY, Domain, named_domains
+from mnlearn.data.reading import Place, Reading
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import say
+
+# Stands for the state where a cell is missing.
+_MISSING_STATE = -1
+
+
+def arrange_columns(
+    columns: Sequence[RawColumn], reading: Reading, where: str, place: Place
+) -> tuple[list[RawColumn], Place]:
+    """Return the columns that `reading.names` asks for, in this order, and how cells are named.
+
+    A column of names of states, `age` with `young` and `old`, becomes the binary columns
+    `age=young` and `age=old`. Other columns are left out, and a line says so. Those that the
+    options of the reading name stay, after the others.
+
+    Parameters
+    ----------
+    columns : sequence of RawColumn
+        All columns of the file.
+    reading : Reading
+        Has names of variables, and perhaps of their states.
+    where : str
+        Name of the file, for messages.
+    place : callable
+        Returns the name of a cell, given the row and the column in the file.
+
+    Raises
+    ------
+    InputError
+        A column is not there or is there twice, or a cell is not the name of a state.
+    """
+    names = reading.names or ()
+    states = [reading.states.get(name, BINARY) for name in names]
+    domains = named_domains(names, states)
+    found: dict[str, tuple[RawColumn, int]] = {}
+    others = []
+    for v, column in enumerate(columns):
+        if column.name in names:
+            made = [column]
+        elif column.name in domains:
+            made = _columns_of_states(column, v, domains[column.name], names, reading, place)
+        else:
+            others.append(v)
+            continue
+        for each in made:
+            if each.name in found:
+                raise InputError(f"{where}, line 1: two columns are called {column.name!r}.")
+            found[each.name] = each, v
+    for name, domain in domains.items():
+        if not all(names[c] in found for c in domain.columns):
+            listed = some_of([repr(column.name) for column in columns], 20)
+            raise InputError(f"{where}: there is no column {name!r}; the columns are {listed}.")
+    kept = [v for v in others if columns[v].name in (*reading.leave_out, *reading.keep)]
+    left_out = [repr(columns[v].name) for v in others if v not in kept]
+    if left_out:
+        verb = "is" if len(left_out) == 1 else "are"
+        say(f"{where}: left out {some_of(left_out)}, which {verb} not needed.")
+    arranged = [*(found[name] for name in names), *((columns[v], v) for v in kept)]
+    origin = [v for _, v in arranged]
+    return [column for column, _ in arranged], lambda row, v: place(row, origin[v])
+
+
+def _columns_of_states(
+    column: RawColumn,
+    v: int,
+    domain: Domain,
+    names: Sequence[str],
+    reading: Reading,
+    place: Place,
+) -> list[RawColumn]:
+    """Return the binary columns of a column of names of states."""
+    number_of_text = []
+    for k, text in enumerate(column.texts):
+        is_missing = text.lower() in MISSING_TEXTS or text in reading.na
+        state = _MISSING_STATE if is_missing else domain.find_state(text)
+        if state is None:
+            states = " or ".join(map(repr, domain.states))
+            cell = place(column.first_row(k), v)
+            raise InputError(f"{cell}: expected {states}, got {shorten(text)}.")
+        number_of_text.append(state)
+    of_row = np.array(number_of_text)[column.codes]
+    missing = of_row == _MISSING_STATE
+    return [
+        # The texts of a binary column are 0, 1 and nothing.
+        RawColumn(names[c], ["0", "1", ""], np.where(missing, 2, of_row == k).astype(np.int32))
+        for k, c in enumerate(domain.columns)
+    ]

@@ -1,0 +1,78 @@
+"""Variables of people and their states, each of which has a binary column or several."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mnlearn.data.cell_texts import number_of, values_of_two
+
+# The values of a variable whose states have no names.
+BINARY = ("0", "1")
+
+
+class Domain(NamedTuple):
+    """A variable and its states.
+
+    columns : its binary column, or for a variable of several columns one for each state.
+    states : names of its values.
+    """
+
+    columns: tuple[int, ...]
+    states: tuple[str, ...]
+
+    def literals(self, state: int) -> dict[int, int]:
+        """Return the values of all columns in a state."""
+        if len(self.columns) == 1:
+            return {self.columns[0]: state}
+        return {c: int(k == state) for k, c in enumerate(self.columns)}
+
+    def find_state(self, text: str) -> int | None:
+        """Return the number of a state that is given by its name; None if there is no such state.
+
+        The values of a binary column have the names 0 and 1, and also the words of data if the
+        column has no other names: no and yes, false and true.
+        """
+        if text in self.states:
+            return self.states.index(text)
+        if len(self.columns) > 1:
+            return None
+        number = number_of(text)
+        if number is not None:
+            return int(number) if number in (0, 1) else None
+        words = values_of_two([text]) if self.states == BINARY else None
+        return None if words is None else words.index(text.lower())
+
+
+def domains_of(model: Any) -> dict[str, Domain]:
+    """Return the variables of a model by name; V0, V1, ... if they have no names."""
+    names = model.names or tuple(f"V{v}" for v in range(model.n_vars))
+    return named_domains(names, getattr(model, "states", None) or (BINARY,) * model.n_vars)
+
+
+def named_domains(names: Sequence[str], states: Sequence[tuple[str, str]]) -> dict[str, Domain]:
+    """Return the variables that binary columns stand for, by name.
+
+    Columns whose names agree before the first `=` are one variable, such as `age=young` and
+    `age=old`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+    states : sequence of (str, str)
+        Names of the values of each column; BINARY if they have none.
+    """
+    grouped: dict[str, list[int]] = {}
+    for v, name in enumerate(names):
+        before, equals, _ = name.partition("=")
+        if equals and states[v] == BINARY:
+            grouped.setdefault(before, []).append(v)
+    out: dict[str, Domain] = {}
+    for v, (name, own) in enumerate(zip(names, states, strict=True)):
+        before = name.partition("=")[0]
+        columns = grouped.get(before, []) if "=" in name else []
+        if len(columns) > 1:
+            values = tuple(names[c].partition("=")[2] for c in columns)
+            out.setdefault(before, Domain(tuple(columns), values))
+        else:
+            out[name] = Domain((v,), own)
+    return out

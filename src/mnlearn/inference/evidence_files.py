@@ -1,0 +1,126 @@
+"""Files with rows of evidence."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.cell_texts import number_of, separator_of
+from mnlearn.data.domains import BINARY, Domain, domains_of
+from mnlearn.inference.evidence import unknown_variable
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text, split_lines
+
+# Cells of variables that are asked for.
+_ASKED = ("*", "")
+
+
+class Evidence(NamedTuple):
+    """Rows of evidence in a file.
+
+    rows : uint8, shape (n_rows, n_vars). The values; 0 where one is asked for.
+    asked : bool, shape (n_rows, n_vars). Which values are asked for.
+    first_line : the line of the first row, from 1.
+    """
+
+    rows: NDArray[np.uint8]
+    asked: NDArray[np.bool_]
+    first_line: int
+
+
+def read_evidence(path: Path, model: Any) -> Evidence:
+    """Read rows of evidence from a file whose cells commas, semicolons or tabs separate.
+
+    Parameters
+    ----------
+    path : Path
+        A cell is 0, 1, the name of a state of its variable, yes, no, true or false; or it is * or
+        empty if its variable is asked for. The first line may have the names of variables, in any
+        order; variables that it does not name are asked for. Without names each line has a cell for
+        every variable.
+    model : Model
+        Has the variables.
+
+    Raises
+    ------
+    InputError
+        A line has too few or too many cells, or a cell is none of these; or the first line names a
+        variable twice, or one that the model does not have.
+    """
+    lines = split_lines(read_text(path).removeprefix("\ufeff").rstrip(" \r\n"))
+    table = [
+        _split_cells(line, separator_of(lines[0]), f"{path}, line {number}")
+        for number, line in enumerate(lines, start=1)
+    ]
+    columns: Sequence[Domain] = _columns_of(model)
+    has_names = bool(table) and _is_header(table[0], columns)
+    if has_names:
+        columns = _named_columns(table.pop(0), model, columns, f"{path}, line 1")
+    if not table or table == [[]]:
+        raise InputError(f"{path}: holds no evidence.")
+    rows = np.zeros((len(table), model.n_vars), np.uint8)
+    asked = np.ones((len(table), model.n_vars), bool)
+    for row, cells in enumerate(table):
+        where = f"{path}, line {row + 1 + has_names}"
+        if len(cells) != len(columns):
+            raise InputError(f"{where}: expected {len(columns)} values, got {len(cells)}.")
+        for domain, cell in zip(columns, cells, strict=True):
+            if cell in _ASKED:
+                continue
+            state = domain.find_state(cell)
+            if state is None:
+                states = ", ".join(domain.states)
+                raise InputError(f"{where}: expected {states} or *, got {cell!r}.")
+            for c, value in domain.literals(state).items():
+                rows[row, c], asked[row, c] = value, False
+    return Evidence(rows, asked, 1 + has_names)
+
+
+def _split_cells(line: str, separator: str, where: str) -> list[str]:
+    reader = csv.reader([line], delimiter=separator, skipinitialspace=separator == ",", strict=True)
+    try:
+        return [cell.strip() for cell in next(reader, [])]
+    except csv.Error as error:
+        raise InputError(f"{where}: is not CSV: {error}.") from error
+
+
+def _columns_of(model: Any) -> list[Domain]:
+    """Return the binary columns of a model, each as a variable of its own."""
+    states = getattr(model, "states", None) or (BINARY,) * model.n_vars
+    return [Domain((v,), own) for v, own in enumerate(states)]
+
+
+def _is_header(cells: Sequence[str], columns: Sequence[Domain]) -> bool:
+    """Tell whether a line has names: no number, nothing asked for, and not only states."""
+    if any(cell == "*" or number_of(cell) is not None for cell in cells):
+        return False
+    if len(cells) != len(columns):
+        return True
+    states = [domain.find_state(cell) for domain, cell in zip(columns, cells, strict=True)]
+    return None in states
+
+
+def _named_columns(
+    names: Sequence[str], model: Any, columns: Sequence[Domain], where: str
+) -> Sequence[Domain]:
+    """Return the variables that a header names.
+
+    The names of variables of several states stand beside those of their binary columns. A model
+    without names takes any names for its columns in their order.
+    """
+    if model.names is None:
+        return columns
+    known = domains_of(model) | dict(zip(model.names, columns, strict=True))
+    out: list[Domain] = []
+    taken: set[int] = set()
+    for name in names:
+        if name not in known:
+            raise unknown_variable(known, name, where)
+        if taken.intersection(known[name].columns):
+            raise InputError(f"{where}: names the variable {name!r} twice.")
+        taken.update(known[name].columns)
+        out.append(known[name])
+    return out

@@ -1,0 +1,78 @@
+"""Columns of files in the order of a model: other orders, more columns, names of states."""
+
+import logging
+
+import pytest
+
+from made_data import examples, write
+from mnlearn.data.examples import load_examples
+from mnlearn.data.incomplete import MISSING
+from mnlearn.data.reading import Reading
+from mnlearn.runtime.errors import InputError
+
+NAMES = ("ill", "age=young", "age=old", "age=0")
+
+
+def read(tmp_path, content, names=NAMES, **said):
+    path = write(tmp_path / "a.csv", content)
+    return load_examples(path, reading=Reading(names=names, **said))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "age=old,ill,age=0,age=young\n0,1,0,1\n1,0,0,0\n",
+        "age,ill\nyoung,1\nold,0\n",
+        "ill;age\nyes;young\nno;old\n",
+        "id,age,text,ill\n7,young,hello,yes\n8,old,good bye,no\n",
+    ],
+)
+def test_columns_are_found_by_their_names(tmp_path, content):
+    found = read(tmp_path, content)
+    assert examples(found.data).tolist() == [[1, 1, 0, 0], [0, 0, 1, 0]]
+    assert found.data.names == NAMES
+
+
+def test_states_that_are_called_0_and_1(tmp_path):
+    names = ("n=0", "n=1", "n=2")
+    found = read(tmp_path, "n\n0\n1\n", names)
+    assert examples(found.data).tolist() == [[1, 0, 0], [0, 1, 0]]
+
+
+def test_other_columns_are_left_out_and_told(tmp_path, caplog):
+    caplog.set_level(logging.INFO, logger="mnlearn")
+    found = read(tmp_path, "x,b,note,a\n1,0,5,1\n0,0,6,1\n", ("a", "b"))
+    assert examples(found.data).tolist() == [[1, 0], [1, 0]]
+    assert caplog.messages == [f"{tmp_path / 'a.csv'}: left out 'x', 'note', which are not needed."]
+    caplog.clear()
+    read(tmp_path, "x,b,note,a\n1,0,5,1\n0,0,6,1\n", ("a", "b"), leave_out=("note", "x"))
+    assert caplog.messages == []
+
+
+def test_missing_cells_of_a_variable_of_several_states(tmp_path):
+    found = read(tmp_path, "age,ill\n,1\n?,0\nold,1\n", na=("?",))
+    assert found.data.values[0].tolist() == [1, MISSING, MISSING, MISSING]
+    assert found.data.values[2].tolist() == [1, 0, 1, 0]
+    assert (found.data.values[1] == MISSING).sum() == 3
+
+
+def test_weights_stay_with_their_rows(tmp_path):
+    path = write(tmp_path / "a.data", "3|1,0\n1|0,1\n")
+    assert load_examples(path, reading=Reading(names=("a", "b"))).data.is_weighted
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("ill,ages\n1,old\n", "a.csv: there is no column 'age'; the columns are 'ill', 'ages'."),
+        ("age=old,ill\n1,1\n", "a.csv: there is no column 'age'; the columns are"),
+        ("ill,age\n1,old\n0,aged\n", "line 3, column 2: expected 'young' or 'old' or '0', got"),
+        ("age,ill\nold,1\nold,3\n", "line 3, column 2: expected 0 or 1, got '3'"),
+        ("ill,age,age=old\n1,old,1\n", "a.csv, line 1: two columns are called 'age=old'."),
+        ("ill,age,ill\n1,old,1\n", "a.csv, line 1: two columns are called 'ill'."),
+    ],
+)
+def test_columns_that_do_not_fit(tmp_path, content, sentence):
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, content)
+    assert sentence in str(caught.value)
