@@ -53,6 +53,8 @@ class Ising(Estimator):
         The whole estimate, with the regressions and their penalties.
     stability_ : EdgeStability
         The outcome of the last `bootstrap`.
+    cases_ : CaseDropping
+        The outcome of the last `drop_cases`.
     cs_ : dict of str to float
         The CS coefficients of the last `drop_cases`.
     model_ : MarkovNetwork
@@ -81,7 +83,7 @@ class Ising(Estimator):
         self.thresholds_ = self.network_.threshold
         self.model_ = public(self.network_.markov_network())
         self.examples_ = data
-        for name in ("stability_", "cs_"):
+        for name in ("stability_", "cases_", "cs_"):
             if hasattr(self, name):
                 delattr(self, name)
 
@@ -137,14 +139,30 @@ class Ising(Estimator):
         check_is_fitted(self)
         return self.network_.weights_frame(coding)
 
-    def centrality_frame(self, coding: str = "0/1") -> "pd.DataFrame":
+    def centrality_frame(
+        self, coding: str = "0/1", groups: Mapping[str, str] | None = None
+    ) -> "pd.DataFrame":
         """Return strength, expected influence, closeness and betweenness of the variables.
 
         The length of an edge is 1 divided by its absolute weight. Closeness is NaN outside the
         largest connected part.
+
+        Parameters
+        ----------
+        coding : {"0/1", "-1/1"}
+            Values of the variables that the weights are for.
+        groups : mapping of str to str, optional
+            The group of each variable. Then there are also `bridge_strength` and
+            `bridge_expected_influence`, over the edges to variables of other groups.
         """
         check_is_fitted(self)
-        return centrality_frame(self.network_, coding)
+        if groups is None:
+            return centrality_frame(self.network_, coding)
+        labels = self.network_.labels
+        missing = [label for label in labels if label not in groups]
+        if missing:
+            raise InputError(f"groups: expected a group for each variable, lacks {missing[0]!r}.")
+        return centrality_frame(self.network_, coding, [str(groups[label]) for label in labels])
 
     def predictability_frame(self) -> "pd.DataFrame":
         """Return how well each variable is predicted by the others, on the training data.
@@ -201,6 +219,7 @@ class Ising(Estimator):
             seed=to_whole_seed(seed),
             threads=to_threads(self.n_jobs if n_jobs is None else n_jobs),
         )
+        self.cases_ = cases
         self.cs_ = {measure: cases.coefficient(measure) for measure in cases.correlation}
         return case_drop_frame(cases)
 

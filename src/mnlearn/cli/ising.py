@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mnlearn.cli.files import check_outputs, name_file, treat_missing
-from mnlearn.cli.item_groups import read_item_groups
 from mnlearn.cli.options import (
     FILE,
     FOLDER,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from mnlearn.data.reading import Reading
     from mnlearn.learning.ising.comparison import IsingComparison
     from mnlearn.report.figures.ising import ItemGroups
-    from mnlearn.report.ising_folder import Estimate
+    from mnlearn.report.ising_estimate import Estimate
 
 # A value that occurs less often says little about the other variables.
 _RARE = 10
@@ -132,9 +131,9 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
     """
-    from mnlearn.learning.ising.estimation import learn_ising
-    from mnlearn.learning.ising.resampling import bootstrap, drop_cases
-    from mnlearn.report.ising_folder import FILES, Estimate, write_folder
+    from mnlearn.learning.ising import estimation, resampling
+    from mnlearn.report.ising_estimate import Estimate
+    from mnlearn.report.ising_folder import FILES, write_folder
 
     check_outputs([out / name for name in FILES], data_path, *others, groups_path)
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
@@ -143,9 +142,9 @@ def ising(
     with name_file(data_path):
         found = Estimate(
             groups=_read_item_groups(groups_path, data), data=data, coding=coding,
-            network=learn_ising(data, gamma, merge, threads),
-            stability=bootstrap(data, bootstraps, **run) if bootstraps else None,
-            cases=drop_cases(data, case_drops, **run) if case_drops else None,
+            network=estimation.learn_ising(data, gamma, merge, threads),
+            stability=resampling.bootstrap(data, bootstraps, **run) if bootstraps else None,
+            cases=resampling.drop_cases(data, case_drops, **run) if case_drops else None,
             comparison=_compare(compared, permutations, run),
         )  # fmt: skip
     settings = {
@@ -221,6 +220,7 @@ def _divide_groups(
 def _read_item_groups(path: Path | None, data: "Dataset") -> "ItemGroups | None":
     """Return the groups of the items in a file, if there is one."""
     from mnlearn.api.inputs import labels_of
+    from mnlearn.report.item_groups import read_item_groups
 
     return None if path is None else read_item_groups(path, labels_of(data.names, data.n_vars))
 

@@ -1,23 +1,14 @@
 """The folder of an Ising network: its tables, figures and model."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from mnlearn.report.ising_estimate import Estimate, item_frame
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, write_bytes, write_json, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
-
-    from mnlearn.data.dataset import Dataset
-    from mnlearn.learning.ising.comparison import IsingComparison
-    from mnlearn.learning.ising.network import IsingNetwork
-    from mnlearn.learning.ising.stability import CaseDropping, EdgeStability
-    from mnlearn.report.figures.ising import ItemGroups
 
 # What is written for some options only. Another run into the same folder removes those of these
 # files that it does not write itself.
@@ -46,26 +37,13 @@ FILES = (
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Estimate:
-    """Everything that is known of one questionnaire."""
-
-    data: "Dataset"
-    network: "IsingNetwork"
-    coding: str
-    stability: "EdgeStability | None" = None
-    cases: "CaseDropping | None" = None
-    comparison: "IsingComparison | None" = None
-    groups: "ItemGroups | None" = None
-    summary: dict[str, Any] = field(default_factory=dict)
-
-
 def write_folder(out: Path, found: Estimate) -> None:
     """Write all files of the folder; nothing is written before all figures are drawn."""
     from mnlearn.models.io.formats import save_model
     from mnlearn.report.figures.canvas import render
+    from mnlearn.report.ising_figures import draw_all
 
-    drawn = {name: render(figure) for name, figure in _draw(found).items()}
+    drawn = {name: render(figure) for name, figure in draw_all(found).items()}
     tables = {
         f"{name}.csv": table.to_csv(index=name == "weights", lineterminator="\n")
         for name, table in _tables(found).items()
@@ -117,52 +95,3 @@ def _tables(found: Estimate) -> dict[str, "pd.DataFrame"]:
         edges[[*weights, "difference"]] *= network.scale(coding)
         tables |= {"comparison_tests": tests, "comparison_edges": edges}
     return tables
-
-
-def item_frame(found: Estimate) -> "pd.DataFrame":
-    """Return group, centrality and predictability of each item."""
-    from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
-
-    frame = centrality_frame(found.network, found.coding).merge(
-        predictability_frame(found.network, found.data), on="variable", validate="one_to_one"
-    )
-    if found.groups is not None:
-        frame.insert(1, "group", list(found.groups.group))
-    return frame
-
-
-def _draw(found: Estimate) -> dict[str, "Figure"]:
-    """Return the figures by the names of their files."""
-    from mnlearn.learning.ising.tables import compare_edges, compare_strengths
-    from mnlearn.report.figures.ising import draw_edge_stability, draw_ising_network, draw_networks
-    from mnlearn.report.figures.ising_measures import (
-        draw_case_dropping,
-        draw_centrality,
-        draw_differences,
-    )
-
-    network, scale = found.network, found.network.scale(found.coding)
-    figures = {
-        "network": draw_ising_network(network, found.groups, scale),
-        "centrality": draw_centrality(item_frame(found)),
-    }
-    if found.stability is not None:
-        figures["stability"] = draw_edge_stability(network, found.stability, network.labels, scale)
-        labels = network.labels
-        edges = [f"{labels[u]} – {labels[v]}" for u, v in network.edges().tolist()]
-        strongest = np.argsort(-np.abs(network.weight).sum(axis=1), kind="stable")
-        by_strength = [labels[v] for v in strongest]
-        compared = compare_strengths(network, found.stability).reorder(strongest)
-        figures["differences"] = draw_differences(
-            [
-                ("edges", edges, compare_edges(network, found.stability)),
-                ("strength", by_strength, compared),
-            ]
-        )
-    if found.cases is not None:
-        figures["case_drop"] = draw_case_dropping(found.cases)
-    if found.comparison is not None:
-        kept = next(iter(found.comparison.networks.values())).labels
-        groups = None if found.groups is None else found.groups.select(network.labels, kept)
-        figures["comparison"] = draw_networks(found.comparison.networks, groups, scale)
-    return figures

@@ -1,5 +1,6 @@
 """What each variable of an Ising network is like: centrality and predictability."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def centrality_frame(network: IsingNetwork, coding: str = "0/1") -> "pd.DataFrame":
+def centrality_frame(
+    network: IsingNetwork, coding: str = "0/1", groups: Sequence[str] | None = None
+) -> "pd.DataFrame":
     """Return the centrality of each variable.
 
     Parameters
@@ -22,6 +25,8 @@ def centrality_frame(network: IsingNetwork, coding: str = "0/1") -> "pd.DataFram
         The network.
     coding
         Values of the variables that the weights are for: "0/1" or "-1/1".
+    groups
+        The group of each variable.
 
     Returns
     -------
@@ -31,7 +36,9 @@ def centrality_frame(network: IsingNetwork, coding: str = "0/1") -> "pd.DataFram
         edge is 1 / |weight|, as in R's qgraph. Closeness is 1 / (sum of the distances to all other
         variables of the largest connected part); it is NaN outside this part. Betweenness is the
         number of pairs of other variables whose shortest path leads through the variable; where a
-        pair has several shortest paths, each counts with its share.
+        pair has several shortest paths, each counts with its share. With groups also
+        `bridge_strength` and `bridge_expected_influence`, the same sums over the edges to variables
+        of other groups.
 
     References
     ----------
@@ -39,6 +46,8 @@ def centrality_frame(network: IsingNetwork, coding: str = "0/1") -> "pd.DataFram
        degree and shortest paths", Social Networks, 2010.
     .. [2] Robinaugh, Millner and McNally, "Identifying highly influential nodes in the complicated
        grief network", Journal of Abnormal Psychology, 2016.
+    .. [3] Jones, Ma and McNally, "Bridge centrality: A network approach to understanding
+       comorbidity", Multivariate Behavioral Research, 2021.
     """
     import networkx as nx
     import pandas as pd
@@ -50,7 +59,7 @@ def centrality_frame(network: IsingNetwork, coding: str = "0/1") -> "pd.DataFram
         ((u, v, 1 / abs(weight[u, v])) for u, v in network.edges().tolist()), weight="length"
     )
     between = nx.betweenness_centrality(graph, weight="length", normalized=False)
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "variable": network.labels,
             "strength": np.abs(weight).sum(axis=1),
@@ -59,6 +68,12 @@ def centrality_frame(network: IsingNetwork, coding: str = "0/1") -> "pd.DataFram
             "betweenness": [between[v] for v in range(len(weight))],
         }
     )
+    if groups is not None:
+        number = np.unique(np.array(groups, object).astype(str), return_inverse=True)[1]
+        across = np.where(number[:, None] != number, weight, 0.0)
+        frame["bridge_strength"] = np.abs(across).sum(axis=1)
+        frame["bridge_expected_influence"] = across.sum(axis=1)
+    return frame
 
 
 def _closeness(graph: "nx.Graph") -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ _COLUMNS = {
     "expected_influence": "expected influence",
     "closeness": "closeness",
     "betweenness": "betweenness",
+    "bridge_strength": "bridge strength",
     "normalised_accuracy": "predictability",
 }
 # More are not legible in one figure.
@@ -33,18 +34,19 @@ def draw_centrality(frame: pd.DataFrame) -> Figure:
     Parameters
     ----------
     frame
-        Columns `variable` and those of `_COLUMNS`; a variable without a number has no point.
+        Columns `variable` and those of `_COLUMNS`, without bridge strength if the variables have no
+        groups; a variable without a number has no point.
     """
     from matplotlib.figure import Figure
 
     place = np.arange(len(frame))
     with style():
         longest = max(len(name) for name in frame["variable"])
-        figure = Figure(
-            (5.6 + 0.05 * longest, 0.8 + 0.15 * len(frame)), dpi=DPI, layout="constrained"
-        )
-        panels = figure.subplots(1, len(_COLUMNS), sharey=True)
-        for ax, (column, title) in zip(panels, _COLUMNS.items(), strict=True):
+        shown = {column: title for column, title in _COLUMNS.items() if column in frame}
+        size = (1.12 * len(shown) + 0.05 * longest, 0.8 + 0.15 * len(frame))
+        figure = Figure(size, dpi=DPI, layout="constrained")
+        panels = figure.subplots(1, len(shown), sharey=True)
+        for ax, (column, title) in zip(panels, shown.items(), strict=True):
             ax.plot(frame[column], place, "o-", ms=3, lw=0.7, color=BLUE)
             ax.set_title(title)
             ax.grid(axis="y")

@@ -1,0 +1,158 @@
+"""The figures of an Ising network by name, for the folder of the command and for Python."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mnlearn.learning.ising.comparison import IsingComparison
+from mnlearn.learning.ising.tables import compare_edges, compare_strengths
+from mnlearn.report.figures.ising import draw_edge_stability, draw_ising_network, draw_networks
+from mnlearn.report.figures.ising_measures import (
+    draw_case_dropping,
+    draw_centrality,
+    draw_differences,
+)
+from mnlearn.report.ising_estimate import Estimate, item_frame
+from mnlearn.report.item_groups import map_item_groups
+from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mnlearn.api.ising import Ising
+    from mnlearn.learning.ising.stability import CaseDropping, EdgeStability
+
+
+def draw_all(found: Estimate) -> dict[str, "Figure"]:
+    """Return the figures of all that was estimated, by the names of their files."""
+    drawn = {name: draw(found) for name, draw in _DRAWN.items()}
+    return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+def draw_ising(
+    found: "Ising | IsingComparison",
+    figure: str = "network",
+    *,
+    groups: Mapping[str, str] | None = None,
+    coding: str = "0/1",
+) -> "Figure":
+    """Draw the Ising network of a questionnaire, or the networks of groups that were compared.
+
+    Parameters
+    ----------
+    found : Ising or IsingComparison
+        A fitted estimator, or what `compare_ising` returned, whose networks are drawn side by side.
+    figure : {"network", "centrality", "stability", "differences", "case_drop"}
+        What is drawn of an estimator. `stability` and `differences` need its `bootstrap()`,
+        `case_drop` needs its `drop_cases()`.
+    groups : mapping of str to str, optional
+        The group of each variable, which has a colour; `centrality` then shows bridge strength too.
+    coding : {"0/1", "-1/1"}
+        Values of the variables that the weights are for.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A notebook shows it; its `savefig` writes a file.
+
+    Raises
+    ------
+    InputError
+        There is no such figure, or what it needs was not estimated; or a variable has no group.
+
+    Examples
+    --------
+    >>> import mnlearn as mn
+    >>> X = [[0, 0], [1, 1]] * 40 + [[0, 1], [1, 0]] * 5
+    >>> figure = mn.draw_ising(mn.Ising().fit(X), "centrality")
+    >>> [axes.get_title() for axes in figure.axes[:2]]
+    ['strength', 'expected influence']
+    """
+    if isinstance(found, IsingComparison):
+        network = next(iter(found.networks.values()))
+        scale = network.scale(coding)
+        # Variables that are rare in a group were left out of the comparison.
+        kept = {} if groups is None else {v: groups[v] for v in groups if v in network.labels}
+        item_groups = None if groups is None else map_item_groups(kept, network.labels)
+        return draw_networks(found.networks, item_groups, scale)
+    names = [name for name in _DRAWN if name != "comparison"]
+    if figure not in names:
+        raise InputError(f"figure: expected one of {', '.join(names)}, got {figure!r}.")
+    drawn = _DRAWN[figure](_estimate_of(found, groups, coding))
+    if drawn is None:
+        needed = "drop_cases" if figure == "case_drop" else "bootstrap"
+        raise InputError(f"figure {figure!r}: call {needed}() first.")
+    return drawn
+
+
+def _estimate_of(ising: "Ising", groups: Mapping[str, str] | None, coding: str) -> Estimate:
+    """Return what an estimator knows."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(ising, "network_")
+    stability: EdgeStability | None = getattr(ising, "stability_", None)
+    cases: CaseDropping | None = getattr(ising, "cases_", None)
+    return Estimate(
+        data=ising.examples_,
+        network=ising.network_,
+        coding=coding,
+        stability=stability,
+        cases=cases,
+        groups=None if groups is None else map_item_groups(groups, ising.network_.labels),
+    )
+
+
+def _draw_network(found: Estimate) -> "Figure":
+    return draw_ising_network(found.network, found.groups, found.network.scale(found.coding))
+
+
+def _draw_centrality(found: Estimate) -> "Figure":
+    return draw_centrality(item_frame(found))
+
+
+def _draw_stability(found: Estimate) -> "Figure | None":
+    if found.stability is None:
+        return None
+    network = found.network
+    scale = network.scale(found.coding)
+    return draw_edge_stability(network, found.stability, network.labels, scale)
+
+
+def _draw_differences(found: Estimate) -> "Figure | None":
+    if found.stability is None:
+        return None
+    network, labels = found.network, found.network.labels
+    edges = [f"{labels[u]} – {labels[v]}" for u, v in network.edges().tolist()]
+    strongest = np.argsort(-np.abs(network.weight).sum(axis=1), kind="stable")
+    by_strength = [labels[v] for v in strongest]
+    compared = compare_strengths(network, found.stability).reorder(strongest)
+    return draw_differences(
+        [
+            ("edges", edges, compare_edges(network, found.stability)),
+            ("strength", by_strength, compared),
+        ]
+    )
+
+
+def _draw_case_dropping(found: Estimate) -> "Figure | None":
+    return None if found.cases is None else draw_case_dropping(found.cases)
+
+
+def _draw_comparison(found: Estimate) -> "Figure | None":
+    if found.comparison is None:
+        return None
+    network, networks = found.network, found.comparison.networks
+    kept = next(iter(networks.values())).labels
+    groups = None if found.groups is None else found.groups.select(network.labels, kept)
+    return draw_networks(networks, groups, network.scale(found.coding))
+
+
+_DRAWN: dict[str, Callable[[Estimate], Any]] = {
+    "network": _draw_network,
+    "centrality": _draw_centrality,
+    "stability": _draw_stability,
+    "differences": _draw_differences,
+    "case_drop": _draw_case_dropping,
+    "comparison": _draw_comparison,
+}
