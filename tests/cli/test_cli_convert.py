@@ -1,12 +1,15 @@
 """`mnlearn convert` and `info`: what they write, print and refuse."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
+import mnlearn as mn
 from command import mean, numbers, refuse, succeed
 from command_folder import fill_folder
 from mnlearn.data.examples import load_dataset
+from mnlearn.models.io.formats import load_model, save_model
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +51,22 @@ def test_convert_data_and_back():
     succeed("convert w.data w.npz")
     succeed("convert w.npz v2.data")
     assert load_dataset("v2.data").weight.tolist() == [0.5, 2]
+
+
+def test_a_circuit_is_conditioned_on_a_text_or_a_file():
+    succeed("fit acbn --train named.csv --out c.ac")
+    save_model(dataclasses.replace(load_model("c.ac"), names=tuple("abcdef")), "c.npz")
+    Path("e.csv").write_text("d,b\n0,1\n")
+    for name, given in (("text", "b=1,d=0"), ("file", "e.csv")):
+        succeed(f"convert c.npz {name}.npz --given {given}")
+    assert Path("text.npz").read_bytes() == Path("file.npz").read_bytes()
+    expected = mn.load("c.npz").query({"b": 1, "d": 0})
+    assert mn.load("text.npz").query().drop(["b", "d"]).tolist() == pytest.approx(expected.tolist())
+    assert mn.load("c.npz").condition({"b": 1, "d": 0}).n_edges == load_model("text.npz").n_edges
+    Path("e.csv").write_text("d,b\n0,1\n0,0\n")
+    refuse("convert c.npz x.npz --given e.csv", "e.csv: expected one row of evidence, got 2")
+    refuse("convert c.npz x.npz --given no.csv", "no.csv: no such file; expected a file")
+    refuse("convert c.npz x.npz --given z=1", "--given: there is no variable 'z'")
 
 
 @pytest.mark.parametrize(

@@ -65,12 +65,11 @@ def run_page(page, folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Go to a folder in which the tutorial has been run; `row.csv` is described in a guide."""
+    """Go to a folder in which the tutorial has been run."""
     folder = tmp_path_factory.mktemp("tutorial")
     mpl.use("Agg")
     with pytest.MonkeyPatch.context() as patch, pd.option_context("display.width", 100):
         patch.chdir(folder)
-        (folder / "row.csv").write_text("1,*,*,*,*,*\n")
         run_page("tutorial", folder)
         plt.close("all")
         yield folder

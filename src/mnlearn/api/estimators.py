@@ -7,7 +7,7 @@ constructor of a class that follows scikit-learn's conventions.
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Arguments that all estimators have beside their hyperparameters: type, meaning. The default of
 # each is None.
@@ -159,6 +162,11 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """Return the probability of an event; see `mnlearn.MarkovNetwork.probability`."""
         self._check_fitted()
         return float(self.model_.probability(event, given))
+
+    def joint(self, variables: Any, given: Mapping[Any, Any] | None = None) -> "pd.Series[float]":
+        """Return a table of joint probabilities; see `mnlearn.MarkovNetwork.joint`."""
+        self._check_fitted()
+        return self.model_.joint(variables, given)
 
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`."""

@@ -119,6 +119,40 @@ class Model:
         """
         return queries.probability(self, event, given)
 
+    def joint(self, variables: Any, given: Mapping[Any, Any] | None = None) -> "pd.Series[float]":
+        """Return the exact probability of each combination of the values of some variables.
+
+        Networks are compiled into a circuit first.
+
+        Parameters
+        ----------
+        variables : str, int or sequence of them
+            Variables by name or number; all others are summed out. Their states have at most 65,536
+            combinations.
+        given : mapping, optional
+            Values of other variables on which the probabilities are conditioned.
+
+        Returns
+        -------
+        pandas.Series
+            Its index has a level for each variable, with 0 and 1 or the names of its states.
+            `unstack` makes a table of it.
+
+        Raises
+        ------
+        InputError
+            There are too many combinations, or a variable is named twice or is given; see also
+            `probability`.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> model = mn.ChowLiu().fit([[0, 0], [0, 0], [1, 1], [1, 0]]).model_
+        >>> model.joint([0, 1]).round(3).to_dict()
+        {(0, 0): 0.375, (0, 1): 0.125, (1, 0): 0.25, (1, 1): 0.25}
+        """
+        return queries.joint(self, variables, given)
+
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable values of all other variables given those of some.
 

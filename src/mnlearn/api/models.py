@@ -10,7 +10,10 @@ from mnlearn.api.inputs import Dataset, is_whole, to_threads
 from mnlearn.api.kinds import core, shared
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import data_for
+from mnlearn.api.queries import values_of
 from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.conditioning import condition
+from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS
 from mnlearn.learning.weights.given_features import learn_weights
@@ -178,6 +181,36 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
     def to_bayesian_network(self) -> BayesianNetwork:
         """Return the Bayesian network of the parameters; an InputError if they are no CPDs."""
         return shared(super().to_bayesian_network(), BayesianNetwork)
+
+    def condition(self, evidence: Any) -> "ArithmeticCircuit":
+        """Return the smaller circuit that is left given the values of some variables.
+
+        It has the same variables and answers the same for the others; all states that contradict
+        the evidence have the value 0. Its value, with all other variables summed out, is the
+        probability of the evidence if that of this circuit is 1.
+
+        Parameters
+        ----------
+        evidence : mapping, DataFrame or array
+            The values of some variables, as for `query`; one row.
+
+        Raises
+        ------
+        InputError
+            The evidence has probability 0, or a variable or value does not exist.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> circuit = mn.ChowLiu().fit([[0, 0], [0, 0], [1, 1], [1, 0]]).model_
+        >>> circuit, circuit.condition({0: 1})
+        (<ArithmeticCircuit: 2 variables, 22 edges>, <ArithmeticCircuit: 2 variables, 10 edges>)
+        """
+        rows = values_of(self, evidence)
+        if len(rows) != 1:
+            raise InputError(f"evidence: expected one row, got {len(rows)}.")
+        known = np.where(np.isnan(rows[0]), UNKNOWN, rows[0]).astype(np.uint8)
+        return shared(condition(core(self), known), ArithmeticCircuit)
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_edges": self.n_edges}

@@ -13,7 +13,7 @@ from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
 from mnlearn.api.states import expand_states, replace_states
-from mnlearn.data.domains import BINARY, domains_of
+from mnlearn.data.domains import BINARY, Domain, domains_of
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
 from mnlearn.inference.circuits.compilation import compile_network
@@ -31,6 +31,8 @@ from mnlearn.scoring.any_model import marginal_ll
 if TYPE_CHECKING:
     import pandas as pd
 
+# A joint table has so many rows at most.
+MAX_COMBINATIONS = 2**16
 # The circuits of networks that were asked before; None if one would be too large.
 _COMPILED: "WeakKeyDictionary[Any, ArithmeticCircuit | None]" = WeakKeyDictionary()
 # How the most probable states of models that were asked before are found.
@@ -52,7 +54,7 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
     named = [name for name in how.settings if name in labels_of(model.names, model.n_vars)]
     if named:
         raise InputError(f"evidence: expected a mapping, as in query({{{named[0]!r}: ...}}).")
-    values = _values_of(model, evidence)
+    values = values_of(model, evidence)
     if _is_mapping(evidence):
         wanted = _wanted(model, values[0], variables)
         found, method = _probabilities(model, values, how)
@@ -64,7 +66,7 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
 
 def most_probable(model: Any, evidence: Any) -> Any:
     """Return the most probable values; see `mnlearn.api.model.Model.most_probable`."""
-    values = _values_of(model, evidence)
+    values = values_of(model, evidence)
     circuit = _exact_circuit(model)
     if model not in _MAXIMISED:
         # Where terms of a sum overlap, the largest term takes the place of their sum.
@@ -85,27 +87,89 @@ def probability(model: Any, event: Any, given: Any) -> float:
     for name, mapping in (("event", event), ("given", given)):
         if not _is_mapping(mapping):
             raise InputError(
-                f"{name}: expected a mapping of variables to values, got {type(mapping).__name__}."
+                f"{name}: expected a mapping of variables to values, got {_kind(mapping)}."
             )
-    both, known = _values_of(model, event, "event"), _values_of(model, given, "given")
+    both, known = values_of(model, event, "event"), values_of(model, given, "given")
     twice = np.flatnonzero(~np.isnan(both[0]) & ~np.isnan(known[0]))
     if len(twice):
         label = labels_of(model.names, model.n_vars)[twice[0]]
         raise InputError(f"event: the value of {label!r} is given.")
     both = np.where(np.isnan(both), known, both)
-    rows = np.where(np.isnan([both[0], known[0]]), MISSING, [both[0], known[0]])
-    data = merge_incomplete(rows.astype(np.uint8))
-    log_both, log_known = marginal_ll(_exact_circuit(model), data).per_row[data.row_of]
+    return float(_conditional(model, both, known)[0])
+
+
+def joint(model: Any, variables: Any, given: Any) -> "pd.Series[float]":
+    """Return a table of joint probabilities; see `mnlearn.api.model.Model.joint`."""
+    import pandas as pd
+
+    if not _is_mapping(given):
+        raise InputError(f"given: expected a mapping of variables to values, got {_kind(given)}.")
+    known = values_of(model, given, "given")
+    asked = _asked_domains(model, variables, known[0])
+    sizes = [len(domain.states) for domain in asked.values()]
+    if not sizes or np.prod(sizes, dtype=float) > MAX_COMBINATIONS:
+        raise InputError(
+            f"variables: expected from 1 to {MAX_COMBINATIONS:,} combinations of their states, got "
+            f"{np.prod(sizes, dtype=float) * bool(sizes):,.0f}."
+        )
+    rows = np.repeat(known, int(np.prod(sizes)), axis=0)
+    numbers = np.indices(sizes).reshape(len(sizes), -1)
+    for number, domain in zip(numbers, asked.values(), strict=True):
+        for state in range(len(domain.states)):
+            for c, value in domain.literals(state).items():
+                rows[number == state, c] = value
+    # Names of states keep their order when the table is unstacked.
+    levels = [
+        (0, 1) if domain.states == BINARY else pd.Categorical(domain.states, domain.states)
+        for domain in asked.values()
+    ]
+    index = pd.MultiIndex.from_product(levels, names=list(asked))
+    return pd.Series(_conditional(model, rows, known), index, name="probability")
+
+
+def _asked_domains(model: Any, variables: Any, known: NDArray[np.float64]) -> dict[str, Domain]:
+    """Return the variables of a joint table by name; refuse what is given, and what is twice."""
+    several = isinstance(variables, Iterable) and not isinstance(variables, str)
+    domains, labels = domains_of(model), labels_of(model.names, model.n_vars)
+    states = getattr(model, "states", None) or (BINARY,) * model.n_vars
+    asked: dict[str, Domain] = {}
+    taken: set[int] = set()
+    for given in list(variables) if several else [variables]:
+        if isinstance(given, str) and given in domains:
+            name, domain = given, domains[given]
+        else:
+            v = find_variable(given, model.names, model.n_vars, "variables")
+            name, domain = labels[v], Domain((v,), states[v])
+        if not np.isnan(known[list(domain.columns)]).all():
+            raise InputError(f"variables: the value of {name!r} is given.")
+        if taken.intersection(domain.columns):
+            raise InputError(f"variables: names {name!r} twice.")
+        taken.update(domain.columns)
+        asked[name] = domain
+    return asked
+
+
+def _conditional(
+    model: Any, both: NDArray[np.float64], known: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the probability of each row, given the one row of what is known; NaN: summed out."""
+    rows = np.concatenate([both, known])
+    data = merge_incomplete(np.where(np.isnan(rows), MISSING, rows).astype(np.uint8))
+    *log_both, log_known = marginal_ll(_exact_circuit(model), data).per_row[data.row_of]
     if np.isneginf(log_known):
         raise InputError("given: has probability 0.")
-    return float(np.exp(log_both - log_known))
+    return np.asarray(np.exp(np.array(log_both) - log_known))
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
 
 
 def _is_mapping(evidence: Any) -> bool:
     return evidence is None or (hasattr(evidence, "items") and not is_frame(evidence))
 
 
-def _values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[np.float64]:
+def values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[np.float64]:
     """Return evidence as rows with a column for each variable, NaN where nothing is known."""
     if not _is_mapping(evidence):
         return _rows_of(model, evidence)

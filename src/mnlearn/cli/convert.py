@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mnlearn.cli.evidence import is_file, read_question
 from mnlearn.cli.files import check_outputs, check_text_form, treat_missing
 from mnlearn.cli.options import (
     FILE,
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--given",
-    type=FILE,
-    help="IN is a circuit, OUT what is left of it given one row of 0, 1 and * (unknown).",
+    metavar="FILE|TEXT",
+    help="IN is a circuit, OUT what is left of it given one row of evidence; see mnlearn query.",
 )
 @groups_option
 @reading_options
@@ -55,7 +56,7 @@ def convert(
     source: Path,
     target: Path,
     categories: Path | None,
-    given: Path | None,
+    given: str | None,
     groups: str | None,
     reading: "Reading",
     missing: str,
@@ -77,7 +78,8 @@ def convert(
         raise InputError(f"{target}: expected a file that ends in .npz, which keeps --groups.")
     # The mapping of categories is written if there is none yet.
     new = None if categories is None or categories.exists() else categories
-    check_outputs([target, new], source, categories, given)
+    given_path = Path(given) if given is not None and is_file(given) else None
+    check_outputs([target, new], source, categories, given_path)
     is_model = source.suffix.lower() in FORMS and _kind(source, limit) != "dataset"
     if is_model and categories is None:
         refuse_given(("groups", *READING_NAMES), f"for {source}, which is a model")
@@ -123,7 +125,7 @@ def _save_data(
             save_text(data, target)
 
 
-def _convert_model(source: Path, target: Path, given: Path | None) -> None:
+def _convert_model(source: Path, target: Path, given: str | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
     from mnlearn.inference.circuits.compilation import compile_network
     from mnlearn.models.bayesian_network import BayesianNetwork
@@ -141,20 +143,20 @@ def _convert_model(source: Path, target: Path, given: Path | None) -> None:
     save_model(model, target)
 
 
-def _given(model: "Model", path: Path) -> "Model":
-    """Return what is left of a circuit given the one row of evidence in a file."""
+def _given(model: "Model", evidence: str) -> "Model":
+    """Return what is left of a circuit given one row of evidence."""
     import numpy as np
 
     from mnlearn.inference.circuits.conditioning import condition
     from mnlearn.inference.circuits.exact import UNKNOWN
-    from mnlearn.inference.evidence_files import read_evidence
     from mnlearn.models.circuit import ArithmeticCircuit
 
     if not isinstance(model, ArithmeticCircuit):
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    rows, asked, _ = read_evidence(path, model)
+    path = Path(evidence) if is_file(evidence) else None
+    rows, asked, _ = read_question(evidence, path, model, "--given")
     if len(rows) > 1:
-        raise InputError(f"{path}: expected one row of evidence, got {len(rows)}.")
+        raise InputError(f"{evidence}: expected one row of evidence, got {len(rows)}.")
     return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))
 
 

@@ -1,19 +1,15 @@
 """The commands that ask a model: `query` and `sample`."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
+from mnlearn.cli.evidence import Question, is_file, read_question
 from mnlearn.cli.files import check_outputs, check_text_form
 from mnlearn.cli.options import FILE, query_options, seed_option, threads_option
-from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from mnlearn.inference.settings import Inference
     from mnlearn.models.io.native import Model
 
@@ -51,10 +47,10 @@ def query(
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream_seed
 
-    path = Path(evidence) if _is_file(evidence) else None
+    path = Path(evidence) if is_file(evidence) else None
     check_outputs([out], model_path, path)
     model = load_model(model_path)
-    question = _read_question(evidence, path, model)
+    question = read_question(evidence, path, model, "--evidence")
     answering = model
     if automatic:
         answering, inference = _choose(model, question, inference, model_path)
@@ -72,45 +68,8 @@ def query(
         write_text(out, text)
 
 
-class _Question(NamedTuple):
-    """Evidence and what is asked for; name_row : returns the name of a row, for messages."""
-
-    rows: "NDArray[np.uint8]"
-    asked: "NDArray[np.bool_]"
-    name_row: Callable[[int], str]
-
-
-def _is_file(evidence: str) -> bool:
-    """Tell whether evidence names a file; it may also be a text too long for a name."""
-    try:
-        return evidence != "" and Path(evidence).exists()
-    except OSError:
-        return False
-
-
-def _read_question(evidence: str, path: Path | None, model: "Model") -> _Question:
-    """Return the evidence in a file, or in the text itself where there is no file."""
-    from mnlearn.data.domains import domains_of
-    from mnlearn.inference.evidence import parse_evidence
-    from mnlearn.inference.evidence_files import read_evidence
-
-    if path is not None:
-        found = read_evidence(path, model)
-        first = found.first_line
-        return _Question(found.rows, found.asked, lambda row: f"{path}, line {first + row}")
-    if "=" not in evidence:
-        what = f"{evidence}: no such file" if evidence else "--evidence: has no text"
-        name, domain = next(iter(domains_of(model).items()))
-        raise InputError(
-            f"{what}; expected a file of evidence, or variable=state such as "
-            f"{name}={domain.states[0]}."
-        )
-    rows, asked = parse_evidence(evidence, model, "--evidence")
-    return _Question(rows, asked, lambda _row: "--evidence")
-
-
 def _choose(
-    model: "Model", question: _Question, sampling: "Inference", path: Path
+    model: "Model", question: Question, sampling: "Inference", path: Path
 ) -> tuple["Model", "Inference"]:
     """Return the model that answers and how, and say so if it samples."""
     from mnlearn.inference.automatic import choose, compile_small

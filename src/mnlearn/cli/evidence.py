@@ -1,0 +1,62 @@
+"""Evidence as an argument of a command: a file, or a text such as asia=yes,smoke=no."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mnlearn.models.io.native import Model
+
+
+class Question(NamedTuple):
+    """Evidence and what is asked for; name_row : returns the name of a row, for messages."""
+
+    rows: "NDArray[np.uint8]"
+    asked: "NDArray[np.bool_]"
+    name_row: Callable[[int], str]
+
+
+def is_file(evidence: str) -> bool:
+    """Tell whether evidence names a file; it may also be a text too long for a name."""
+    try:
+        return evidence != "" and Path(evidence).exists()
+    except OSError:
+        return False
+
+
+def read_question(evidence: str, path: Path | None, model: "Model", option: str) -> Question:
+    """Return the evidence in a file, or in the text itself where there is no file.
+
+    Parameters
+    ----------
+    evidence
+        What a person wrote.
+    path
+        The file; None if there is none.
+    model
+        Has the variables.
+    option
+        Name of the option, for messages.
+    """
+    from mnlearn.data.domains import domains_of
+    from mnlearn.inference.evidence import parse_evidence
+    from mnlearn.inference.evidence_files import read_evidence
+
+    if path is not None:
+        found = read_evidence(path, model)
+        first = found.first_line
+        return Question(found.rows, found.asked, lambda row: f"{path}, line {first + row}")
+    if "=" not in evidence:
+        what = f"{evidence}: no such file" if evidence else f"{option}: has no text"
+        name, domain = next(iter(domains_of(model).items()))
+        raise InputError(
+            f"{what}; expected a file of evidence, or variable=state such as "
+            f"{name}={domain.states[0]}."
+        )
+    rows, asked = parse_evidence(evidence, model, option)
+    return Question(rows, asked, lambda _row: option)
