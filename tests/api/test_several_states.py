@@ -55,3 +55,17 @@ def test_numbers_as_names_of_states(tmp_path):
     (tmp_path / "n.bif").write_text(numbered)
     found = mn.load(tmp_path / "n.bif").query(pd.DataFrame({"Age": [3, 1]}))
     np.testing.assert_allclose(found["Ill=yes"], [0.5, 0.1])
+
+
+def test_examples_have_the_names_of_states(model):
+    columns = model.sample(500, random_state=0)
+    named = model.sample(500, random_state=0, states=True)
+    assert list(named) == ["Age", "Ill"]
+    for name, state in (("Age", "young"), ("Age", "old"), ("Ill", "yes")):
+        np.testing.assert_array_equal(named[name] == state, columns[f"{name}={state}"] == 1)
+    assert model.score(named) == pytest.approx(model.score(columns))
+    network = mn.MarkovNetwork.from_features([{"a=x": 1}], [1.0], ["a=x", "a=y", "b"])
+    with pytest.raises(InputError, match=r"states: example .* states of 'a', because the model"):
+        network.sample(50, random_state=0, states=True)
+    plain = mn.MarkovNetwork.from_features([{0: 1}], [20.0], 1)
+    assert plain.sample(3, random_state=0, states=True).to_dict("list") == {"V0": ["1"] * 3}

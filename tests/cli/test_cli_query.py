@@ -203,6 +203,24 @@ def test_sample(model):
     assert (len(data.row_of), data.n_vars) == (500, 6)
 
 
+def test_samples_have_the_names_of_states():
+    """They are read again, in any order of columns, and score as their values do."""
+    Path("x.bif").write_text(
+        "network x {}\nvariable rain { type discrete [ 2 ] { yes, no }; }\n"
+        "variable mood { type discrete [ 3 ] { low, fair, high }; }\n"
+        "probability ( rain ) { table 0.2, 0.8; }\n"
+        "probability ( mood | rain ) { (yes) 0.5, 0.3, 0.2; (no) 0.1, 0.2, 0.7; }\n"
+    )
+    succeed("sample x.bif --rows 200 --out values.csv")
+    succeed("sample x.bif --rows 200 --out states.csv --states")
+    named = pd.read_csv("states.csv")
+    assert set(named["mood"]) == {"low", "fair", "high"}
+    assert mean("x.bif states.csv --metric ll") == mean("x.bif values.csv --metric ll")
+    named[["mood", "rain"]].to_csv("turned.csv")
+    assert mean("x.bif turned.csv --metric ll") == mean("x.bif values.csv --metric ll")
+    refuse("sample m.npz --rows 5 --out a.npz --states", "a.npz: expected a text file")
+
+
 def test_samples_have_the_likelihood_of_their_model():
     succeed("sample m.npz --rows 5000 --out s.data.gz")
     record = numbers("score m.npz s.data.gz --metric ll --json")

@@ -146,10 +146,11 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         self._check_fitted()
         return score(self, X, self.criterion, n_jobs=self.n_jobs).per_example
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
+    def sample(self, n_samples: int = 1, random_state: Any = None, **settings: Any) -> Any:
         """Draw examples from the model; see `mnlearn.MarkovNetwork.sample`."""
         self._check_fitted()
-        return self.model_.sample(n_samples, random_state=random_state, n_jobs=self.n_jobs)
+        settings = {"n_jobs": self.n_jobs, **settings}
+        return self.model_.sample(n_samples, random_state=random_state, **settings)
 
     def query(self, evidence: Any = None, variables: Any = None, **settings: Any) -> Any:
         """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`."""

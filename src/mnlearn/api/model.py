@@ -10,6 +10,7 @@ from mnlearn.api import graphs, queries
 from mnlearn.api.inputs import is_whole, labels_of, to_seed, to_threads
 from mnlearn.api.kinds import core, words
 from mnlearn.api.scores import score
+from mnlearn.data.domains import name_states
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.models import bayesian_network, circuit
 from mnlearn.models import markov_network as markov
@@ -190,6 +191,7 @@ class Model:
         *,
         random_state: Any = None,
         burn_in: int = 1000,
+        states: bool = False,
         n_jobs: int | None = None,
     ) -> Any:
         """Draw independent examples.
@@ -205,6 +207,9 @@ class Model:
             Seed; None draws other examples each time.
         burn_in : int
             Sweeps of a Gibbs chain before the example is taken.
+        states : bool
+            Whether the examples are a DataFrame with a column for each variable, whose cells are
+            the names of its states, such as those of a `.bif` file; "0" and "1" if they have none.
         n_jobs : int, optional
             Number of threads; the result does not depend on it.
 
@@ -212,17 +217,26 @@ class Model:
         -------
         pandas.DataFrame or ndarray of uint8, shape (n_samples, n_vars)
             A DataFrame if the variables have names.
+
+        Raises
+        ------
+        InputError
+            An argument is not as expected; or, with `states`, an example has no or several states
+            of a variable, because the model does not exclude that.
         """
         for name, value, low in (("n_samples", n_samples, 1), ("burn_in", burn_in, 0)):
             if not is_whole(value) or value < low:
                 raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
         seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
         rows = sample_rows(core(self), int(n_samples), int(burn_in), seed, threads=threads)
-        if self.names is None:
+        names = self.names
+        if names is None and not states:
             return rows
         import pandas as pd
 
-        return pd.DataFrame(rows, columns=list(self.names))
+        if states or names is None:
+            return pd.DataFrame(name_states(rows, core(self)))
+        return pd.DataFrame(rows, columns=list(names))
 
     def score(self, X: Any, metric: str | None = None, **settings: Any) -> float:
         """Return the mean score of examples in nats; see `mnlearn.score` for the arguments.

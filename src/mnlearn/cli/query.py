@@ -98,20 +98,32 @@ def _choose(
     show_default=True,
     help="Sweeps before a row is taken.",
 )
+@click.option(
+    "--states",
+    is_flag=True,
+    help="Write a column for each variable with the names of its states, as .bif files have them.",
+)
 @seed_option
 @threads_option
 def sample(
-    *, model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, threads: int
+    *, model_path: Path, n_rows: int, out: Path, burn_in: int, states: bool, seed: int, threads: int
 ) -> None:
     """Draw examples: exactly from circuits and up to 20 variables, else ends of Gibbs chains."""
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.domains import name_states
     from mnlearn.data.text import save_text
     from mnlearn.inference.sampling import sample_rows
     from mnlearn.models.io.formats import load_model
+    from mnlearn.runtime.files import write_csv
     from mnlearn.runtime.random_streams import stream_seed
 
     check_text_form(out)
     check_outputs([out], model_path)
     model = load_model(model_path)
     rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
-    save_text(Dataset.from_arrays(rows, names=model.names), out)
+    if states:
+        named = name_states(rows, model)
+        cells = zip(*named.values(), strict=True)
+        write_csv(out, [dict(zip(named, row, strict=True)) for row in cells])
+    else:
+        save_text(Dataset.from_arrays(rows, names=model.names), out)

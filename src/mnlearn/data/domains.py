@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mnlearn.data.cell_texts import number_of, values_of_two
+from mnlearn.runtime.errors import InputError
 
 # The values of a variable whose states have no names.
 BINARY = ("0", "1")
@@ -75,4 +79,34 @@ def named_domains(names: Sequence[str], states: Sequence[tuple[str, str]]) -> di
             out.setdefault(before, Domain(tuple(columns), values))
         else:
             out[name] = Domain((v,), own)
+    return out
+
+
+def name_states(rows: NDArray[np.uint8], model: Any) -> dict[str, list[str]]:
+    """Return examples as the names of the states of each variable.
+
+    Parameters
+    ----------
+    rows : ndarray of uint8, shape (n_rows, n_vars)
+        Values 0 and 1.
+    model : Model
+        Has the variables.
+
+    Raises
+    ------
+    InputError
+        A row has not exactly one state of a variable of several columns.
+    """
+    out: dict[str, list[str]] = {}
+    for name, domain in domains_of(model).items():
+        values = rows[:, list(domain.columns)]
+        if len(domain.columns) > 1:
+            wrong = np.flatnonzero(values.sum(axis=1) != 1)
+            if len(wrong):
+                raise InputError(
+                    f"states: example {wrong[0] + 1} has {values[wrong[0]].sum()} states of "
+                    f"{name!r}, because the model allows that; expected one."
+                )
+        state = values[:, 0] if len(domain.columns) == 1 else values.argmax(axis=1)
+        out[name] = np.array(domain.states, object)[state].tolist()
     return out
