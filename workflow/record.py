@@ -90,4 +90,6 @@ def check() -> int:
 if __name__ == "__main__":
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit("usage: python workflow/record.py [--check]")
-    sys.exit(check() if sys.argv[1:] else make())
+    if sys.argv[1:]:
+        sys.exit(check())
+    make()

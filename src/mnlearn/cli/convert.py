@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from mnlearn.cli.evidence import is_file, read_question
-from mnlearn.cli.files import check_outputs, check_text_form, treat_missing
+from mnlearn.cli.files import check_outputs, check_text_form
+from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
     READING_NAMES,
@@ -94,7 +95,7 @@ def convert(
     if categories is None:
         refuse_given(["given"], f"for {source}, which holds data")
         found = load_examples(source, limit, reading)
-        data = treat_missing(found, missing, source, seed=seed)
+        data = Treatment(missing, seed).complete(found, source)
         name_row = partial(found.name_row, source, complete=missing == "drop")
     else:
         refuse_given(["given"], "with --categories, which is for data")

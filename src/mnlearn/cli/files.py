@@ -5,14 +5,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import combinations, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mnlearn.runtime.errors import InputError
-
-if TYPE_CHECKING:
-    from mnlearn.data.dataset import Dataset
-    from mnlearn.data.examples import Examples
-    from mnlearn.data.incomplete import IncompleteData
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:
@@ -91,41 +86,6 @@ def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
             raise InputError(
                 f"{out}: is read by this command{name}; expected another file to write."
             )
-
-
-def treat_missing(
-    found: "Examples", missing: str, path: Path, *, seed: int, threads: int = 1
-) -> "Dataset":
-    """Return examples whose missing cells are refused, dropped or filled in.
-
-    Parameters
-    ----------
-    found
-        The examples of a file.
-    missing
-        "refuse", "drop" or "impute".
-    path
-        The file, for messages.
-    seed, threads
-        For filling in.
-    """
-    from mnlearn.data.dataset import Dataset
-
-    if missing == "refuse" or isinstance(found.data, Dataset):
-        return found.complete(path)
-    from mnlearn.learning.imputation import complete
-    from mnlearn.runtime.progress import say
-
-    with name_file(path):
-        data = complete(found.data, missing, seed=seed, threads=threads)
-    what = "dropped" if missing == "drop" else "filled in missing cells of"
-    say(f"{path}: {what} {count_missing(found.data)}.")
-    return data
-
-
-def count_missing(data: "IncompleteData") -> str:
-    """Return how many examples have missing cells, for a sentence."""
-    return f"{data.n_with_missing} of {len(data.row_of)} examples"
 
 
 def check_text_form(path: Path) -> None:

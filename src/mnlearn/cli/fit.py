@@ -3,11 +3,12 @@
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_data, check_outputs, name_file, read_grid, treat_missing
+from mnlearn.cli.files import check_data, check_outputs, name_file, read_grid
+from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -93,12 +94,13 @@ def fit(
         raise InputError("--grid: expected --valid, the data to choose values on.")
     if missing == "em" and learner.criterion != "ll":
         raise InputError(f"--missing em: expected a method that learns circuits, not {method}.")
-    how = _Completion("impute" if missing == "em" else missing, groups, seed, threads)
+    treatment = Treatment("impute" if missing == "em" else missing, seed, threads)
     found = load_examples(train, limit, reading)
-    data = how.complete(found, train)
+    data = _complete(found, train, treatment, groups)
     criterion = None
     if valid is not None:
-        valid_data = how.complete(load_examples(valid, limit, found.reading), valid)
+        valid_found = load_examples(valid, limit, found.reading)
+        valid_data = _complete(valid_found, valid, treatment, groups)
         check_data(valid, data, valid_data)
         criterion = validation_score(learner, valid_data, threads)
     given = load_network(network)
@@ -114,23 +116,15 @@ def fit(
     click.echo(f"{out}: {method} with {learned}", err=True)
 
 
-class _Completion(NamedTuple):
-    """What is done about missing cells, and which columns are groups; None: those of the file."""
+def _complete(found: "Examples", path: Path, treatment: Treatment, groups: str | None) -> "Dataset":
+    """Return the examples of a file without missing cells; groups : None for those of the file."""
+    from mnlearn.data.own_files import declare_groups
 
-    missing: str
-    groups: str | None
-    seed: int
-    threads: int
-
-    def complete(self, found: "Examples", path: Path) -> "Dataset":
-        """Return the examples of a file without missing cells, with their groups."""
-        from mnlearn.data.own_files import declare_groups
-
-        data = treat_missing(found, self.missing, path, seed=self.seed, threads=self.threads)
-        if self.groups is None:
-            return data
-        name_row = partial(found.name_row, path, complete=self.missing == "drop")
-        return declare_groups(data, self.groups, str(path), name_row)
+    data = treatment.complete(found, path)
+    if groups is None:
+        return data
+    name_row = partial(found.name_row, path, complete=treatment.missing == "drop")
+    return declare_groups(data, groups, str(path), name_row)
 
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:

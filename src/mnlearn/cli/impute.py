@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_outputs, check_text_form, count_missing, name_file
+from mnlearn.cli.files import check_outputs, check_text_form, name_file
+from mnlearn.cli.missing import count_missing
 from mnlearn.cli.options import (
     FILE,
     expansion_option,

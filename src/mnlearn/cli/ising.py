@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mnlearn.cli.files import check_outputs, name_file, treat_missing
+from mnlearn.cli.files import check_outputs, name_file
+from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
     FOLDER,
@@ -21,7 +22,6 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
-    from mnlearn.data.examples import Examples
     from mnlearn.data.reading import Reading
     from mnlearn.learning.ising.comparison import IsingComparison
     from mnlearn.report.figures.ising import ItemGroups
@@ -137,7 +137,7 @@ def ising(
 
     check_outputs([out / name for name in FILES], data_path, *others, groups_path)
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
-    how = _Reading(limit, reading, missing, seed, threads)
+    how = _Reading(limit, reading, Treatment(missing, seed, threads))
     compared, data = _load([data_path, *others], compare_by, how)
     with name_file(data_path):
         found = Estimate(
@@ -162,12 +162,7 @@ class _Reading(NamedTuple):
 
     limit: ExpansionLimit
     reading: "Reading"
-    missing: str
-    seed: int
-    threads: int
-
-    def complete(self, found: "Examples", path: Path) -> "Dataset":
-        return treat_missing(found, self.missing, path, seed=self.seed, threads=self.threads)
+    treatment: Treatment
 
 
 def _load(
@@ -195,7 +190,7 @@ def _load_groups(paths: Sequence[Path], how: _Reading) -> dict[str, "Dataset"]:
     first = load_examples(paths[0], how.limit, how.reading)
     # The others are read like the first: a value that it lacks is known from there.
     found = [first, *(load_examples(p, how.limit, first.reading) for p in paths[1:])]
-    loaded = [how.complete(*pair) for pair in zip(found, paths, strict=True)]
+    loaded = [how.treatment.complete(*pair) for pair in zip(found, paths, strict=True)]
     for other, of_other in zip(paths[1:], loaded[1:], strict=True):
         check_same_variables(paths[0], loaded[0], other, of_other)
     return dict(zip(names, loaded, strict=True))
@@ -208,10 +203,10 @@ def _divide_groups(
     from mnlearn.data.group_column import join_groups, load_groups
 
     found, parts = load_groups(path, column, how.limit, how.reading)
-    if how.missing == "refuse":
+    if how.treatment.missing == "refuse":
         found.complete(path)
     groups = {
-        name: how.complete(found._replace(data=data), Path(f"{path}, {column} {name}"))
+        name: how.treatment.complete(found._replace(data=data), Path(f"{path}, {column} {name}"))
         for name, data in parts.items()
     }
     return groups, join_groups(groups)
