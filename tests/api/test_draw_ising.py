@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import NotFittedError
 
 import mnlearn as mn
 from made_questionnaires import answers
@@ -13,6 +12,8 @@ FRAME = pd.DataFrame(ROWS, columns=[f"item{v}" for v in range(ROWS.shape[1])])
 FRAME = FRAME.loc[:, FRAME.sum() > 5]
 FRAME = FRAME.loc[:, FRAME.sum() < len(FRAME) - 5]
 GROUPS = {name: "even" if v % 2 == 0 else "odd" for v, name in enumerate(FRAME)}
+
+LAST = list(FRAME)[-1]
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +28,6 @@ def test_what_needs_a_bootstrap_says_so(ising):
         mn.draw_ising(ising, "case_drop")
     with pytest.raises(mn.InputError, match=r"figure: expected one of network, .*, got 'edges'"):
         mn.draw_ising(ising, "edges")
-    with pytest.raises(NotFittedError):
-        mn.draw_ising(mn.Ising())
 
 
 def test_every_figure_is_drawn(ising, tmp_path):
@@ -52,9 +51,17 @@ def test_weights_of_another_coding(ising):
 
 
 def test_networks_that_were_compared_are_side_by_side():
-    found = mn.compare_ising({"first": FRAME[:200], "second": FRAME[200:]}, 2, random_state=0)
-    figure = mn.draw_ising(found, groups={**GROUPS, "left out": "odd"})
-    assert [axes.get_title() for axes in figure.axes] == ["first", "second"]
+    rare = FRAME.assign(rare=0)
+    rare.loc[:3, "rare"] = 1
+    with pytest.warns(UserWarning, match="rare in a group: rare"):
+        found = mn.compare_ising({"first": rare[:200], "second": rare[200:]}, 2, random_state=0)
+    for groups in (GROUPS, {"rare": "first of all", **GROUPS}):
+        figure = mn.draw_ising(found, groups=groups)
+        assert [axes.get_title() for axes in figure.axes] == ["first", "second"]
+    with pytest.raises(mn.InputError, match="figure: expected network for a comparison, got 'st"):
+        mn.draw_ising(found, "stability")
+    with pytest.raises(mn.InputError, match="groups: there is no variable 'x'"):
+        mn.draw_ising(found, groups={**GROUPS, "x": "odd"})
 
 
 def test_bridges_are_sums_over_other_groups(ising):
@@ -71,17 +78,23 @@ def test_bridges_are_sums_over_other_groups(ising):
     assert "bridge strength" not in [axes.get_title() for axes in plain.axes]
 
 
-def test_variables_without_a_group_are_named(ising):
-    name = list(FRAME)[-1]
-    groups = {k: g for k, g in GROUPS.items() if k != name}
-    with pytest.raises(
-        mn.InputError, match=f"groups: expected a group for each item, lacks {name}"
-    ):
+@pytest.mark.parametrize(
+    ("groups", "sentence"),
+    [
+        ({k: g for k, g in GROUPS.items() if k != LAST}, f"a group for each .*, lacks '{LAST}'"),
+        ({**GROUPS, "x": "odd"}, "groups: there is no variable 'x'"),
+        ({**GROUPS, LAST: np.nan}, f"groups, '{LAST}': expected the name of a group, got nan"),
+        (list(GROUPS), "groups: expected a mapping of variables to groups, got list"),
+    ],
+)
+def test_wrong_groups_are_named(ising, groups, sentence):
+    with pytest.raises(mn.InputError, match=sentence):
         mn.draw_ising(ising, groups=groups)
-    with pytest.raises(mn.InputError, match="groups: expected a group for each variable, lacks"):
+    with pytest.raises(mn.InputError, match=sentence):
         ising.centrality_frame(groups=groups)
 
 
-def test_groups_of_unknown_variables_are_refused(ising):
-    with pytest.raises(mn.InputError, match="groups: the network has no item 'x'"):
-        mn.draw_ising(ising, groups={**GROUPS, "x": "odd"})
+def test_other_models_are_refused(ising):
+    for other in (mn.Atomic().fit(FRAME), ising.network_, mn.Ising()):
+        with pytest.raises(mn.InputError, match="found: expected a fitted Ising or an IsingComp"):
+            mn.draw_ising(other)

@@ -55,3 +55,24 @@ def test_words_are_evidence_of_a_model_without_names_of_states():
         model.query({"a": "ja"})
     with pytest.raises(InputError, match="evidence, row 1, column 'a': expected '0' or '1', got 2"):
         model.query(pd.DataFrame({"a": ["yes", 2]}, dtype=object))
+
+
+def test_evidence_of_one_variable_is_given_once():
+    network = mn.MarkovNetwork.from_features([{"a=x": 1}], [1.0], ["a=x", "a=y", "b"])
+    expected = network.query({"b": 1, "a=x": "yes", "a=y": 0})
+    assert network.query({2: "yes", "a": "x"}).equals(expected)
+    for evidence in ({"b": 1, 2: 0}, {"a": "x", "a=y": 1}):
+        with pytest.raises(InputError, match=r"evidence: names the variable '.*' twice"):
+            network.query(evidence)
+        with pytest.raises(InputError, match=r"given: names the variable '.*' twice"):
+            network.probability({}, evidence)
+
+
+def test_tables_are_read_for_a_model_like_files(tmp_path):
+    model = mn.MarkovNetwork.from_features([{"a=x": 1}], [1.0], ["a=x", "a=y", "b"])
+    table = pd.DataFrame({"note": ["u", "v"], "b": ["yes", "no"], "a": ["y", "x"]})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    for source in (table, tmp_path / "a.csv"):
+        data = mn.read_data(source, model=model)
+        assert data.names == ("a=x", "a=y", "b")
+        assert data.rows[data.row_of].tolist() == [[0, 1, 1], [1, 0, 0]]

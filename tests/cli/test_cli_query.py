@@ -219,6 +219,11 @@ def test_samples_have_the_names_of_states():
     named[["mood", "rain"]].to_csv("turned.csv")
     assert mean("x.bif turned.csv --metric ll") == mean("x.bif values.csv --metric ll")
     refuse("sample m.npz --rows 5 --out a.npz --states", "a.npz: expected a text file")
+    Path("y.bif").write_text(
+        "network y {}\nvariable rain { type discrete [ 2 ] { 1, 0 }; }\n"
+        "probability ( rain ) { table 0.2, 0.8; }\n"
+    )
+    refuse("sample y.bif --rows 5 --out a.csv --states", "the states of 'rain', 1 and 0, would be")
 
 
 def test_samples_have_the_likelihood_of_their_model():

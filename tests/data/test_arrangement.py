@@ -56,9 +56,43 @@ def test_missing_cells_of_a_variable_of_several_states(tmp_path):
     assert (found.data.values[1] == MISSING).sum() == 3
 
 
-def test_weights_stay_with_their_rows(tmp_path):
-    path = write(tmp_path / "a.data", "3|1,0\n1|0,1\n")
-    assert load_examples(path, reading=Reading(names=("a", "b"))).data.is_weighted
+def test_weights_and_rows_without_names_are_read_as_they_are(tmp_path):
+    found = read(tmp_path, "3|1,0\n1|0,1\n", ("a", "b"))
+    assert found.data.weight.tolist() == [1, 3]
+    found = read(tmp_path, "1,\n0,1\n", ("a", "b"))
+    assert found.data.values.tolist() == [[1, MISSING], [0, 1]]
+    assert found.reading.names == ("a", "b")
+
+
+def test_a_file_without_names_says_nothing_of_names(tmp_path):
+    first = load_examples(write(tmp_path / "a.data", "1.0,\n0.0,1.0\n"))
+    later = load_examples(write(tmp_path / "b.csv", "a,b\n1,0\n"), reading=first.reading)
+    assert later.data.names == ("a", "b")
+
+
+def test_native_data_have_names_for_later_files(tmp_path):
+    first = load_examples(write(tmp_path / "a.csv", "a,b\n1,0\n0,0\n0,1\n"))
+    first.data.save(tmp_path / "a.npz")
+    reading = load_examples(tmp_path / "a.npz").reading
+    later = load_examples(write(tmp_path / "b.csv", "b,a\n0,1\n"), reading=reading)
+    assert (later.data.names, examples(later.data).tolist()) == (("a", "b"), [[1, 0]])
+
+
+def test_a_column_beside_those_of_its_states_is_not_needed(tmp_path):
+    content = "age=old,ill,age=0,age=young,age\n0,1,0,1,34\n1,0,0,0,72\n"
+    assert examples(read(tmp_path, content).data).tolist() == [[1, 1, 0, 0], [0, 0, 1, 0]]
+    content = "age=old,ill,age=0,age=young,age\n0,1,0,1,young\n1,0,0,0,old\n"
+    assert examples(read(tmp_path, content).data).tolist() == [[1, 1, 0, 0], [0, 0, 1, 0]]
+    names = ("age", "age=young", "age=old")
+    found = read(tmp_path, "age=old,age,age=young\n0,1,1\n", names)
+    assert examples(found.data).tolist() == [[1, 1, 0]]
+    with pytest.raises(InputError, match="there is no column 'age=young'"):
+        read(tmp_path, "age=old,age\n0,1\n", names)
+
+
+def test_a_state_may_be_called_like_a_missing_cell(tmp_path):
+    found = read(tmp_path, "b\nNA\n1.0\n", ("b=1", "b=NA"))
+    assert examples(found.data).tolist() == [[0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +102,7 @@ def test_weights_stay_with_their_rows(tmp_path):
         ("age=old,ill\n1,1\n", "a.csv: there is no column 'age'; the columns are"),
         ("ill,age\n1,old\n0,aged\n", "line 3, column 2: expected 'young' or 'old' or '0', got"),
         ("age,ill\nold,1\nold,3\n", "line 3, column 2: expected 0 or 1, got '3'"),
-        ("ill,age,age=old\n1,old,1\n", "a.csv, line 1: two columns are called 'age=old'."),
+        ("ill,age,age=old\n1,old,1\n", "a.csv: there is no column 'age'; the columns are"),
         ("ill,age,ill\n1,old,1\n", "a.csv, line 1: two columns are called 'ill'."),
     ],
 )

@@ -31,6 +31,8 @@ def read(tmp_path, content, model=NETWORK):
         "age=old;ill;age=young\n1;1;0\n",
         "age,ill\nold,yes\n",
         "ill\tage\nt\told\n",
+        ",age,ill\n7,old,yes\n",
+        "1,0,1,NA\n",
     ],
 )
 def test_forms_of_one_row(tmp_path, content):
@@ -41,6 +43,22 @@ def test_forms_of_one_row(tmp_path, content):
 def test_words_alone_are_no_names(tmp_path):
     assert read(tmp_path, "yes,no,no,no\n") == ([[1, 0, 0, 0]], 1)
     assert read(tmp_path, "sex,age\nno,\nyes,young\n") == ([[9, 9, 9, 0], [9, 1, 0, 1]], 2)
+    assert read(tmp_path, "yes,,no,\n1,0,1,0\n") == ([[1, 9, 0, 9], [1, 0, 1, 0]], 1)
+    unnamed = markov_network(3, features_of([[(0, 1)]]), [0.5])
+    assert read(tmp_path, "yes,,no\n1,0,1\n", unnamed) == ([[1, 9, 0], [1, 0, 1]], 1)
+    short = markov_network(2, features_of([[(0, 1)]]), [0.5], ("y", "n"))
+    assert read(tmp_path, "n,y\n1,*\n", short) == ([[9, 1]], 2)
+
+
+def test_numbers_as_names_of_states(tmp_path):
+    network = bayesian_network(flat_trees(1), ("a",), (("1", "2"),))
+    for text in ("1", "1.0"):
+        assert read(tmp_path, f"a\n{text}\n", network)[0] == [[0]]
+
+
+def test_variables_that_are_called_by_numbers(tmp_path):
+    network = markov_network(2, features_of([[(0, 1)]]), [0.5], ("0", "1"))
+    assert read(tmp_path, "0,1\n1,*\n", network) == ([[0, 1], [1, 9]], 1)
 
 
 def test_names_of_states(tmp_path):
@@ -70,6 +88,7 @@ def test_a_model_without_names_takes_any(tmp_path):
         ("1,0,0,1\n1,0,0\n", "line 2: expected 4 values, got 3"),
         ("ill,sex\n", "e.csv: holds no evidence"),
         ("", "e.csv: holds no evidence"),
+        ("\n1,0,0,1\n", "line 1: expected 4 values, got 0"),
         ('1,"0,0,1\n', "line 1: is not CSV"),
     ],
 )

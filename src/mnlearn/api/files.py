@@ -8,6 +8,7 @@ from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import Dataset, to_complete_dataset
 from mnlearn.api.kinds import core
 from mnlearn.api.model import Model
+from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.reading import Reading
@@ -84,7 +85,8 @@ def read_data(
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
     model : Model, optional
-        A model of these variables, whose names of states the data have: one from a `.bif` file.
+        A model of these variables. Columns of files and tables are matched to it by name, and the
+        data may have the names of its states, such as those of a `.bif` file.
 
     Raises
     ------
@@ -95,8 +97,10 @@ def read_data(
     said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
     reading = Reading.said(said, PYTHON.form)
     if model is not None:
-        reading = reading.for_model(core(getattr(model, "model_", model)))
+        own = core(getattr(model, "model_", model))
+        reading = reading.for_model(own)
     if is_frame(source):
+        source = source if model is None else arrange_table(own, source, "source")
         return to_complete_dataset(read_frame(source, reading, "source")[0], argument="source")
     if not isinstance(source, str | Path):
         raise InputError(f"source: expected a file or a DataFrame, got {type(source).__name__}.")

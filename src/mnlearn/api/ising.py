@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from mnlearn.api.estimators import Estimator
 from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import Dataset, to_complete_dataset, to_threads, to_whole_seed
+from mnlearn.api.item_groups import to_groups
 from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.learning.ising.comparison import IsingComparison, compare
@@ -158,11 +159,7 @@ class Ising(Estimator):
         check_is_fitted(self)
         if groups is None:
             return centrality_frame(self.network_, coding)
-        labels = self.network_.labels
-        missing = [label for label in labels if label not in groups]
-        if missing:
-            raise InputError(f"groups: expected a group for each variable, lacks {missing[0]!r}.")
-        return centrality_frame(self.network_, coding, [str(groups[label]) for label in labels])
+        return centrality_frame(self.network_, coding, to_groups(groups, self.network_.labels))
 
     def predictability_frame(self) -> "pd.DataFrame":
         """Return how well each variable is predicted by the others, on the training data.

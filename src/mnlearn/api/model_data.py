@@ -8,6 +8,24 @@ from mnlearn.api.states import expand_states, replace_states
 from mnlearn.runtime.errors import InputError
 
 
+def arrange_table(model: Any, X: Any, argument: str) -> Any:
+    """Return the columns of a table that a model has, in its order; other data as they are.
+
+    Raises
+    ------
+    InputError
+        The table lacks a variable of the model.
+    """
+    X = expand_states(X, model, argument)
+    names = None if isinstance(X, Dataset) else column_names(X, model.names)
+    if names is None or model.names is None or names == model.names:
+        return X
+    for name in model.names:
+        if name not in names:
+            raise InputError(f"{argument}: lacks the column {name!r} of the model.")
+    return X.iloc[:, [names.index(name) for name in model.names]]
+
+
 def data_for(
     model: Any, X: Any, sample_weight: Any = None, *, missing: bool = False
 ) -> Dataset | IncompleteData:
@@ -27,13 +45,7 @@ def data_for(
     InputError
         `X` lacks a variable of the model or has another number of columns; see also `to_dataset`.
     """
-    X = expand_states(X, model, "X")
-    names = None if isinstance(X, Dataset) else column_names(X, model.names)
-    if names is not None and model.names is not None and names != model.names:
-        for name in model.names:
-            if name not in names:
-                raise InputError(f"X: lacks the column {name!r} of the model.")
-        X = X.iloc[:, [names.index(name) for name in model.names]]
+    X = arrange_table(model, X, "X")
     X = replace_states(X, getattr(model, "states", None), "X")
     data = to_dataset(X, sample_weight=sample_weight, missing=missing)
     if data.n_vars != model.n_vars:

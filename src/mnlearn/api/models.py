@@ -186,8 +186,8 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
         """Return the smaller circuit that is left given the values of some variables.
 
         It has the same variables and answers the same for the others; all states that contradict
-        the evidence have the value 0. Its value, with all other variables summed out, is the
-        probability of the evidence if that of this circuit is 1.
+        the evidence have the value 0. If this circuit is normalised, the value of the result with
+        all variables summed out is the probability of the evidence.
 
         Parameters
         ----------

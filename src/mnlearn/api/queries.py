@@ -13,7 +13,7 @@ from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
 from mnlearn.api.states import expand_states, replace_states
-from mnlearn.data.domains import BINARY, Domain, domains_of
+from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
 from mnlearn.inference.circuits.compilation import compile_network
@@ -130,16 +130,11 @@ def joint(model: Any, variables: Any, given: Any) -> "pd.Series[float]":
 def _asked_domains(model: Any, variables: Any, known: NDArray[np.float64]) -> dict[str, Domain]:
     """Return the variables of a joint table by name; refuse what is given, and what is twice."""
     several = isinstance(variables, Iterable) and not isinstance(variables, str)
-    domains, labels = domains_of(model), labels_of(model.names, model.n_vars)
-    states = getattr(model, "states", None) or (BINARY,) * model.n_vars
+    domains = domains_and_columns(model)
     asked: dict[str, Domain] = {}
     taken: set[int] = set()
     for given in list(variables) if several else [variables]:
-        if isinstance(given, str) and given in domains:
-            name, domain = given, domains[given]
-        else:
-            v = find_variable(given, model.names, model.n_vars, "variables")
-            name, domain = labels[v], Domain((v,), states[v])
+        name, domain = _find_domain(model, domains, given, "variables")
         if not np.isnan(known[list(domain.columns)]).all():
             raise InputError(f"variables: the value of {name!r} is given.")
         if taken.intersection(domain.columns):
@@ -173,17 +168,34 @@ def values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[
     """Return evidence as rows with a column for each variable, NaN where nothing is known."""
     if not _is_mapping(evidence):
         return _rows_of(model, evidence)
-    labels = labels_of(model.names, model.n_vars)
     values = np.full((1, model.n_vars), np.nan)
-    domains = domains_of(model)
+    known = domains_and_columns(model)
     for given, value in ({} if evidence is None else evidence).items():
-        if isinstance(given, str) and given in domains and isinstance(value, str):
-            for c, x in find_literals(domains, given, value, argument).items():
-                values[0, c] = x
-            continue
-        v = find_variable(given, model.names, model.n_vars, argument)
-        values[0, v] = _value_of(value, f"{argument}, variable {labels[v]!r}")
+        name, domain = _find_domain(model, known, given, argument)
+        where = f"{argument}, variable {name!r}"
+        literals: Mapping[int, float]
+        if isinstance(value, str):
+            literals = find_literals(known, name, value, argument)
+        elif len(domain.columns) > 1:
+            literals = {} if value != value else find_literals(known, name, str(value), argument)
+        else:
+            literals = {domain.columns[0]: _value_of(value, where)}
+        if not np.isnan(values[0, list(domain.columns)]).all():
+            raise InputError(f"{argument}: names the variable {name!r} twice.")
+        for c, x in literals.items():
+            values[0, c] = x
     return values
+
+
+def _find_domain(
+    model: Any, known: Mapping[str, Domain], given: Any, argument: str
+) -> tuple[str, Domain]:
+    """Return a variable that is given by its name or number, and its name."""
+    if isinstance(given, str) and given in known:
+        return given, known[given]
+    v = find_variable(given, model.names, model.n_vars, argument)
+    name = labels_of(model.names, model.n_vars)[v]
+    return name, known[name]
 
 
 def _wanted(model: Any, values: NDArray[np.float64], variables: Any) -> list[int]:

@@ -43,8 +43,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     grid : mapping of str to sequence
         Values to try, by name of the hyperparameter.
     criterion : {"pll", "ll", "cmll"}, optional
-        Score on the validation data. Default: the criterion of the learner, by which also all
-        stages but the last choose, such as that of `kappa` of `DTSL`.
+        Score on the validation data. Default: the criterion of the learner. Earlier stages, such
+        as the choice of `kappa` in `DTSL`, always use the criterion of the learner.
     folds : int, default=4
         Number of query groups of "cmll".
     inference : str, default="gibbs"

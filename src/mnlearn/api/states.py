@@ -46,9 +46,10 @@ def expand_states(X: Any, model: Any, argument: str) -> Any:
         for row, cell in enumerate(np.asarray(X.iloc[:, k], object).tolist()):
             if pd.isna(cell):
                 continue
-            if str(cell) not in domain.states:
+            state = domain.find_state(str(cell))
+            if state is None:
                 raise _no_state(cell, domain.states, f"{argument}, row {row}, column {name!r}")
-            values[row] = np.array(domain.states) == str(cell)
+            values[row] = np.arange(len(domain.states)) == state
         parts.append(pd.DataFrame(values, X.index, [model.names[c] for c in domain.columns]))
     return pd.concat(parts, axis=1)
 
@@ -67,8 +68,8 @@ def replace_states(X: Any, states: States | None, argument: str) -> Any:
         Its columns are the variables in the order of the model. Columns of numbers are left as they
         are, and so is what is no DataFrame.
     states : tuple of (str, str) or None
-        The names of the values 0 and 1 of each variable, if the model has any. Columns without
-        names of their own may have words for 0 and 1, such as no and yes.
+        The names of the values 0 and 1 of each variable; None leaves the table as it is. Columns
+        of BINARY states may have words for 0 and 1, such as no and yes.
     argument : str
         Name of the table, for messages.
 

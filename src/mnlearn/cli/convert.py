@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.evidence import is_file, read_question
+from mnlearn.cli.evidence import evidence_path, read_question
 from mnlearn.cli.files import check_outputs, check_text_form
 from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
@@ -79,7 +79,7 @@ def convert(
         raise InputError(f"{target}: expected a file that ends in .npz, which keeps --groups.")
     # The mapping of categories is written if there is none yet.
     new = None if categories is None or categories.exists() else categories
-    given_path = Path(given) if given is not None and is_file(given) else None
+    given_path = None if given is None else evidence_path(given)
     check_outputs([target, new], source, categories, given_path)
     is_model = source.suffix.lower() in FORMS and _kind(source, limit) != "dataset"
     if is_model and categories is None:
@@ -154,11 +154,15 @@ def _given(model: "Model", evidence: str) -> "Model":
 
     if not isinstance(model, ArithmeticCircuit):
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    path = Path(evidence) if is_file(evidence) else None
-    rows, asked, _ = read_question(evidence, path, model, "--given")
+    rows, asked, name_row = read_question(evidence, model, "--given")
     if len(rows) > 1:
         raise InputError(f"{evidence}: expected one row of evidence, got {len(rows)}.")
-    return condition(model, np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8))
+    known = np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8)
+    try:
+        return condition(model, known)
+    except InputError as error:
+        fault = str(error).removeprefix("evidence: ")
+        raise InputError(f"{name_row(0)}: {fault}") from error
 
 
 def _encode(source: Path, categories: Path, limit: ExpansionLimit) -> tuple["Dataset", "Encoding"]:

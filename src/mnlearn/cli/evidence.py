@@ -21,23 +21,21 @@ class Question(NamedTuple):
     name_row: Callable[[int], str]
 
 
-def is_file(evidence: str) -> bool:
-    """Tell whether evidence names a file; it may also be a text too long for a name."""
+def evidence_path(evidence: str) -> Path | None:
+    """Return the file that evidence names; None if there is none, so that it is a text."""
     try:
-        return evidence != "" and Path(evidence).exists()
-    except OSError:
-        return False
+        return Path(evidence) if evidence != "" and Path(evidence).exists() else None
+    except OSError:  # a text too long for a name
+        return None
 
 
-def read_question(evidence: str, path: Path | None, model: "Model", option: str) -> Question:
+def read_question(evidence: str, model: "Model", option: str) -> Question:
     """Return the evidence in a file, or in the text itself where there is no file.
 
     Parameters
     ----------
     evidence
         What a person wrote.
-    path
-        The file; None if there is none.
     model
         Has the variables.
     option
@@ -47,6 +45,7 @@ def read_question(evidence: str, path: Path | None, model: "Model", option: str)
     from mnlearn.inference.evidence import parse_evidence
     from mnlearn.inference.evidence_files import read_evidence
 
+    path = evidence_path(evidence)
     if path is not None:
         found = read_evidence(path, model)
         first = found.first_line

@@ -1,4 +1,4 @@
-"""Checks of files before any work begins (grids, data, outputs), and missing cells."""
+"""Checks of files before any work begins: grids, data, outputs."""
 
 import math
 from collections.abc import Iterable, Iterator

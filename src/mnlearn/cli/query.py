@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.evidence import Question, is_file, read_question
+from mnlearn.cli.evidence import Question, evidence_path, read_question
 from mnlearn.cli.files import check_outputs, check_text_form
 from mnlearn.cli.options import FILE, query_options, seed_option, threads_option
+from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.inference.settings import Inference
@@ -47,10 +48,10 @@ def query(
     from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream_seed
 
-    path = Path(evidence) if is_file(evidence) else None
+    path = evidence_path(evidence)
     check_outputs([out], model_path, path)
     model = load_model(model_path)
-    question = read_question(evidence, path, model, "--evidence")
+    question = read_question(evidence, model, "--evidence")
     answering = model
     if automatic:
         answering, inference = _choose(model, question, inference, model_path)
@@ -122,8 +123,23 @@ def sample(
     model = load_model(model_path)
     rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
     if states:
+        _check_states(model)
         named = name_states(rows, model)
         cells = zip(*named.values(), strict=True)
         write_csv(out, [dict(zip(named, row, strict=True)) for row in cells])
     else:
         save_text(Dataset.from_arrays(rows, names=model.names), out)
+
+
+def _check_states(model: "Model") -> None:
+    """Refuse to write names of states that data files have for the values 0 and 1."""
+    from mnlearn.data.cell_texts import number_of
+    from mnlearn.data.domains import BINARY, domains_of
+
+    for name, domain in domains_of(model).items():
+        is_value = any(number_of(state) in (0, 1) for state in domain.states)
+        if is_value and len(domain.columns) == 1 and domain.states != BINARY:
+            raise InputError(
+                f"--states: the states of {name!r}, {' and '.join(domain.states)}, would be read "
+                "as the values 0 and 1."
+            )

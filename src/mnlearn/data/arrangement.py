@@ -1,6 +1,6 @@
 """Columns of a file in the order of the variables of a model or of other data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
@@ -42,12 +42,13 @@ def arrange_columns(
     names = reading.names or ()
     states = [reading.states.get(name, BINARY) for name in names]
     domains = named_domains(names, states)
+    given = {column.name for column in columns}
     found: dict[str, tuple[RawColumn, int]] = {}
     others = []
     for v, column in enumerate(columns):
         if column.name in names:
             made = [column]
-        elif column.name in domains:
+        elif _has_states(column, domains, names, given) and column.name not in reading.leave_out:
             made = _columns_of_states(column, v, domains[column.name], names, reading, place)
         else:
             others.append(v)
@@ -61,13 +62,21 @@ def arrange_columns(
             listed = some_of([repr(column.name) for column in columns], 20)
             raise InputError(f"{where}: there is no column {name!r}; the columns are {listed}.")
     kept = [v for v in others if columns[v].name in (*reading.leave_out, *reading.keep)]
-    left_out = [repr(columns[v].name) for v in others if v not in kept]
+    left_out = [repr(columns[v].name) for v in others if v not in kept and columns[v].name]
     if left_out:
         verb = "is" if len(left_out) == 1 else "are"
         say(f"{where}: left out {some_of(left_out)}, which {verb} not needed.")
     arranged = [*(found[name] for name in names), *((columns[v], v) for v in kept)]
     origin = [v for _, v in arranged]
     return [column for column, _ in arranged], lambda row, v: place(row, origin[v])
+
+
+def _has_states(
+    column: RawColumn, domains: Mapping[str, Domain], names: Sequence[str], given: Set[str]
+) -> bool:
+    """Tell whether a column has the names of states of a variable whose columns are not there."""
+    domain = domains.get(column.name)
+    return domain is not None and not any(names[c] in given for c in domain.columns)
 
 
 def _columns_of_states(
@@ -81,8 +90,9 @@ def _columns_of_states(
     """Return the binary columns of a column of names of states."""
     number_of_text = []
     for k, text in enumerate(column.texts):
-        is_missing = text.lower() in MISSING_TEXTS or text in reading.na
-        state = _MISSING_STATE if is_missing else domain.find_state(text)
+        state = domain.find_state(text)
+        if text in reading.na or (state is None and text.lower() in MISSING_TEXTS):
+            state = _MISSING_STATE
         if state is None:
             states = " or ".join(map(repr, domain.states))
             cell = place(column.first_row(k), v)

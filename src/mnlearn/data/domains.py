@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.cell_texts import number_of, values_of_two
+from mnlearn.data.cell_texts import is_same, number_of, values_of_two
 from mnlearn.runtime.errors import InputError
 
 # The values of a variable whose states have no names.
@@ -32,11 +32,15 @@ class Domain(NamedTuple):
     def find_state(self, text: str) -> int | None:
         """Return the number of a state that is given by its name; None if there is no such state.
 
-        The values of a binary column have the names 0 and 1, and also the words of data if the
-        column has no other names: no and yes, false and true.
+        Names may be in other capitals, and numbers in another form, such as 1.0. The values of a
+        binary column have the names 0 and 1, and also the words of data if the column has no other
+        names: no and yes, false and true.
         """
         if text in self.states:
             return self.states.index(text)
+        for k, state in enumerate(self.states):
+            if is_same(text, state):
+                return k
         if len(self.columns) > 1:
             return None
         number = number_of(text)
@@ -50,6 +54,18 @@ def domains_of(model: Any) -> dict[str, Domain]:
     """Return the variables of a model by name; V0, V1, ... if they have no names."""
     names = model.names or tuple(f"V{v}" for v in range(model.n_vars))
     return named_domains(names, getattr(model, "states", None) or (BINARY,) * model.n_vars)
+
+
+def domains_and_columns(model: Any) -> dict[str, Domain]:
+    """Return what evidence may name: variables, and the binary columns of those of several."""
+    names = model.names or tuple(f"V{v}" for v in range(model.n_vars))
+    return domains_of(model) | dict(zip(names, columns_of(model), strict=True))
+
+
+def columns_of(model: Any) -> list[Domain]:
+    """Return the binary columns of a model, each as a variable of its own."""
+    states = getattr(model, "states", None) or (BINARY,) * model.n_vars
+    return [Domain((v,), own) for v, own in enumerate(states)]
 
 
 def named_domains(names: Sequence[str], states: Sequence[tuple[str, str]]) -> dict[str, Domain]:
@@ -68,12 +84,13 @@ def named_domains(names: Sequence[str], states: Sequence[tuple[str, str]]) -> di
     grouped: dict[str, list[int]] = {}
     for v, name in enumerate(names):
         before, equals, _ = name.partition("=")
-        if equals and states[v] == BINARY:
+        # A column `age` beside `age=young` is another variable.
+        if equals and states[v] == BINARY and before not in names:
             grouped.setdefault(before, []).append(v)
     out: dict[str, Domain] = {}
     for v, (name, own) in enumerate(zip(names, states, strict=True)):
         before = name.partition("=")[0]
-        columns = grouped.get(before, []) if "=" in name else []
+        columns = grouped.get(before, []) if "=" in name and before not in names else []
         if len(columns) > 1:
             values = tuple(names[c].partition("=")[2] for c in columns)
             out.setdefault(before, Domain(tuple(columns), values))

@@ -125,7 +125,8 @@ def load_examples(
     """
     path, reading = Path(path), Reading() if reading is None else reading
     if path.suffix.lower() == ".npz":
-        return Examples(load_npz(path, limit), reading)
+        data = load_npz(path, limit)
+        return Examples(data, replace(reading, names=data.names))
     content = read_limited(path, limit)
     matrix = parse_plain(content) if reading.is_plain() else None
     if matrix is not None:
@@ -206,7 +207,10 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
         say(found.note)
     names = check_names(found.names, f"{path}, line 1") if has_names else None
     made = merge_cells(found.values, names=names)
-    return Examples(made, reading_of(found, reading), None if has_names else fault, first)
+    after = reading_of(found, reading)
+    if has_names:
+        return Examples(made, after, None, first)
+    return Examples(made, replace(after, names=reading.names), fault, first)
 
 
 def _decode(content: bytes, path: Path) -> str:

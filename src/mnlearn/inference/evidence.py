@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.domains import Domain, domains_of
+from mnlearn.data.domains import Domain, domains_and_columns, domains_of
 from mnlearn.runtime.errors import InputError
 
 
@@ -63,7 +63,7 @@ def parse_evidence(
     InputError
         An item names no variable or none of its states, or a variable is named twice.
     """
-    domains = domains_of(model)
+    domains = domains_and_columns(model)
     row, asked = np.zeros((1, model.n_vars), np.uint8), np.ones((1, model.n_vars), bool)
     items = _items(text, where)
     for item in items:

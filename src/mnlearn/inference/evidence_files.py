@@ -1,21 +1,21 @@
 """Files with rows of evidence."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.cell_texts import number_of, separator_of
-from mnlearn.data.domains import BINARY, Domain, domains_of
+from mnlearn.data.cell_texts import MISSING_TEXTS, number_of, separator_of
+from mnlearn.data.domains import Domain, columns_of, domains_and_columns
 from mnlearn.inference.evidence import unknown_variable
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
 
-# Cells of variables that are asked for.
-_ASKED = ("*", "")
+# A cell of a variable that is asked for, beside empty cells and those that are missing.
+_ASKED = "*"
 
 
 class Evidence(NamedTuple):
@@ -37,10 +37,10 @@ def read_evidence(path: Path, model: Any) -> Evidence:
     Parameters
     ----------
     path : Path
-        A cell is 0, 1, the name of a state of its variable, yes, no, true or false; or it is * or
-        empty if its variable is asked for. The first line may have the names of variables, in any
-        order; variables that it does not name are asked for. Without names each line has a cell for
-        every variable.
+        A cell is 0, 1, the name of a state of its variable, yes, no, true or false; or it is *,
+        empty or NA if its variable is asked for. The first line may have the names of variables, in
+        any order; variables that it does not name are asked for. A first column without a name
+        numbers the rows. Without names each line has a cell for every variable.
     model : Model
         Has the variables.
 
@@ -55,10 +55,13 @@ def read_evidence(path: Path, model: Any) -> Evidence:
         _split_cells(line, separator_of(lines[0]), f"{path}, line {number}")
         for number, line in enumerate(lines, start=1)
     ]
-    columns: Sequence[Domain] = _columns_of(model)
-    has_names = bool(table) and _is_header(table[0], columns)
+    columns: Sequence[Domain | None] = columns_of(model)
+    known = domains_and_columns(model)
+    has_names = bool(table) and _is_header(table[0], model, known)
     if has_names:
-        columns = _named_columns(table.pop(0), model, columns, f"{path}, line 1")
+        header = table.pop(0)
+        if model.names is not None:
+            columns = _named_columns(header, known, f"{path}, line 1")
     if not table or table == [[]]:
         raise InputError(f"{path}: holds no evidence.")
     rows = np.zeros((len(table), model.n_vars), np.uint8)
@@ -68,9 +71,11 @@ def read_evidence(path: Path, model: Any) -> Evidence:
         if len(cells) != len(columns):
             raise InputError(f"{where}: expected {len(columns)} values, got {len(cells)}.")
         for domain, cell in zip(columns, cells, strict=True):
-            if cell in _ASKED:
+            if domain is None:
                 continue
             state = domain.find_state(cell)
+            if state is None and _is_asked(cell):
+                continue
             if state is None:
                 states = ", ".join(domain.states)
                 raise InputError(f"{where}: expected {states} or *, got {cell!r}.")
@@ -87,36 +92,36 @@ def _split_cells(line: str, separator: str, where: str) -> list[str]:
         raise InputError(f"{where}: is not CSV: {error}.") from error
 
 
-def _columns_of(model: Any) -> list[Domain]:
-    """Return the binary columns of a model, each as a variable of its own."""
-    states = getattr(model, "states", None) or (BINARY,) * model.n_vars
-    return [Domain((v,), own) for v, own in enumerate(states)]
+def _is_asked(cell: str) -> bool:
+    return cell == _ASKED or cell.lower() in MISSING_TEXTS
 
 
-def _is_header(cells: Sequence[str], columns: Sequence[Domain]) -> bool:
-    """Tell whether a line has names: no number, nothing asked for, and not only states."""
-    if any(cell == "*" or number_of(cell) is not None for cell in cells):
+def _is_header(cells: Sequence[str], model: Any, known: Mapping[str, Domain]) -> bool:
+    """Tell whether a line has names: those of the model, or no cell that a row could have."""
+    given = [cell for cell in cells if cell]
+    # Variables may be called 0 and 1, but a line of numbers alone is a row.
+    if not all(number_of(cell) is not None for cell in given):
+        if model.names is not None and all(cell in known for cell in given):
+            return True
+    if not cells or any(_is_asked(cell) or number_of(cell) is not None for cell in cells):
         return False
+    columns = columns_of(model)
     if len(cells) != len(columns):
         return True
     states = [domain.find_state(cell) for domain, cell in zip(columns, cells, strict=True)]
-    return None in states
+    return all(state is None for state in states)
 
 
 def _named_columns(
-    names: Sequence[str], model: Any, columns: Sequence[Domain], where: str
-) -> Sequence[Domain]:
-    """Return the variables that a header names.
-
-    The names of variables of several states stand beside those of their binary columns. A model
-    without names takes any names for its columns in their order.
-    """
-    if model.names is None:
-        return columns
-    known = domains_of(model) | dict(zip(model.names, columns, strict=True))
-    out: list[Domain] = []
+    names: Sequence[str], known: Mapping[str, Domain], where: str
+) -> list[Domain | None]:
+    """Return the variables that a header names; None for a column of row numbers."""
+    out: list[Domain | None] = []
     taken: set[int] = set()
-    for name in names:
+    for k, name in enumerate(names):
+        if k == 0 and not name:
+            out.append(None)
+            continue
         if name not in known:
             raise unknown_variable(known, name, where)
         if taken.intersection(known[name].columns):

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mnlearn.api.item_groups import to_groups
 from mnlearn.learning.ising.comparison import IsingComparison
+from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.tables import compare_edges, compare_strengths
 from mnlearn.report.figures.ising import draw_edge_stability, draw_ising_network, draw_networks
 from mnlearn.report.figures.ising_measures import (
@@ -14,19 +16,19 @@ from mnlearn.report.figures.ising_measures import (
     draw_differences,
 )
 from mnlearn.report.ising_estimate import Estimate, item_frame
-from mnlearn.report.item_groups import map_item_groups
+from mnlearn.report.item_groups import colour_groups
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mnlearn.api.ising import Ising
-    from mnlearn.learning.ising.stability import CaseDropping, EdgeStability
 
 
 def draw_all(found: Estimate) -> dict[str, "Figure"]:
     """Return the figures of all that was estimated, by the names of their files."""
     drawn = {name: draw(found) for name, draw in _DRAWN.items()}
+    drawn["comparison"] = _draw_comparison(found)
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
@@ -45,7 +47,7 @@ def draw_ising(
         A fitted estimator, or what `compare_ising` returned, whose networks are drawn side by side.
     figure : {"network", "centrality", "stability", "differences", "case_drop"}
         What is drawn of an estimator. `stability` and `differences` need its `bootstrap()`,
-        `case_drop` needs its `drop_cases()`.
+        `case_drop` needs its `drop_cases()`. A comparison has `network` only.
     groups : mapping of str to str, optional
         The group of each variable, which has a colour; `centrality` then shows bridge strength too.
     coding : {"0/1", "-1/1"}
@@ -59,7 +61,8 @@ def draw_ising(
     Raises
     ------
     InputError
-        There is no such figure, or what it needs was not estimated; or a variable has no group.
+        `found` is neither; there is no such figure, or what it needs was not estimated; or a
+        variable has no group.
 
     Examples
     --------
@@ -70,37 +73,50 @@ def draw_ising(
     ['strength', 'expected influence']
     """
     if isinstance(found, IsingComparison):
-        network = next(iter(found.networks.values()))
-        scale = network.scale(coding)
-        # Variables that are rare in a group were left out of the comparison.
-        kept = {} if groups is None else {v: groups[v] for v in groups if v in network.labels}
-        item_groups = None if groups is None else map_item_groups(kept, network.labels)
-        return draw_networks(found.networks, item_groups, scale)
-    names = [name for name in _DRAWN if name != "comparison"]
-    if figure not in names:
-        raise InputError(f"figure: expected one of {', '.join(names)}, got {figure!r}.")
-    drawn = _DRAWN[figure](_estimate_of(found, groups, coding))
+        if figure != "network":
+            raise InputError(f"figure: expected network for a comparison, got {figure!r}.")
+        return _draw_compared(found, groups, coding)
+    return _draw_estimator(found, figure, groups, coding)
+
+
+def _draw_estimator(
+    found: "Ising", figure: str, groups: Mapping[str, str] | None, coding: str
+) -> "Figure":
+    """Draw a figure of what an estimator knows."""
+    network = getattr(found, "network_", None)
+    if not isinstance(network, IsingNetwork):
+        raise InputError(
+            f"found: expected a fitted Ising or an IsingComparison, got {type(found).__name__}."
+        )
+    if figure not in _DRAWN:
+        raise InputError(f"figure: expected one of {', '.join(_DRAWN)}, got {figure!r}.")
+    drawn = _DRAWN[figure](
+        Estimate(
+            data=found.examples_,
+            network=network,
+            coding=coding,
+            stability=getattr(found, "stability_", None),
+            cases=getattr(found, "cases_", None),
+            groups=None if groups is None else colour_groups(to_groups(groups, network.labels)),
+        )
+    )
     if drawn is None:
         needed = "drop_cases" if figure == "case_drop" else "bootstrap"
         raise InputError(f"figure {figure!r}: call {needed}() first.")
     return drawn
 
 
-def _estimate_of(ising: "Ising", groups: Mapping[str, str] | None, coding: str) -> Estimate:
-    """Return what an estimator knows."""
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(ising, "network_")
-    stability: EdgeStability | None = getattr(ising, "stability_", None)
-    cases: CaseDropping | None = getattr(ising, "cases_", None)
-    return Estimate(
-        data=ising.examples_,
-        network=ising.network_,
-        coding=coding,
-        stability=stability,
-        cases=cases,
-        groups=None if groups is None else map_item_groups(groups, ising.network_.labels),
-    )
+def _draw_compared(
+    found: IsingComparison, groups: Mapping[str, str] | None, coding: str
+) -> "Figure":
+    """Draw the networks of groups; variables that were left out need no group."""
+    network = next(iter(found.networks.values()))
+    scale = network.scale(coding)
+    if groups is None:
+        return draw_networks(found.networks, None, scale)
+    labels = [*network.labels, *(name for name in found.dropped if name in groups)]
+    item_groups = colour_groups(to_groups(groups, labels))
+    return draw_networks(found.networks, item_groups.select(labels, network.labels), scale)
 
 
 def _draw_network(found: Estimate) -> "Figure":
@@ -154,5 +170,4 @@ _DRAWN: dict[str, Callable[[Estimate], Any]] = {
     "stability": _draw_stability,
     "differences": _draw_differences,
     "case_drop": _draw_case_dropping,
-    "comparison": _draw_comparison,
 }

@@ -1,9 +1,9 @@
-"""The groups of the items of a questionnaire: from a file, or from a mapping in Python."""
+"""The groups of the items of a questionnaire, and their colours."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
@@ -36,41 +36,24 @@ def read_item_groups(path: Path, labels: Iterable[str]) -> "ItemGroups":
             raise InputError(f"{where}: group {name!r} has two colours.")
         group[item] = name
         colour_of[name] = colour or colour_of.get(name, "")
-    return _item_groups(str(path), labels, group, colour_of)
+    missing = [item for item in labels if item not in group]
+    if missing:
+        raise InputError(f"{path}: expected a group for each item, lacks {', '.join(missing)}.")
+    return colour_groups([group[item] for item in labels], colour_of)
 
 
-def map_item_groups(groups: Mapping[Any, Any], labels: Iterable[str]) -> "ItemGroups":
-    """Return the groups of items, given a mapping from each item to the name of its group.
-
-    Raises
-    ------
-    InputError
-        An item is missing or unknown.
-    """
-    labels = list(labels)
-    group = {str(item): str(name) for item, name in dict(groups).items()}
-    unknown = [item for item in group if item not in labels]
-    if unknown:
-        raise InputError(f"groups: the network has no item {unknown[0]!r}.")
-    return _item_groups("groups", labels, group, dict.fromkeys(group.values(), ""))
-
-
-def _item_groups(
-    where: str, labels: list[str], group: dict[str, str], colour_of: dict[str, str]
-) -> "ItemGroups":
-    """Return the groups of all items; groups without a colour get one."""
+def colour_groups(group: Sequence[str], colour_of: Mapping[str, str] | None = None) -> "ItemGroups":
+    """Return groups with colours; groups to which `colour_of` gives none get one."""
     from mnlearn.report.figures.canvas import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
     from mnlearn.report.figures.ising import ItemGroups
 
-    missing = [item for item in labels if item not in group]
-    if missing:
-        raise InputError(f"{where}: expected a group for each item, lacks {', '.join(missing)}.")
+    given = dict.fromkeys(group, "") if colour_of is None else colour_of
     # The light colours come first: numbers are written on them.
     cycle = (SKY, ORANGE, GREEN, PURPLE, VERMILION, BLUE)
     chosen = {
-        name: colour or cycle[k % len(cycle)] for k, (name, colour) in enumerate(colour_of.items())
+        name: colour or cycle[k % len(cycle)] for k, (name, colour) in enumerate(given.items())
     }
-    return ItemGroups(tuple(group[item] for item in labels), chosen)
+    return ItemGroups(tuple(group), chosen)
 
 
 def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
