@@ -100,9 +100,9 @@ def _is_header(cells: Sequence[str], model: Any, known: Mapping[str, Domain]) ->
     """Tell whether a line has names: those of the model, or no cell that a row could have."""
     given = [cell for cell in cells if cell]
     # Variables may be called 0 and 1, but a line of numbers alone is a row.
-    if not all(number_of(cell) is not None for cell in given):
-        if model.names is not None and all(cell in known for cell in given):
-            return True
+    only_numbers = all(number_of(cell) is not None for cell in given)
+    if model.names is not None and not only_numbers and all(cell in known for cell in given):
+        return True
     if not cells or any(_is_asked(cell) or number_of(cell) is not None for cell in cells):
         return False
     columns = columns_of(model)
