@@ -57,6 +57,12 @@ def test_numbers_as_names_of_states(tmp_path):
     np.testing.assert_allclose(found["Ill=yes"], [0.5, 0.1])
 
 
+def test_what_is_not_known_in_a_mapping(model):
+    expected = model.query({"Ill": "yes"})
+    for unknown in (None, np.nan, pd.NA):
+        assert model.query({"Ill": "yes", "Age": unknown}).equals(expected)
+
+
 def test_examples_have_the_names_of_states(model):
     columns = model.sample(500, random_state=0)
     named = model.sample(500, random_state=0, states=True)

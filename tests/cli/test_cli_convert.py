@@ -66,6 +66,13 @@ def test_a_circuit_is_conditioned_on_a_text_or_a_file():
     Path("e.csv").write_text("d,b\n0,1\n0,0\n")
     refuse("convert c.npz x.npz --given e.csv", "e.csv: expected one row of evidence, got 2")
     refuse("convert c.npz x.npz --given no.csv", "no.csv: no such file; expected a file")
+    Path("x.bif").write_text(
+        "network x {}\nvariable mood { type discrete [ 3 ] { low, fair, high }; }\n"
+        "probability ( mood ) { table 0.2, 0.8, 0.0; }\n"
+    )
+    succeed("convert x.bif part.ac --given mood=low")
+    assert mn.load("part.ac").query()["mood=low"] == 1
+    refuse("convert x.bif part.npz --given mood=high", "--given: has probability 0")
     refuse("convert c.npz x.npz --given z=1", "--given: there is no variable 'z'")
 
 

@@ -223,7 +223,34 @@ def test_samples_have_the_names_of_states():
         "network y {}\nvariable rain { type discrete [ 2 ] { 1, 0 }; }\n"
         "probability ( rain ) { table 0.2, 0.8; }\n"
     )
-    refuse("sample y.bif --rows 5 --out a.csv --states", "the states of 'rain', 1 and 0, would be")
+    refuse("sample y.bif --rows 5 --out a.csv", "0 and 1 would be read as states of 'rain', which")
+    succeed("sample y.bif --rows 200 --out digits.csv --states")
+    share = (pd.read_csv("digits.csv")["rain"] == 1).mean()
+    expected = share * np.log(0.2) + (1 - share) * np.log(0.8)
+    assert mean("y.bif digits.csv --metric ll") == pytest.approx(expected)
+
+
+def test_states_that_are_called_yes_and_no():
+    """The probability is that of the second state, which is no; 1 is no name of a state."""
+    Path("z.bif").write_text(
+        "network z {}\nvariable rain { type discrete [ 2 ] { yes, no }; }\n"
+        "variable wet { type discrete [ 2 ] { yes, no }; }\n"
+        "probability ( rain ) { table 0.2, 0.8; }\n"
+        "probability ( wet | rain ) { (yes) 0.9, 0.1; (no) 0.3, 0.7; }\n"
+    )
+    Path("e.csv").write_text("rain\nyes\n")
+    lines = succeed("query z.bif --evidence e.csv").stdout.splitlines()
+    assert lines == ["rain=no,wet=no", "0,0.100000"]
+    refuse("query z.bif --evidence rain=1", "variable 'rain': expected one of yes, no, got '1'")
+    Path("e.csv").write_text("rain\n1\n")
+    refuse("query z.bif --evidence e.csv", "e.csv, line 2: expected yes, no or *, got '1'")
+
+
+def test_the_name_of_a_binary_column_is_evidence_of_1():
+    features = features_of([[(0, 1), (1, 1)]])
+    save_model(markov_network(2, features, [1.0], ("age=young", "ill")), "a.npz")
+    found = succeed("query a.npz --evidence age=young").stdout
+    assert found == succeed("query a.npz --evidence age=young=1").stdout
 
 
 def test_samples_have_the_likelihood_of_their_model():

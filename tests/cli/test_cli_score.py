@@ -235,6 +235,34 @@ def test_columns_of_data_are_found_by_name():
         assert Path(f"turned{end}").read_bytes() == Path(f"straight{end}").read_bytes()
 
 
+def test_a_later_file_may_lack_what_is_left_out():
+    rows = examples(random_data(0))
+    save_text(merge_rows(rows, names=tuple("abcdef")), "whole.csv")
+    save_text(merge_rows(rows[:, 1:], names=tuple("bcdef")), "less.csv")
+    succeed("fit chow_liu --train whole.csv --valid less.csv --leave-out a --out o.npz")
+    assert mean("o.npz less.csv --leave-out a") == mean("o.npz whole.csv --leave-out a")
+    refuse("score o.npz whole.csv --leave-out b", "--leave-out: the column 'b' is needed")
+
+
+def test_rows_that_end_in_a_comma():
+    rows = examples(random_data(0))
+    lines = "".join(",".join(map(str, row)) + ",\n" for row in rows.tolist())
+    save_text(merge_rows(rows, names=tuple("abcdef")), "plain.csv")
+    Path("trailing.csv").write_text("a,b,c,d,e,f\n" + lines)
+    save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
+    assert mean("named.npz trailing.csv") == mean("named.npz plain.csv")
+
+
+def test_pll_of_variables_of_several_states_is_told():
+    Path("x.bif").write_text(
+        "network x {}\nvariable mood { type discrete [ 3 ] { low, fair, high }; }\n"
+        "probability ( mood ) { table 0.2, 0.3, 0.5; }\n"
+    )
+    Path("d.csv").write_text("mood\nlow\nhigh\n")
+    assert "pll says little" in succeed("score x.bif d.csv").stderr
+    assert mean("x.bif d.csv --metric ll") == pytest.approx(np.log([0.2, 0.5]).mean())
+
+
 @pytest.mark.parametrize(("line", "names"), WIDTHS)
 def test_data_of_other_variables_are_refused_by_name(line, names):
     data = random_data(0)

@@ -177,7 +177,8 @@ def values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[
         if isinstance(value, str):
             literals = find_literals(known, name, value, argument)
         elif len(domain.columns) > 1:
-            literals = {} if value != value else find_literals(known, name, str(value), argument)
+            is_missing = np.isnan(to_numbers(np.array([[value]], object), None, where)[0, 0])
+            literals = {} if is_missing else find_literals(known, name, f"{value:g}", argument)
         else:
             literals = {domain.columns[0]: _value_of(value, where)}
         if not np.isnan(values[0, list(domain.columns)]).all():

@@ -151,7 +151,10 @@ def _given(model: "Model", evidence: str) -> "Model":
     from mnlearn.inference.circuits.conditioning import condition
     from mnlearn.inference.circuits.exact import UNKNOWN
     from mnlearn.models.circuit import ArithmeticCircuit
+    from mnlearn.models.tree_models import TreeModel, circuit_of
 
+    if isinstance(model, TreeModel):
+        model = circuit_of(model)
     if not isinstance(model, ArithmeticCircuit):
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
     rows, asked, name_row = read_question(evidence, model, "--given")

@@ -42,7 +42,7 @@ def query(
     With evidence such as asia=yes,smoke=no, print the probability of each state of all other
     variables. Values without names are 0 and 1.
     """
-    from mnlearn.inference.evidence import format_states, state_probabilities
+    from mnlearn.inference.evidence import format_states, labels_of_answers, state_probabilities
     from mnlearn.inference.queries import answer, format_answers
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_text
@@ -62,7 +62,7 @@ def query(
     if path is None:
         text = format_states(state_probabilities(model, probability[0], question.asked[0]))
     else:
-        text = format_answers(probability, question.rows, question.asked, model.names)
+        text = format_answers(probability, question.rows, question.asked, labels_of_answers(model))
     if out is None:
         click.echo(text, nl=False)
     else:
@@ -121,9 +121,10 @@ def sample(
     check_text_form(out)
     check_outputs([out], model_path)
     model = load_model(model_path)
+    if not states:
+        _check_values(model)
     rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
     if states:
-        _check_states(model)
         named = name_states(rows, model)
         cells = zip(*named.values(), strict=True)
         write_csv(out, [dict(zip(named, row, strict=True)) for row in cells])
@@ -131,15 +132,13 @@ def sample(
         save_text(Dataset.from_arrays(rows, names=model.names), out)
 
 
-def _check_states(model: "Model") -> None:
-    """Refuse to write names of states that data files have for the values 0 and 1."""
-    from mnlearn.data.cell_texts import number_of
-    from mnlearn.data.domains import BINARY, domains_of
+def _check_values(model: "Model") -> None:
+    """Refuse to write the values 0 and 1 where a file has them as names of states."""
+    from mnlearn.data.reading import has_digits
 
-    for name, domain in domains_of(model).items():
-        is_value = any(number_of(state) in (0, 1) for state in domain.states)
-        if is_value and len(domain.columns) == 1 and domain.states != BINARY:
+    for name, own in zip(model.names or (), getattr(model, "states", None) or (), strict=False):
+        if has_digits(own):
             raise InputError(
-                f"--states: the states of {name!r}, {' and '.join(domain.states)}, would be read "
-                "as the values 0 and 1."
+                f"--states: expected, because 0 and 1 would be read as states of {name!r}, which "
+                f"are called {' and '.join(own)}."
             )

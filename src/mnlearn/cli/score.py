@@ -86,9 +86,11 @@ def score(
           missing cells are summed out, exactly
     """
     from mnlearn.api.scores import measure
+    from mnlearn.data.domains import domains_of
     from mnlearn.data.examples import load_examples
     from mnlearn.inference.query_groups import read_groups
     from mnlearn.models.io.formats import load_model
+    from mnlearn.runtime.progress import say
 
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
@@ -101,6 +103,11 @@ def score(
     is_exact = metric == "ll" and how.inference is None
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
+    if metric == "pll" and any(len(d.columns) > 1 for d in domains_of(model).values()):
+        say(
+            f"{model_path}: the columns of a variable of several states follow from each other, so "
+            "that pll says little; --metric ll has the likelihood."
+        )
     result = measure(model, data, metric, how)
     if per_example is not None:
         _write_scores(per_example, metric, result.per_example)

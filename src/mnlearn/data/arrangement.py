@@ -1,6 +1,6 @@
 """Columns of a file in the order of the variables of a model or of other data."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 
 import numpy as np
 
@@ -43,12 +43,16 @@ def arrange_columns(
     states = [reading.states.get(name, BINARY) for name in names]
     domains = named_domains(names, states)
     given = {column.name for column in columns}
+    for name in reading.leave_out:
+        if name in names or (name in domains and not _are_there(domains[name], names, given)):
+            option = reading.option("leave_out")
+            raise InputError(f"{where}, {option}: the column {name!r} is needed.")
     found: dict[str, tuple[RawColumn, int]] = {}
     others = []
     for v, column in enumerate(columns):
         if column.name in names:
             made = [column]
-        elif _has_states(column, domains, names, given) and column.name not in reading.leave_out:
+        elif column.name in domains and not _are_there(domains[column.name], names, given):
             made = _columns_of_states(column, v, domains[column.name], names, reading, place)
         else:
             others.append(v)
@@ -71,12 +75,9 @@ def arrange_columns(
     return [column for column, _ in arranged], lambda row, v: place(row, origin[v])
 
 
-def _has_states(
-    column: RawColumn, domains: Mapping[str, Domain], names: Sequence[str], given: Set[str]
-) -> bool:
-    """Tell whether a column has the names of states of a variable whose columns are not there."""
-    domain = domains.get(column.name)
-    return domain is not None and not any(names[c] in given for c in domain.columns)
+def _are_there(domain: Domain, names: Sequence[str], given: Set[str]) -> bool:
+    """Tell whether a file has a binary column of a variable."""
+    return any(names[c] in given for c in domain.columns)
 
 
 def _columns_of_states(

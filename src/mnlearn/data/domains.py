@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.cell_texts import is_same, number_of, values_of_two
+from mnlearn.data.cell_texts import PLAIN, is_same, number_of, values_of_two
 from mnlearn.runtime.errors import InputError
 
 # The values of a variable whose states have no names.
@@ -29,6 +29,11 @@ class Domain(NamedTuple):
             return {self.columns[0]: state}
         return {c: int(k == state) for k, c in enumerate(self.columns)}
 
+    @property
+    def is_reversed(self) -> bool:
+        """Whether 0 and 1 are called yes and no, or true and false, in this order."""
+        return tuple(state.lower() for state in reversed(self.states)) in PLAIN
+
     def find_state(self, text: str) -> int | None:
         """Return the number of a state that is given by its name; None if there is no such state.
 
@@ -45,7 +50,9 @@ class Domain(NamedTuple):
             return None
         number = number_of(text)
         if number is not None:
-            return int(number) if number in (0, 1) else None
+            # 1 would be no where the states are yes and no.
+            is_value = number in (0, 1) and not self.is_reversed
+            return int(number) if is_value else None
         words = values_of_two([text]) if self.states == BINARY else None
         return None if words is None else words.index(text.lower())
 

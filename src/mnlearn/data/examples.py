@@ -249,6 +249,9 @@ def _columns_of(lines: Sequence[str]) -> tuple[list[RawColumn], bool, int] | Non
     header, rows = (cells[0], cells[1:]) if has_names else ([], cells)
     if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
         return None
+    if has_names and len(rows[0]) == len(header) + 1 and not any(row[-1] for row in rows):
+        # Each row ends with a separator.
+        rows = [row[:-1] for row in rows]
     if has_names and len(rows[0]) == len(header) + 1:
         # R's write.table names no column of row names.
         header = ["", *header]

@@ -97,7 +97,8 @@ class Reading:
 
     def is_plain(self) -> bool:
         """Tell whether nothing is said, so that values 0 and 1 are read as they are."""
-        return not (self.ones or self.leave_out or self.keep or self.na or self.codes)
+        said = self.ones or self.leave_out or self.keep or self.na or self.codes
+        return not said and not any(map(has_digits, self.states.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +171,10 @@ def read_columns(
 
 def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -> None:
     """Refuse options that name columns that do not exist."""
-    named = [("leave_out", name) for name in reading.leave_out]
-    named += [("keep", name) for name in reading.keep]
+    # A later file may lack what is left out of the first.
+    first = reading.names is None
+    named = [("leave_out", name) for name in reading.leave_out if first]
+    named += [("keep", name) for name in reading.keep if first]
     for given in reading.ones:
         cut = cut_of(given)
         if cut is not None:
@@ -189,6 +192,11 @@ def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -
                 f"{where}, {reading.option(option)}: there is no column {name!r}; the columns are "
                 f"{listed}."
             )
+
+
+def has_digits(states: tuple[str, str]) -> bool:
+    """Tell whether names of states are 0 or 1 other than as these values: 1 and 2, or 1 and 0."""
+    return states != ("0", "1") and any(number_of(state) in (0, 1) for state in states)
 
 
 def _is_missing(text: str, reading: Reading) -> bool:
@@ -217,7 +225,7 @@ def _choose(
     if asked is not None:
         return _Code(column, asked, given=True)
     states = reading.states.get(column.name)
-    if states is not None and not set(known) <= {"0", "1"}:
+    if states is not None and (has_digits(states) or not set(known) <= {"0", "1"}):
         for text in known:
             if not any(is_same(text, state) for state in states):
                 where = place(column.first_row(column.texts.index(text)), v)

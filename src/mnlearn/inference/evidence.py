@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.domains import Domain, domains_and_columns, domains_of
+from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of
 from mnlearn.runtime.errors import InputError
 
 
@@ -90,6 +90,9 @@ def _split(
     item: str, domains: Mapping[str, Domain], where: str, *, several: bool
 ) -> tuple[str, str]:
     """Return the name and the state of an item; names may have `=` themselves."""
+    if item in domains:
+        # A binary column that is called `age=young` is 1.
+        return item, "1"
     parts = item.split("=")
     for k in range(len(parts) - 1, 0, -1):
         name = "=".join(parts[:k]).strip()
@@ -125,6 +128,18 @@ def state_probabilities(
         values = [1.0 - p[0], p[0]] if len(p) == 1 else p
         out += [(name, s, float(x)) for s, x in zip(domain.states, values, strict=True)]
     return out
+
+
+def labels_of_answers(model: Any) -> tuple[str, ...] | None:
+    """Return what the probabilities of the columns of a model are of: a name, or name=state.
+
+    The state is the second one, if the states have names. None for a model without names.
+    """
+    if model.names is None:
+        return None
+    states = getattr(model, "states", None) or (BINARY,) * model.n_vars
+    pairs = zip(model.names, states, strict=True)
+    return tuple(name if own == BINARY else f"{name}={own[1]}" for name, own in pairs)
 
 
 def format_states(found: Sequence[tuple[str, str, float]]) -> str:

@@ -115,6 +115,9 @@ def draw_networks(
             draw_edges(ax, position, weights, set(), largest)
             marks = [str(v + 1) for v in range(len(labels))] if numbered else list(labels)
             draw_nodes(ax, position, marks, colours)
+            for circles in ax.collections:
+                # A narrow network has circles at the edge of its axes.
+                circles.set_clip_on(False)
         figure.legend(
             handles=[*sign_handles(), *_width_handles(largest, scale)],
             loc="outside lower center",
