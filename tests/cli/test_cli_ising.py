@@ -152,6 +152,7 @@ def test_ising_refuses_groups_that_are_not_those_of_the_items():
         ("item,group\nz,g\n", "g.csv, line 2: the data have no item 'z'."),
         ("item,group\na,g\na,g\n", "g.csv, line 3: item 'a' is named twice."),
         ("item,group\na,g,h\n", "g.csv, line 2: expected 2 values, got 3."),
+        ("item,group\na,\n", "g.csv, line 2: item 'a' has no group."),
         ("item,group,colour\na,g,nope\n", "expected a colour such as #56B4E9, got 'nope'."),
         ("item,group\na,g\n", "expected a group for each item, lacks b, c, d, e, f."),
         (f"item,group\na,g\nb,{'g' * 140_000}\n", "g.csv, line 3: is not CSV: field larger than"),

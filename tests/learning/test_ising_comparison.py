@@ -47,6 +47,14 @@ def test_a_clear_difference_is_found_where_it_is():
     assert named == {(label, "c", "d") for label in ("all", "x – z", "y – z")}
 
 
+def test_names_of_groups_have_no_effect():
+    rng = np.random.default_rng(1)
+    first, second = group(rng, 120, {(0, 1): 2}), group(rng, 90, {(1, 2): 2})
+    found = [compare({a: first, b: second}, 19) for a, b in (("x", "y"), ("women", "1"))]
+    assert found[0].tests["p"].tolist() == found[1].tests["p"].tolist()
+    assert found[0].edges["p"].tolist() == found[1].edges["p"].tolist()
+
+
 def test_the_statistics_are_those_of_the_networks():
     rng = np.random.default_rng(3)
     groups = {"x": group(rng, 200, {(0, 1): 2}), "y": group(rng, 150, {(1, 2): 2})}

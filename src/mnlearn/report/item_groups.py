@@ -5,11 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mnlearn.data.cell_texts import separator_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
 
 if TYPE_CHECKING:
     from mnlearn.report.figures.ising import ItemGroups
+
+# Light colours of the seventh group and the next ones.
+_FURTHER = ("#F0E442", "#BBBBBB", "#A6D96A", "#CAB2D6", "#DDCC77", "#88CCEE")
 
 
 def read_item_groups(path: Path, labels: Iterable[str]) -> "ItemGroups":
@@ -49,7 +53,7 @@ def colour_groups(group: Sequence[str], colour_of: Mapping[str, str] | None = No
 
     given = dict.fromkeys(group, "") if colour_of is None else colour_of
     # The light colours come first: numbers are written on them.
-    cycle = (SKY, ORANGE, GREEN, PURPLE, VERMILION, BLUE)
+    cycle = (SKY, ORANGE, GREEN, PURPLE, VERMILION, BLUE, *_FURTHER)
     chosen = {
         name: colour or cycle[k % len(cycle)] for k, (name, colour) in enumerate(given.items())
     }
@@ -58,20 +62,23 @@ def colour_groups(group: Sequence[str], colour_of: Mapping[str, str] | None = No
 
 def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
     """Yield the place of each row for messages, its item, its group, and its colour or ""."""
-    reader = csv.reader(split_lines(read_text(path).removeprefix("\ufeff")))
+    lines = list(split_lines(read_text(path).removeprefix("\ufeff")))
+    reader = csv.reader(lines, delimiter=separator_of(lines[0]) if lines else ",")
     try:
-        rows = list(reader)
+        rows = [[value.strip() for value in row] for row in reader]
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: is not CSV: {error}.") from error
-    header = [name.strip() for name in rows[0]] if rows else []
-    if header not in (["item", "group"], ["item", "group", "colour"]):
+    spelled = {"color": "colour"}
+    header = [spelled.get(name.lower(), name.lower()) for name in rows[0]] if rows else []
+    if sorted(header) not in (["group", "item"], ["colour", "group", "item"]):
         raise InputError(f"{path}, line 1: expected the columns item, group and perhaps colour.")
     for number, row in enumerate(rows[1:], start=2):
+        where = f"{path}, line {number}"
         if not row:
             continue
         if len(row) != len(header):
-            raise InputError(
-                f"{path}, line {number}: expected {len(header)} values, got {len(row)}."
-            )
-        item, name, *colour = (value.strip() for value in row)
-        yield f"{path}, line {number}", item, name, "".join(colour)
+            raise InputError(f"{where}: expected {len(header)} values, got {len(row)}.")
+        cells = dict(zip(header, row, strict=True))
+        if not cells["group"]:
+            raise InputError(f"{where}: item {cells['item']!r} has no group.")
+        yield where, cells["item"], cells["group"], cells.get("colour", "")

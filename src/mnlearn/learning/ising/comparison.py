@@ -113,7 +113,7 @@ def compare(
     found = {name: learn_ising(data, gamma, merge, threads) for name, data in kept.items()}
     tests, edges = [], []
     for label, members in _sets(list(kept)):
-        chosen = {name: kept[name] for name in members}
+        chosen = {list(kept).index(name): kept[name] for name in members}
         observed, reached = _permute(chosen, n_permutations, (gamma, merge), seed, threads)
         p = (1 + reached) / (1 + n_permutations)
         for k, test in enumerate((STRENGTH, LARGEST)):
@@ -163,20 +163,27 @@ def _common_variables(
 
 
 def _permute(
-    groups: Mapping[str, Dataset],
+    groups: Mapping[int, Dataset],
     n_permutations: int,
     settings: tuple[float, str],
     seed: int,
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the statistics, and how many permutations have one that is at least as large."""
+    """Return the statistics, and how many permutations have one that is at least as large.
+
+    groups : by their numbers, which the streams are named by, so that names have no effect.
+    """
     sizes = [int(data.n_examples) for data in groups.values()]
     pooled = merge_rows(np.concatenate([data.rows[data.row_of] for data in groups.values()]))
     count = count_rows(pooled)
     upper = np.triu_indices(pooled.n_vars, 1)
 
     def learn(b: int) -> NDArray[np.float64]:
-        rng, left, weights = stream(seed, "ising", "permutation", *groups, str(b)), count, []
+        rng, left, weights = (
+            stream(seed, "ising", "permutation", *map(str, groups), str(b)),
+            count,
+            [],
+        )
         for size in sizes:
             drawn = draw_rows(left, size, rng)
             left = left - drawn

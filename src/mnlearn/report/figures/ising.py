@@ -118,11 +118,11 @@ def draw_networks(
             for circles in ax.collections:
                 # A narrow network has circles at the edge of its axes.
                 circles.set_clip_on(False)
-        figure.legend(
-            handles=[*sign_handles(), *_width_handles(largest, scale)],
-            loc="outside lower center",
-            ncols=5,
-        )
+        if edges:
+            signs = [*sign_handles(), *_width_handles(largest, scale)]
+            figure.legend(handles=signs, loc="outside lower center", ncols=5)
+        else:
+            figure.supxlabel("no edges", size=7)
         if handles:
             listed = figure.legend(handles=handles, loc="outside right center", ncols=columns)
             for text in listed.get_texts():
@@ -197,6 +197,8 @@ def draw_edge_stability(
         )
         ax.plot(scale * network.weight[u, v], place, "o", ms=3, color=BLUE, label="data")
         ax.axvline(0, color=GREY, lw=0.6)
+        if not len(edges):
+            ax.set_title("no edges", loc="left")
         ax.set_yticks(place, labels, parse_math=False)
         ax.set_ylim(len(edges) - 0.4, -0.6)
         ax.set_xlabel("edge weight, with the middle 95 % of the resamples")
