@@ -251,6 +251,7 @@ def test_the_name_of_a_binary_column_is_evidence_of_1():
     save_model(markov_network(2, features, [1.0], ("age=young", "ill")), "a.npz")
     found = succeed("query a.npz --evidence age=young").stdout
     assert found == succeed("query a.npz --evidence age=young=1").stdout
+    refuse("query a.npz --evidence ill,age=young", "--evidence: expected variable=state, got 'ill'")
 
 
 def test_samples_have_the_likelihood_of_their_model():

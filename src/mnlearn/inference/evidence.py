@@ -90,7 +90,7 @@ def _split(
     item: str, domains: Mapping[str, Domain], where: str, *, several: bool
 ) -> tuple[str, str]:
     """Return the name and the state of an item; names may have `=` themselves."""
-    if item in domains:
+    if "=" in item and item in domains:
         # A binary column that is called `age=young` is 1.
         return item, "1"
     parts = item.split("=")
