@@ -13,7 +13,7 @@ from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
 from mnlearn.api.states import expand_states, replace_states
-from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of
+from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of, states_of
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
 from mnlearn.inference.circuits.compilation import compile_network
@@ -268,7 +268,7 @@ def _rows_of(model: Any, evidence: Any) -> NDArray[np.float64]:
         for k, v in enumerate(columns):
             if v in columns[:k]:
                 raise InputError(f"evidence: has two columns {given[k]!r}.")
-    states = getattr(model, "states", None) or (BINARY,) * n_vars
+    states = states_of(model)
     evidence = replace_states(evidence, tuple(states[v] for v in columns), "evidence")
     try:
         matrix = np.asarray(evidence)

@@ -59,20 +59,26 @@ class Domain(NamedTuple):
 
 def domains_of(model: Any) -> dict[str, Domain]:
     """Return the variables of a model by name; V0, V1, ... if they have no names."""
-    names = model.names or tuple(f"V{v}" for v in range(model.n_vars))
-    return named_domains(names, getattr(model, "states", None) or (BINARY,) * model.n_vars)
+    return named_domains(_labels_of(model), states_of(model))
 
 
 def domains_and_columns(model: Any) -> dict[str, Domain]:
     """Return what evidence may name: variables, and the binary columns of those of several."""
-    names = model.names or tuple(f"V{v}" for v in range(model.n_vars))
-    return domains_of(model) | dict(zip(names, columns_of(model), strict=True))
+    return domains_of(model) | dict(zip(_labels_of(model), columns_of(model), strict=True))
 
 
 def columns_of(model: Any) -> list[Domain]:
     """Return the binary columns of a model, each as a variable of its own."""
-    states = getattr(model, "states", None) or (BINARY,) * model.n_vars
-    return [Domain((v,), own) for v, own in enumerate(states)]
+    return [Domain((v,), own) for v, own in enumerate(states_of(model))]
+
+
+def states_of(model: Any) -> tuple[tuple[str, str], ...]:
+    """Return the names of the values 0 and 1 of each column; BINARY if the model has none."""
+    return getattr(model, "states", None) or (BINARY,) * model.n_vars
+
+
+def _labels_of(model: Any) -> tuple[str, ...]:
+    return model.names or tuple(f"V{v}" for v in range(model.n_vars))
 
 
 def named_domains(names: Sequence[str], states: Sequence[tuple[str, str]]) -> dict[str, Domain]:

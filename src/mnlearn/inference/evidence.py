@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of
+from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of, states_of
 from mnlearn.runtime.errors import InputError
 
 
@@ -137,8 +137,7 @@ def labels_of_answers(model: Any) -> tuple[str, ...] | None:
     """
     if model.names is None:
         return None
-    states = getattr(model, "states", None) or (BINARY,) * model.n_vars
-    pairs = zip(model.names, states, strict=True)
+    pairs = zip(model.names, states_of(model), strict=True)
     return tuple(name if own == BINARY else f"{name}={own[1]}" for name, own in pairs)
 
 
