@@ -56,7 +56,7 @@ def draw_ising(
     Returns
     -------
     matplotlib.figure.Figure
-        A notebook shows it; its `savefig` writes a file.
+        Its `savefig` writes a file.
 
     Raises
     ------
