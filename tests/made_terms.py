@@ -12,6 +12,7 @@ from mnlearn.kernels.sampling.conditioning import (
     holding_terms,
     room_for,
 )
+from mnlearn.kernels.sampling.kinds import number_kinds
 
 
 class Term(NamedTuple):
@@ -51,12 +52,21 @@ def arrays(terms):
         variables, values = ([x[k] for x in flat] for k in range(2))
         return start, np.array(variables, np.int64), np.array(values, np.uint8)
 
-    return QueryTerms(
-        *columns([t.known for t in terms]),
-        *columns([t.asked for t in terms]),
-        np.array([t.weight for t in terms]),
-        np.array([t.owner for t in terms], np.int64),
-    )
+    asked = columns([t.asked for t in terms])
+    owner = np.array([t.owner for t in terms], np.int64)
+    weight = np.array([t.weight for t in terms])
+    known = columns([t.known for t in terms])
+    return QueryTerms(*known, *asked, weight, owner, number_kinds(*asked, owner))
+
+
+def merge_equal(terms):
+    """The terms of each owner and each list of literals as one, where the first of them stood."""
+    found = {}
+    for t in terms:
+        key = tuple(t.asked), t.owner
+        before = found[key].weight if key in found else 0.0
+        found[key] = Term([], t.asked, before + t.weight, t.owner)
+    return list(found.values())
 
 
 def left_terms(terms, n_query, evidence=()):

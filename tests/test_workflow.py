@@ -202,7 +202,7 @@ def test_kill_and_resume_gives_the_same_scores(finished, tmp_path):
     tree = Tree(tmp_path / "tree")
 
     def kept(tree=tree, ending=""):
-        found = (tree.folder / "results/tiny").glob(f"checkpoints/**/[!.]*{ending}")
+        found = (tree.folder / "results").glob(f"checkpoints/**/[!.]*{ending}")
         return {path.name: path.stat().st_mtime_ns for path in found if path.is_file()}
 
     def learned():

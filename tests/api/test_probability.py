@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.api import queries
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
 
@@ -60,3 +61,22 @@ def test_names_of_variables_and_what_is_refused():
         certain.probability({"b": 1}, {"a": 1})
     with pytest.raises(InputError, match="a dependency network has no joint distribution"):
         mn.DNTree().fit(ROWS).model_.probability({0: 1})
+
+
+def test_a_large_network_is_compiled_once(monkeypatch):
+    """Whatever is asked; `query` goes on as before, so that no answer depends on another."""
+    calls = []
+    compiled = queries.compile_network
+
+    def count(network):
+        calls.append(network)
+        return compiled(network)
+
+    monkeypatch.setattr(queries, "compile_network", count)
+    monkeypatch.setattr(queries, "compile_small", lambda model: None)
+    model = mn.DTSL().fit(ROWS).model_
+    first = model.probability({0: 1}, {1: 1})
+    model.joint([0, 2])
+    model.most_probable({3: 1})
+    assert model.probability({0: 1}, {1: 1}) == first
+    assert len(calls) == 1

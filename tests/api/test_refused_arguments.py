@@ -23,6 +23,10 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
         (lambda: mn.score(model, FRAME, "cmll", groups=[0, 1]), "groups: expected lists"),
         (lambda: mn.score(model, FRAME, sample_weight=["x"] * 60), "sample_weight: expected"),
         (lambda: model.query([[0, 1, 0], [1]]), "evidence: expected rows of equal length"),
+        (
+            lambda: mn.Atomic().fit([["a", "b"], ["a"]]),
+            "X: expected rows of equal length; lists of",
+        ),
         (lambda: mn.read_data(5), "source: expected a file or a DataFrame, got int"),
         (lambda: model.sample(True), "n_samples: expected a whole number from 1, got True"),
     ):

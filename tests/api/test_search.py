@@ -96,10 +96,29 @@ def test_wrong_searches_are_named():
         mn.GridSearch("dtsl", {}).fit(TRAIN)
     with pytest.raises(mn.InputError, match="validation: expected data or a share"):
         mn.GridSearch(mn.DTSL(), {}).fit(TRAIN, validation=1.5)
-    for criterion in (None, "cmll"):
-        for folds in (0, "a", 2.5, True):
-            with pytest.raises(mn.InputError, match="folds: expected a whole number from 1, got"):
-                search({"kappa": [0.1]}, criterion=criterion, folds=folds)
+    for folds in (0, "a", 2.5, True):
+        with pytest.raises(mn.InputError, match="folds: expected a whole number from 1, got"):
+            search({"kappa": [0.1]}, criterion="cmll", folds=folds)
+    for criterion in (None, "pll"):
+        for unread in ({"folds": 5}, {"inference": "exact"}):
+            sentence = f"{next(iter(unread))}: is read by the criterion cmll only"
+            with pytest.raises(mn.InputError, match=sentence):
+                search({"kappa": [0.1]}, criterion=criterion, **unread)
+
+
+def test_query_groups_by_default_and_as_a_number_of_numpy_are_the_same_search(tmp_path):
+    kept = []
+    for folds in (None, 4, np.int64(4)):
+        search = mn.GridSearch(
+            mn.Atomic(),
+            {"pseudocount": [1, 2]},
+            criterion="cmll",
+            folds=folds,
+            checkpoints=tmp_path,
+        )
+        search.fit(TRAIN, validation=VALID)
+        kept.append({path.name for path in tmp_path.iterdir()})
+    assert kept[0] == kept[1] == kept[2] != set()
 
 
 def test_several_points_need_a_criterion():

@@ -43,3 +43,12 @@ def test_a_warning_names_the_line_of_the_caller(name):
     assert {warning.category for warning in caught} == {UserWarning}
     expected = (__file__, call.__code__.co_firstlineno)
     assert {(warning.filename, warning.lineno) for warning in caught} == {expected}
+
+
+def test_true_and_false_are_read_without_a_word():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for dtype in ("bool", "boolean", "Int64", "Float64"):
+            frame = pd.DataFrame(ROWS, columns=list("abcd")).astype(dtype)
+            learned = mn.Atomic().fit(frame)
+            assert learned.score(frame) == mn.Atomic().fit(ROWS).score(ROWS)

@@ -61,7 +61,7 @@ def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):
     write_own("mine")
     write_own("dtsl", MINIMAL.replace("title: ", "title: My "))
     assert "title: My " in succeed("study dtsl --show").stdout
-    assert succeed("study mine --stale").output == ""
+    assert succeed("study mine --stale").output == "11 of 11 records are not made yet\n"
     refuse("study zzz", "study zzz: expected one of acmn, demo, ")
     refuse("study zzz", "lem, mine.")
     write_own("mine", "title: 3\n")

@@ -90,7 +90,7 @@ def test_ising_compares_groups_and_leaves_nothing_old_behind():
     Path("groups.csv").write_text("item,group\n" + "".join(f"{v},g{v > 'c'}\n" for v in "abcdef"))
     full = "ising named.csv --out net --bootstraps 3 --case-drops 1 --compare other.csv"
     result = succeed(f"{full} --permutations 9 --groups groups.csv")
-    assert "named – other: global strength" in result.stdout
+    assert "named – other: difference of global strength" in result.stdout
     assert (
         "Holm's correction cannot reach 0.05 for an edge: take --permutations 300." in result.stderr
     )
@@ -131,7 +131,7 @@ def test_groups_in_one_file_are_compared_like_those_of_two():
     gap.to_csv("gap.csv", index=False)
     refuse("ising gap.csv --compare-by sex --out net", "gap.csv, line 5, column 'b': is missing")
     dropped = succeed(f"ising gap.csv --compare-by sex --missing drop --out net {options}")
-    assert f"gap.csv, sex other: dropped 1 of {len(others)} examples." in dropped.stderr
+    assert f"gap.csv, group other: dropped 1 of {len(others)} examples." in dropped.stderr
     refuse("ising both.csv --compare-by sex --compare other.csv --out net", "no --compare.")
 
 
@@ -184,3 +184,28 @@ def test_ising_notes_how_the_data_were_read():
     settings = json.loads(Path("net/summary.json").read_text())["settings"]
     assert settings["ones"] == ["sex=f"]
     assert settings["leave_out"] == ["age"]
+
+
+def test_groups_with_missing_cells_are_filled_in_together():
+    """The files of groups, and one file with a column that names them and lacks some names."""
+    rng = np.random.default_rng(3)
+    lines = []
+    for k in range(90):
+        cells = [str(x) if rng.random() < 0.9 else "" for x in rng.integers(0, 2, 3)]
+        lines.append(f"{','.join(cells)},{('m', 'f')[k >= 40]}")
+    head, rest = "a,b,c", [line.rpartition(",") for line in lines]
+    for name in ("m", "f"):
+        own = [cells for cells, _, group in rest if group == name]
+        Path(f"{name}.csv").write_text("\n".join([head, *own]) + "\n")
+    Path("all.csv").write_text("\n".join([f"{head},sex", *lines, "1,0,1,", "0,1,1,NA"]) + "\n")
+    how = "--missing impute --permutations 9 --bootstraps 0"
+    apart = succeed(f"ising m.csv --compare f.csv {how} --out apart")
+    one = succeed(f"ising all.csv --compare-by sex {how} --out one")
+    assert "left out 2 rows without a group" in one.stderr
+    assert "group f: filled in missing cells of" in one.stderr
+    assert "group f: filled in missing cells of" in apart.stderr
+    tests = [pd.read_csv(f"{folder}/comparison_tests.csv") for folder in ("apart", "one")]
+    pd.testing.assert_frame_equal(*tests)
+    strengths = tests[0][["strength: m", "strength: f"]].to_numpy()
+    assert tests[0]["value"][0] == pytest.approx(np.ptp(strengths[0]))
+    refuse(f"ising all.csv --compare-by sex {how.replace('impute', 'refuse')} --out no", "line 92")

@@ -38,12 +38,23 @@ def test_groups_may_have_missing_cells(tmp_path):
     assert found.data.n_with_missing == 2
 
 
+def test_rows_without_a_group_are_left_out_on_request(tmp_path, caplog):
+    path = write(tmp_path, "a,g,b\n1,x,0\n0,NA,1\n1,y,1\n0,,0\n0,y,0\n")
+    with caplog.at_level("INFO", "mnlearn"):
+        _, groups = load_groups(path, "g", leave_out=True)
+    assert {name: examples(data) for name, data in groups.items()} == {
+        "x": [[1, 0]],
+        "y": [[1, 1], [0, 0]],
+    }
+    assert f"{path}, column 'g': left out 2 rows without a group." in caplog.messages
+
+
 @pytest.mark.parametrize(
     ("text", "column", "sentence"),
     [
         ("a,g\n1,x\n0,y\n", "h", "there is no column 'h'; the columns are a, g."),
         ("a,g\n1,x\n0,x\n", "g", f"column 'g': expected 2 to {MOST_GROUPS} groups, got 1."),
-        ("a,g\n1,x\n0,\n", "g", "line 3, column 'g': the group is missing; leave the row out."),
+        ("a,g\n1,x\n0,\n", "g", "line 3, column 'g': the group is missing; --missing drop"),
         ("1,0\n0,1\n", "2", "expected a table whose first line has names of columns."),
         ("a,g\n1,x\n2,y\n3,y\n", "g", "line 3, column 1"),
     ],

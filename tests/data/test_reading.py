@@ -55,6 +55,26 @@ def test_names_of_columns_that_name_people(tmp_path, name):
     assert values(read(tmp_path, f"b,{name}\n0,x\n1,y\n")) == [[0], [1]]
 
 
+def test_a_first_column_of_names_is_no_variable(tmp_path):
+    names = [f"TCGA-{k}" for k in range(10)]
+
+    def table(names, form="{name},{x}"):
+        lines = [form.format(name=name, x=k % 2) for k, name in enumerate(names)]
+        return "\n".join([form.format(name="Tumor_Sample_Barcode", x="b"), *lines]) + "\n"
+
+    assert values(read(tmp_path, table(names))) == [[k % 2] for k in range(10)]
+    # Fewer rows do not show it, nor do numbers, a name that comes twice, or a column alone.
+    for other in (
+        table(names[:9]),
+        table(range(10)),
+        table([*names, names[0]]),
+        table(names, "{name}"),
+        table(names, "{x},{name}"),
+    ):
+        with pytest.raises(InputError, match=r"expected 0 or 1, got"):
+            read(tmp_path, other)
+
+
 @pytest.mark.parametrize("name", ["ids", "casework", "a", "valid", "paid", "AIDS"])
 def test_other_names_are_variables(tmp_path, name):
     with pytest.raises(InputError, match="line 2, column 2: expected 0 or 1, got 'x'"):

@@ -58,6 +58,7 @@ def test_a_block_with_all_variables_is_drawn_uniformly(n_vars, seed):
     left = LeftTerms(
         features.start.copy(), features.var.astype(np.int64), features.value.astype(np.int64),
         np.full(len(features), -1.0), np.full(len(features), -1),
+        np.arange(len(features)), np.zeros(len(features), np.int64),
     )  # fmt: skip
     room = room_for_blocks(n_vars, len(features.var), 12)
     kept, fixed = np.arange(len(features)), np.zeros(n_vars, bool)

@@ -10,7 +10,7 @@ from made_data import assert_same
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import MISSING, incomplete, merge_incomplete
 from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.learning.imputation import Imputation, complete, impute
+from mnlearn.learning.imputation import Imputation, complete, complete_groups, impute
 from mnlearn.learning.incomplete_circuits import Settings, run_em
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
@@ -212,3 +212,19 @@ def test_shares_of_ones_among_known_cells():
     rows = np.array([[1, MISSING], [0, 1], [1, 0], [1, MISSING], [MISSING, 1]])
     data = merge_incomplete(rows, weight=[1.0, 2.0, 3.0, 4.0, 5.0])
     assert data.frequency().tolist() == pytest.approx([8 / 10, 7 / 10])
+
+
+def test_groups_are_filled_in_from_all_of_them():
+    """So that the network of one group shows in the cells of another."""
+    parts = {"one": merge_incomplete(HOLES[:60]), "two": merge_incomplete(HOLES[60:])}
+    found = complete_groups(parts, "impute", seed=4)
+    together = complete(merge_incomplete(HOLES), "impute", seed=4)
+    expected = together.rows[together.row_of]
+    np.testing.assert_array_equal(found["one"].rows[found["one"].row_of], expected[:60])
+    np.testing.assert_array_equal(found["two"].rows[found["two"].row_of], expected[60:])
+    dropped = complete_groups(parts, "drop", seed=4)
+    for name, part in parts.items():
+        assert_same(dropped[name], part.complete_examples())
+    whole = {"one": merge_rows(ROWS[:60]), "two": merge_rows(ROWS[60:])}
+    for name, data in complete_groups(whole, "impute", seed=4).items():
+        assert_same(data, whole[name])

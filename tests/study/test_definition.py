@@ -165,6 +165,22 @@ def test_tables_figures_and_claims_name_methods_of_the_study(write, study, sente
         load_study(write(study))
 
 
+def test_tables_of_pairs_show_pairs_of_the_study(write):
+    table = {
+        "name": "pairs",
+        "kind": "paired",
+        "caption": "",
+        "method": "dtsl",
+        "against": ["atomic"],
+    }
+    study = {**TINY, "tables": [*TINY["tables"], table]}
+    with pytest.raises(
+        InputError, match=r"table pairs: expected \[dtsl, atomic\] under the key pa"
+    ):
+        load_study(write({**study, "paired": [["atomic", "dtsl"]]}))
+    load_study(write({**study, "paired": [["dtsl", "atomic"]]}))
+
+
 @pytest.mark.parametrize(
     ("more", "place"),
     [

@@ -11,7 +11,7 @@ OUTPUTS:          results/{study}/models/{dataset}/{method}/, with the grid poin
 
 
 rule tune_part:
-    """Do a part of the work of learning, and keep it in the checkpoints of the study."""
+    """Do a part of the work of learning, and keep it in the checkpoints."""
     input:
         unpack(part_inputs),
     output:
@@ -31,7 +31,7 @@ rule tune_part:
         cmll=tuning_cmll_of,
         network=network_option,
         parts=part_options,
-        checkpoints=checkpoints_of,
+        checkpoints=CHECKPOINTS,
         recipe=recipe_of("models"),
         seed=config["seed"],
     shell:
@@ -67,7 +67,7 @@ rule tune:
         cmll=tuning_cmll_of,
         network=network_option,
         parts=part_options,
-        checkpoints=checkpoints_of,
+        checkpoints=CHECKPOINTS,
         recipe=recipe_of("models"),
         seed=config["seed"],
     shell:

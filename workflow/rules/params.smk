@@ -2,6 +2,9 @@
 What rules hand to the commands, beside files. An option that may be absent is a list of words.
 """
 
+# One folder for all studies: they share what several of them learn.
+CHECKPOINTS = "results/checkpoints"
+
 
 def as_json(value):
     """Return a value as JSON with sorted keys; Snakemake compares parameters as text."""
@@ -57,11 +60,6 @@ def network_option(wildcards):
     """Return the option that names the dependency network a method builds on, if it does."""
     network = network_of(wildcards).get("network")
     return ["--network", f"{network}/chosen.npz"] if network else []
-
-
-def checkpoints_of(wildcards):
-    """Return the folder in which the jobs of a study keep finished steps."""
-    return f"results/{wildcards.study}/checkpoints"
 
 
 def part_options(wildcards, input):

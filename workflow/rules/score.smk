@@ -32,7 +32,7 @@ rule score:
         inference=inference_of,
         further=further_inference_of,
         cmll_of=cmll_of,
-        checkpoints=checkpoints_of,
+        checkpoints=CHECKPOINTS,
         recipe=recipe_of("cells"),
     shell:
         r"""

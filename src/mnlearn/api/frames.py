@@ -45,8 +45,8 @@ def read_frame(X: Any, reading: Reading = PYTHON, argument: str = "X") -> tuple[
         return X, reading
     kinds = {_kind(X.iloc[:, v]) for v in range(len(names))}
     said = not reading.is_plain() or reading.names is not None
-    if not said and kinds == {"plain"}:
-        return X, reading
+    if not said and kinds <= {"plain", "boolean"}:
+        return X if kinds == {"plain"} else X.astype(np.float64), reading
     columns = [_raw_column(name, X.iloc[:, v]) for v, name in enumerate(names)]
 
     def place(row: int, v: int) -> str:
@@ -67,7 +67,9 @@ def read_frame(X: Any, reading: Reading = PYTHON, argument: str = "X") -> tuple[
 
 
 def _kind(column: Any) -> str:
-    """Return "plain" for a column of 0, 1 and NaN, "coded" if texts or codes, or "numbers"."""
+    """Return "plain" for a column of 0, 1 and NaN, "boolean", "coded" if texts, or "numbers"."""
+    if str(column.dtype) == "boolean":
+        return "boolean"
     if getattr(column.dtype, "kind", "O") not in "biuf" or not isinstance(column.dtype, np.dtype):
         return "coded"
     values = np.unique(np.asarray(column, np.float64))

@@ -176,8 +176,10 @@ def _check_not_empty(X: Any, argument: str) -> None:
     try:
         shape = tuple(X.shape) if hasattr(X, "shape") else np.asarray(X).shape
     except ValueError:
-        # Rows of different lengths have no shape; whoever reads them says what is wrong.
-        return
+        raise InputError(
+            f"{argument}: expected rows of equal length; lists of items become rows by "
+            "scikit-learn's MultiLabelBinarizer."
+        ) from None
     for missing, n in zip(("sample", "feature"), shape[:2], strict=False):
         if n == 0:
             raise InputError(

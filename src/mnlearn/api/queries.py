@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 MAX_COMBINATIONS = 2**16
 # The circuits of networks that were asked before; None if one would be too large.
 _COMPILED: "WeakKeyDictionary[Any, ArithmeticCircuit | None]" = WeakKeyDictionary()
+# The circuits of networks that were too large for the above, and that were asked for in any case.
+_COMPILED_IN_FULL: "WeakKeyDictionary[Any, ArithmeticCircuit]" = WeakKeyDictionary()
 # How the most probable states of models that were asked before are found.
 _MAXIMISED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
@@ -268,6 +271,8 @@ def _rows_of(model: Any, evidence: Any) -> NDArray[np.float64]:
         for k, v in enumerate(columns):
             if v in columns[:k]:
                 raise InputError(f"evidence: has two columns {given[k]!r}.")
+    if sparse.issparse(evidence):
+        evidence = evidence.toarray()
     states = states_of(model)
     evidence = replace_states(evidence, tuple(states[v] for v in columns), "evidence")
     try:
@@ -323,7 +328,12 @@ def _exact_circuit(model: Any) -> ArithmeticCircuit:
         return own
     if isinstance(own, TreeModel):
         return circuit_of(own)
-    return _circuit_of(model) or compile_network(own)
+    small = _circuit_of(model)
+    if small is not None:
+        return small
+    if model not in _COMPILED_IN_FULL:
+        _COMPILED_IN_FULL[model] = compile_network(own)
+    return _COMPILED_IN_FULL[model]
 
 
 def _circuit_of(model: Any) -> ArithmeticCircuit | None:

@@ -34,7 +34,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
 
     The points of the grid share what they have in common, such as trees or features, and each
     starts from the weights of a point before it. This is faster than `sklearn`'s GridSearchCV,
-    which learns each point from nothing.
+    which learns each point from nothing. There is one set of validation data, no cross-validation.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     criterion : {"pll", "ll", "cmll"}, optional
         Score on the validation data. Default: the criterion of the learner. Earlier stages, such
         as the choice of `kappa` in `DTSL`, always use the criterion of the learner.
-    folds : int, default=4
-        Number of query groups of "cmll".
-    inference : str, default="gibbs"
-        How "cmll" gets its marginals; see `mnlearn.score`.
+    folds : int, optional
+        Number of query groups of "cmll", which alone has some; default 4.
+    inference : str, optional
+        How "cmll" gets its marginals, see `mnlearn.score`; default "gibbs".
     checkpoints : path-like, optional
         Folder that keeps the finished grid points. A search that was interrupted resumes there.
     random_state : int, generator or None, default=0
@@ -81,8 +81,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     estimator: Any
     grid: Any
     criterion: str | None = None
-    folds: int = 4
-    inference: str = "gibbs"
+    folds: int | None = None
+    inference: str | None = None
     checkpoints: Path | str | None = None
     random_state: Any = 0
     n_jobs: int | None = None
@@ -190,8 +190,13 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             data=[_data_digest(each) for each in data],
             network=None if network is None else _network_digest(network),
             grid=grid,
-            criterion=[self.criterion, to_folds(self.folds), self.inference, seed],
+            criterion=[self.criterion, *self._groups(), seed],
         )
+
+    def _groups(self) -> tuple[int, str]:
+        """Return the number of query groups, and how their marginals are found."""
+        folds = 4 if self.folds is None else self.folds
+        return to_folds(folds), "gibbs" if self.inference is None else self.inference
 
     def _criterion(
         self, best: LearnerEstimator, valid: Dataset, seed: int, threads: int
@@ -200,14 +205,17 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         if self.criterion not in (None, *_CRITERIA):
             expected = ", ".join(_CRITERIA)
             raise InputError(f"criterion: expected one of {expected}, got {self.criterion!r}.")
-        folds = to_folds(self.folds)
         scorer = best.learner.scorer
         if self.criterion == "cmll":
+            folds, inference = self._groups()
             groups = random_partition(valid.n_vars, folds, stream(seed, "query groups"))
-            how = settings_of(self.inference, {})
+            how = settings_of(inference, {})
             return validation_cmll(
                 scorer, valid, groups, how, seed=stream_seed(seed, "gibbs"), threads=threads
             )
+        for name in ("folds", "inference"):
+            if getattr(self, name) is not None:
+                raise InputError(f"{name}: is read by the criterion cmll only.")
         if self.criterion is None or self.criterion == best.learner.criterion:
             return None
         measure = {"pll": scorer.pll, "ll": scorer.ll}[self.criterion]

@@ -22,6 +22,7 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.incomplete import IncompleteData
     from mnlearn.data.reading import Reading
     from mnlearn.learning.ising.comparison import IsingComparison
     from mnlearn.report.figures.ising import ItemGroups
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 # A value that occurs less often says little about the other variables.
 _RARE = 10
 _LEVEL = 0.05
+# What the values of the tests of a comparison are.
+_TESTED = {
+    "global strength": "difference of global strength",
+    "largest edge difference": "largest difference of an edge",
+}
 _MODULES = ("estimation", "resampling", "measures", "comparison", "tables")
 
 
@@ -190,10 +196,20 @@ def _load_groups(paths: Sequence[Path], how: _Reading) -> dict[str, "Dataset"]:
     first = load_examples(paths[0], how.limit, how.reading)
     # The others are read like the first: a value that it lacks is known from there.
     found = [first, *(load_examples(p, how.limit, first.reading) for p in paths[1:])]
-    loaded = [how.treatment.complete(*pair) for pair in zip(found, paths, strict=True)]
-    for other, of_other in zip(paths[1:], loaded[1:], strict=True):
-        check_same_variables(paths[0], loaded[0], other, of_other)
-    return dict(zip(names, loaded, strict=True))
+    for path, other in zip(paths[1:], found[1:], strict=True):
+        check_same_variables(paths[0], _any_values(first.data), path, _any_values(other.data))
+    if len(paths) == 1 or how.treatment.missing == "refuse":
+        loaded = [how.treatment.complete(*pair) for pair in zip(found, paths, strict=True)]
+        return dict(zip(names, loaded, strict=True))
+    parts = {name: one.data for name, one in zip(names, found, strict=True)}
+    return how.treatment.complete_groups(parts, paths[0])
+
+
+def _any_values(data: "Dataset | IncompleteData") -> "Dataset":
+    """Return data with the variables of some data, whose missing cells may have any value."""
+    from mnlearn.data.dataset import Dataset
+
+    return data if isinstance(data, Dataset) else data.filled(data.values % 2)
 
 
 def _divide_groups(
@@ -202,13 +218,11 @@ def _divide_groups(
     """Return the data of each group that a column names, and of all, without this column."""
     from mnlearn.data.group_column import join_groups, load_groups
 
-    found, parts = load_groups(path, column, how.limit, how.reading)
-    if how.treatment.missing == "refuse":
+    refuse = how.treatment.missing == "refuse"
+    found, parts = load_groups(path, column, how.limit, how.reading, leave_out=not refuse)
+    if refuse:
         found.complete(path)
-    groups = {
-        name: how.treatment.complete(found._replace(data=data), Path(f"{path}, {column} {name}"))
-        for name, data in parts.items()
-    }
+    groups = how.treatment.complete_groups(parts, path)
     return groups, join_groups(groups)
 
 
@@ -239,6 +253,10 @@ def _warnings(found: "Estimate") -> list[str]:
     rare = np.flatnonzero(np.minimum(ones, data.n_examples - ones) < _RARE)
     lines = []
     rare = rare[~network.dropped[rare]]
+    if data.n_vars > data.n_examples:
+        lines.append(
+            f"{data.n_vars} items and {data.n_examples} rows: expected a row for each person."
+        )
     if network.dropped.any():
         listed = ", ".join(network.dropped_labels)
         lines.append(f"no edges for what has a value fewer than {FEWEST} times: {listed}.")
@@ -278,6 +296,8 @@ def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[
             *(f"learning.ising.{module}" for module in _MODULES), "report.ising_folder"
         ),
     }
+    if found.comparison is not None:
+        summary["not_compared"] = list(found.comparison.dropped)
     if found.cases is not None:
         cases = found.cases
         summary["cs_coefficient"] = {name: cases.coefficient(name) for name in cases.correlation}
@@ -301,7 +321,7 @@ def _print(found: "Estimate", out: Path) -> None:
     if found.comparison is not None:
         scale = found.network.scale(found.coding)
         for row in found.comparison.tests.to_dict("records"):
-            tested = f"{row['test']} {scale * row['value']:.3f}"
+            tested = f"{_TESTED[row['test']]} {scale * row['value']:.3f}"
             click.echo(f"{row['groups']}: {tested}, p = {row['p']:.4f}")
         n_differ = int((found.comparison.edges["p_holm"] <= _LEVEL).sum())
         click.echo(f"{n_differ} edges differ at {_LEVEL} after Holm's correction.")

@@ -1,5 +1,6 @@
 """Missing cells in the data of a command."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,13 +30,32 @@ class Treatment(NamedTuple):
         if self.missing == "refuse" or isinstance(found.data, Dataset):
             return found.complete(path)
         from mnlearn.learning.imputation import complete
-        from mnlearn.runtime.progress import say
 
         with name_file(path):
             data = complete(found.data, self.missing, seed=self.seed, threads=self.threads)
-        what = "dropped" if self.missing == "drop" else "filled in missing cells of"
-        say(f"{path}: {what} {count_missing(found.data)}.")
+        self._tell(str(path), found.data)
         return data
+
+    def complete_groups(
+        self, groups: "Mapping[str, Dataset | IncompleteData]", path: Path
+    ) -> "dict[str, Dataset]":
+        """Return the examples of groups, whose missing cells are dropped or filled in."""
+        from mnlearn.data.dataset import Dataset
+        from mnlearn.learning.imputation import complete_groups
+
+        with name_file(path):
+            completed = complete_groups(groups, self.missing, seed=self.seed, threads=self.threads)
+        for name, data in groups.items():
+            if not isinstance(data, Dataset):
+                self._tell(f"{path}, group {name}", data)
+        return completed
+
+    def _tell(self, name: str, data: "IncompleteData") -> None:
+        """Say what is done about the missing cells of a file or group."""
+        from mnlearn.runtime.progress import say
+
+        what = "dropped" if self.missing == "drop" else "filled in missing cells of"
+        say(f"{name}: {what} {count_missing(data)}.")
 
 
 def count_missing(data: "IncompleteData") -> str:

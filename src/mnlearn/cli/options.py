@@ -242,7 +242,7 @@ _INFERENCE_OPTIONS = (
     click.option(
         "--tolerance",
         type=click.FloatRange(min=0.0),
-        help="bp and meanfield end when no marginal changes by more than this in an iteration.  "
+        help="bp and meanfield end when log-odds change by at most this in an iteration.  "
         "[default: 1e-05]",
     ),
     click.option(

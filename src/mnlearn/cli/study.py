@@ -67,7 +67,6 @@ def study(
 
     Your own study is a file workflow/studies/NAME.yaml in the current folder.
     """
-    from mnlearn.report.study_products import check_products
     from mnlearn.study import configuration
     from mnlearn.study.running import locks, run
 
@@ -83,8 +82,7 @@ def study(
         return
     if again and recorded:
         raise InputError("--again: not together with --recorded.")
-    # Otherwise wrong options would show only after all models have been learned.
-    check_products(name)
+    _check(name, recorded)
     status = run.run_study(
         name,
         datasets,
@@ -102,6 +100,19 @@ def study(
     sys.exit(status)
 
 
+def _check(name: str, recorded: bool) -> None:
+    """Refuse a study with faults that would show only after models have been learned."""
+    from mnlearn.report.study_products import check_products
+    from mnlearn.study.configuration import configuration, find_study
+    from mnlearn.study.running import checks
+
+    check_products(name)
+    study = find_study(name)
+    checks.check_grids(study)
+    if not recorded:
+        checks.check_datasets(study.datasets, configuration()["local"])
+
+
 def _list_stale(name: str, datasets: list[str]) -> None:
     """Print the records of a study that are not current, of all datasets or of some, and why."""
     from mnlearn.study import configuration
@@ -113,6 +124,9 @@ def _list_stale(name: str, datasets: list[str]) -> None:
             continue
         methods = "-".join(record.names)
         click.echo(f"{record.dataset} {methods} {record.kind}: {', '.join(changed)}")
+    n_missing, n_records = configuration.count_missing(name, named)
+    if n_missing:
+        say(f"{n_missing} of {n_records} records are not made yet")
 
 
 @click.command()

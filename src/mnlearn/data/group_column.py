@@ -12,13 +12,19 @@ from mnlearn.data.incomplete import IncompleteData, incomplete, merge_cells
 from mnlearn.data.reading import Reading
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import say
 
 # A column with more values hardly names groups that a person wants to compare.
 MOST_GROUPS = 20
 
 
 def load_groups(
-    path: Path, column: str, limit: ExpansionLimit = DEFAULT_LIMIT, reading: Reading | None = None
+    path: Path,
+    column: str,
+    limit: ExpansionLimit = DEFAULT_LIMIT,
+    reading: Reading | None = None,
+    *,
+    leave_out: bool = False,
 ) -> tuple[Examples, dict[str, Dataset | IncompleteData]]:
     """Read examples, and divide them by a column that names the group of each.
 
@@ -32,6 +38,8 @@ def load_groups(
         How far a compressed file may expand.
     reading : Reading, optional
         What a person says about the values, which all groups share.
+    leave_out : bool
+        Whether rows whose group is missing are left out, and not refused.
 
     Returns
     -------
@@ -46,13 +54,16 @@ def load_groups(
     """
     reading = Reading() if reading is None else reading
     found, labels = load_labelled(path, column, limit, reading)
-    for row, label in enumerate(labels):
-        if label.lower() in MISSING_TEXTS or label in reading.na:
+    known = np.array([not (t.lower() in MISSING_TEXTS or t in reading.na) for t in labels])
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        if not leave_out:
             raise InputError(
                 f"{path}, line {row + 2}, column {column!r}: the group is missing; "
-                "leave the row out."
+                "--missing drop or impute leaves such rows out."
             )
-    names = list(dict.fromkeys(labels))
+        say(f"{path}, column {column!r}: left out {(~known).sum()} rows without a group.")
+    names = list(dict.fromkeys(t for t, is_known in zip(labels, known, strict=True) if is_known))
     if not 2 <= len(names) <= MOST_GROUPS:
         raise InputError(
             f"{path}, column {column!r}: expected 2 to {MOST_GROUPS} groups, got {len(names)}."

@@ -4,7 +4,6 @@ A column is read only if one reading of its values is possible. What was read ot
 written is told in one line. Where two readings are possible, an option of `Reading` decides.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,11 +24,9 @@ from mnlearn.data.cell_texts import (
     values_of_two,
 )
 from mnlearn.data.incomplete import MISSING
+from mnlearn.data.row_names import names_rows
 from mnlearn.runtime.errors import InputError
 
-# Headers of the column of row numbers that pandas and R write, and of columns that name people.
-_INDEX = ("", "unnamed: 0", "index", "rownames", "row.names")
-_ID = re.compile(r"(?i:(.*[_. ])?(id|no|nr|number|case|subject|participant|respondent))|.*[a-z]ID")
 # What a person can say about a table.
 OPTIONS = ("ones", "leave_out", "keep", "na")
 # So many columns of a table are named in an error.
@@ -211,7 +208,7 @@ def _choose(
     if column.name in reading.leave_out:
         return _Code(column, None, given=True)
     known = [text for text in column.texts if not _is_missing(text, reading)]
-    if _numbers_rows(column, v, known, reading, where):
+    if names_rows(columns, v, known, reading, where):
         return _Code(column, None)
     label = repr(column.name) if column.name else str(v + 1)
     if not known:
@@ -237,29 +234,6 @@ def _choose(
     if found is None:
         raise InputError(_unreadable(column, v, known, reading, place))
     return _Code(column, found)
-
-
-def _numbers_rows(
-    column: RawColumn, v: int, known: Sequence[str], reading: Reading, where: str
-) -> bool:
-    """Tell whether a column only numbers the rows: an index, or a name for each row."""
-    n_rows = len(column.codes)
-    is_index = v == 0 and column.name.lower() in _INDEX
-    if column.name in reading.keep or len(known) < n_rows:
-        return False
-    if not is_index and not _ID.fullmatch(column.name):
-        return False
-    if reading.names is not None:
-        return column.name not in reading.names
-    # An index of one or two rows may be a variable, and a variable may be called `answer_no`.
-    if values_of_two(known) is None:
-        return is_index or n_rows > 1
-    if column.name == "":
-        return True
-    raise InputError(
-        f"{where}, column {column.name!r}: may number the rows or be a variable; say "
-        f"{reading.option('leave_out')} or {reading.option('keep')}."
-    )
 
 
 def _as_before(

@@ -27,7 +27,7 @@ class Beliefs:
     log_odds : ndarray of float64, shape (n_query,)
         Log-odds of the value 1, in nats.
     converged : bool
-        Whether the marginals changed by at most the tolerance in the last iteration.
+        Whether the log-odds changed by at most the tolerance in the last iteration.
     """
 
     query: NDArray[np.int64]

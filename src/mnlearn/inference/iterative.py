@@ -25,7 +25,7 @@ class Approximation:
     log_odds : ndarray of float64, shape (n_rows, n_query)
         Log-odds of the value 1, in nats.
     report : ndarray of float64, shape (n_rows, 3)
-        Number of iterations, largest change of a marginal in the last one, and log Z.
+        Number of iterations, largest change of log-odds in the last one, and log Z.
     tolerance : float
         Largest change with which an iteration has converged.
     """

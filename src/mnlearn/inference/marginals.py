@@ -28,14 +28,15 @@ _STATIONARY_TOLERANCE = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """P(query variable = 1 | evidence) for each distinct evidence.
+    """Probabilities of the values of query variables for each distinct evidence.
 
     Attributes
     ----------
     query : ndarray of int64, shape (n_query,)
         Variables, ascending.
-    probability : ndarray of float64, shape (n_distinct, n_query)
-        The marginals.
+    probability, complement : ndarray of float64, shape (n_distinct, n_query)
+        P(query variable = 1 | evidence), and P(query variable = 0 | evidence), which has digits
+        where 1 minus the other has none.
     row_of : ndarray of int64, shape (n_rows,)
         Which distinct evidence each row has.
     batches : ndarray of float32, shape (n_distinct, n_batches, n_query), or None
@@ -46,6 +47,7 @@ class Marginals:
 
     query: NDArray[np.int64]
     probability: NDArray[np.float64]
+    complement: NDArray[np.float64]
     row_of: NDArray[np.int64]
     batches: NDArray[np.float32] | None
     approximation: Approximation | None = None
@@ -80,14 +82,12 @@ def conditional_marginals(
     Raises
     ------
     InputError
-        `inference` is exact, and there are more than 20 query variables; or the method needs a
-        Markov network, and the terms are those of a dependency network.
+        More than 20 query variables with exact inference, or a method for Markov networks only.
 
     Notes
     -----
-    Estimates by Gibbs sampling and MC-SAT are Rao-Blackwellised. Half a count is added for each
-    value, so that no estimate is 0 or 1; the paper has no such count. For CPDs, "exact" gives the
-    distribution to which ordered Gibbs sampling converges.
+    Estimates by sampling are Rao-Blackwellised, with half a count for each value, which the paper
+    lacks. For CPDs, "exact" gives the distribution to which ordered Gibbs sampling converges.
 
     References
     ----------
@@ -97,12 +97,14 @@ def conditional_marginals(
     first, row_of = _distinct(rows[:, asked.evidence])
     evidence = np.ascontiguousarray(rows[np.ix_(first, asked.evidence)])
     if inference.method == "exact":
-        return Marginals(asked.query, _enumerate(asked, evidence, threads), row_of, None)
+        zero, one = _enumerate(asked, evidence, threads)
+        return Marginals(asked.query, one, zero, row_of, None)
     if inference.method in ITERATIVE:
         approximate = propagate if inference.method == "bp" else fit_independent
         found = approximate(asked, evidence, inference, threads=threads)
         _tell_unconverged(found, inference)
-        return Marginals(asked.query, scipy.special.expit(found.log_odds), row_of, None, found)
+        one, zero = scipy.special.expit(found.log_odds), scipy.special.expit(-found.log_odds)
+        return Marginals(asked.query, one, zero, row_of, None, found)
     n_batches = min(N_BATCHES, inference.samples)
     sample = _sample_gibbs if inference.method == "gibbs" else sample_by_slices
     batches = sample(asked, evidence, inference, n_batches=n_batches, seed=seed, threads=threads)
@@ -110,7 +112,7 @@ def conditional_marginals(
     sweeps[: inference.samples % n_batches] += 1
     total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
     probability = (total + 0.5) / (inference.samples + 1)
-    return Marginals(asked.query, probability, row_of, batches)
+    return Marginals(asked.query, probability, 1.0 - probability, row_of, batches)
 
 
 def _distinct(evidence: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -154,13 +156,14 @@ def _sample_gibbs(
 
 
 def _enumerate(asked: Query, evidence: NDArray[np.uint8], threads: int) -> NDArray[np.float64]:
+    """Return P(query variable = x | evidence), shape (2, n_evidence, n_query), by x."""
     n_query = len(asked.query)
     if n_query > MAX_ENUMERATED:
         raise InputError(
             f"inference exact: {n_query} query variables are too many to enumerate "
             f"(at most {MAX_ENUMERATED}); use --inference gibbs."
         )
-    out = np.empty((len(evidence), n_query))
+    out = np.empty((2, len(evidence), n_query))
     base = np.zeros(n_query)
 
     def enumerate_range(first: int, last: int) -> None:

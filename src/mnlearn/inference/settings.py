@@ -28,7 +28,8 @@ class Inference:
     iterations : int
         Most iterations of belief propagation and mean field.
     tolerance : float
-        Both have converged when no marginal changes by more than this in an iteration.
+        Both have converged when the log-odds of each marginal change by at most this in an
+        iteration.
     damping : float
         Share of the old message that an update of belief propagation keeps, against oscillation in
         loops; at least 0 and below 1.

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms
+from mnlearn.kernels.sampling.kinds import number_kinds
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -123,4 +124,5 @@ def query_of(terms: Terms, query: NDArray[np.int64]) -> Query:
     owner = terms.owner[matters]
     owner = np.where(owner == SYMMETRIC, SYMMETRIC, place[np.maximum(owner, 0)])
     parts = (*part(~literal_in_query), *part(literal_in_query))
-    return Query(query, evidence, QueryTerms(*parts, terms.weight[matters], owner))
+    kind = number_kinds(*parts[3:], owner)
+    return Query(query, evidence, QueryTerms(*parts, terms.weight[matters], owner, kind))

@@ -1,13 +1,14 @@
 """Filling in missing cells with a dependency network."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from mnlearn.data.dataset import Dataset
-from mnlearn.data.incomplete import MISSING, IncompleteData
+from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
 from mnlearn.learning.logistic import LogisticPath, learn_logistic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
@@ -137,3 +138,30 @@ def complete(
     if treatment == "drop":
         return data.complete_examples()
     return impute(data, seed=seed, threads=threads)
+
+
+def complete_groups(
+    groups: Mapping[str, Dataset | IncompleteData], treatment: str, *, seed: int, threads: int = 1
+) -> dict[str, Dataset]:
+    """Return complete data of groups that are to be compared; the arguments are as for `complete`.
+
+    Missing cells are filled in from the examples of all groups together. With a network of its own
+    for each group, the cells filled in would differ between groups that do not.
+    """
+    whole = all(isinstance(data, Dataset) for data in groups.values())
+    if whole or treatment != "impute":
+        return {
+            name: data if isinstance(data, Dataset) else complete(data, treatment, seed=seed)
+            for name, data in groups.items()
+        }
+    parts = {name: incomplete(data) for name, data in groups.items()}
+    weight = np.concatenate([part.given_weight for part in parts.values()])
+    names = next(iter(parts.values())).names
+    pooled = merge_cells(np.vstack([part.values for part in parts.values()]), weight, names)
+    filled = complete(pooled, treatment, seed=seed, threads=threads)
+    values = filled.rows[filled.row_of]
+    ends = np.cumsum([len(part.row_of) for part in parts.values()])[:-1]
+    return {
+        name: merge_rows(own, part.given_weight, names)
+        for (name, part), own in zip(parts.items(), np.split(values, ends), strict=True)
+    }

@@ -90,7 +90,8 @@ def _tables(found: Estimate) -> dict[str, "pd.DataFrame"]:
         tables["case_drop"] = case_drop_frame(found.cases)
     if found.comparison is not None:
         tests, edges = found.comparison.tests.copy(), found.comparison.edges.copy()
-        tests["value"] *= network.scale(coding)
+        strengths = [name for name in tests if name.startswith("strength: ")]
+        tests[["value", *strengths]] *= network.scale(coding)
         weights = [name for name in edges if name.startswith("weight: ")]
         edges[[*weights, "difference"]] *= network.scale(coding)
         tables |= {"comparison_tests": tests, "comparison_edges": edges}

@@ -58,16 +58,15 @@ def cmll(
         marginals = conditional_marginals(
             terms, data.rows, query, inference, seed=seed, threads=threads
         )
-        values = data.rows[:, marginals.query]
+        values, row_of = data.rows[:, marginals.query], marginals.row_of
         if marginals.approximation is not None:
-            odds = marginals.approximation.log_odds[marginals.row_of]
+            odds = marginals.approximation.log_odds[row_of]
             # From the log-odds: 1 minus a probability could be 0.
             per_row -= np.logaddexp(0.0, np.where(values, -odds, odds)).sum(axis=1)
-            ended = marginals.approximation.converged[marginals.row_of]
+            ended = marginals.approximation.converged[row_of]
             converged.append(float(data.weight @ ended / data.n_examples))
             continue
-        p_one = marginals.probability[marginals.row_of]
-        p_own = np.where(values, p_one, 1.0 - p_one)
+        p_own = np.where(values, marginals.probability[row_of], marginals.complement[row_of])
         with np.errstate(divide="ignore"):
             per_row += np.log(p_own).sum(axis=1)
         if marginals.batches is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mnlearn.runtime.files import read_text
+from mnlearn.runtime.files import read_json, read_text
 from mnlearn.study.datasets.prepare import list_unavailable
 from mnlearn.study.definition import Study, load_studies, load_study, study_path
 from mnlearn.study.folders import (
@@ -14,6 +14,7 @@ from mnlearn.study.folders import (
     workflow_folders,
 )
 from mnlearn.study.planning import KINDS, Plan, Record
+from mnlearn.study.recipes import differences
 from mnlearn.study.schemas import load_checked
 
 
@@ -70,4 +71,24 @@ def stale_records(name: str, kinds: Collection[str] = KINDS) -> list[tuple[Recor
         for record in plan.records(name, kind)
         if (plan.results / record.path).exists()
     )
-    return [(record, changed) for record, changed in found if changed]
+    return [(record, _explain(plan, record, changed)) for record, changed in found if changed]
+
+
+def count_missing(name: str, datasets: Collection[str]) -> tuple[int, int]:
+    """Return how many records on some datasets, all if none is named, are missing, of how many."""
+    plan = plan_of(name, [])
+    found = (record for kind in KINDS for record in plan.records(name, kind))
+    paths = [plan.results / r.path for r in found if not datasets or r.dataset in datasets]
+    return sum(not path.exists() for path in paths), len(paths)
+
+
+def _explain(plan: Plan, record: Record, changed: list[str]) -> list[str]:
+    """Return what has changed of a record; of a cell's learning, what of it."""
+    if record.kind != "cells" or "learning" not in changed:
+        return changed
+    learned_from = read_json(plan.results / record.path).get("learned_from")
+    if not isinstance(learned_from, dict):
+        return changed
+    models = Record("models", record.study, record.dataset, record.names)
+    why = ", ".join(differences(learned_from, plan.recipe(models)))
+    return [f"learning ({why})" if each == "learning" and why else each for each in changed]

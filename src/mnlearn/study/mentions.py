@@ -54,6 +54,7 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
         if method not in content["methods"]:
             hint = suggestion(method, content["methods"])
             raise InputError(f"study {name}, {key}: no method {method!r}{hint}")
+    _check_pairs(name, content)
     sampled = content.get("queries", {}).get("sampled", {"methods": []})
     known = [*content["methods"], *sampled["methods"]]
     for kind in ("tables", "figures", "claims"):
@@ -89,6 +90,19 @@ def _listed_methods(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from ((f"likelihoods.{key}", method) for method in found)
     for way, entry in content.get("cmll", {}).get("also", {}).items():
         yield from ((f"cmll.also.{way}.methods", method) for method in entry["methods"])
+
+
+def _check_pairs(name: str, content: Mapping[str, Any]) -> None:
+    """Refuse a table of differences between methods that the study does not pair."""
+    paired = [tuple(pair) for pair in content.get("paired", [])]
+    for table in content["tables"]:
+        if table["kind"] != "paired" or not isinstance(table.get("against"), list):
+            continue
+        for other in table["against"]:
+            pair = table.get("method"), other
+            if all(one in content["methods"] for one in pair) and pair not in paired:
+                where = place_name(name, "tables", table)
+                raise InputError(f"{where}: expected [{pair[0]}, {pair[1]}] under the key paired.")
 
 
 def _check_structure(name: str, figure: Options) -> None:

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from made_terms import Term, arrays, holds, left_terms, log_odds, random_literals, random_terms
+from made_terms import (
+    Term,
+    arrays,
+    holds,
+    left_terms,
+    log_odds,
+    merge_equal,
+    random_literals,
+    random_terms,
+)
 from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
 from mnlearn.kernels.sampling import blocks, mcsat
 
@@ -72,6 +81,7 @@ def test_draws_of_blocks(seed, block_size):
     n = int(rng.integers(2, 10)) if block_size < 6 else block_size + seed % 2
     x = rng.integers(0, 2, n).astype(np.uint8)
     terms = random_clauses(rng, n, x, int(rng.integers(0, 2 * n)) if block_size < 6 else n)
+    terms = merge_equal(terms)
     left, n_left, _ = left_terms(terms, n)
     kept = np.flatnonzero(rng.random(n_left) < 0.8)
     fixed = rng.random(n) < (0.2 if block_size < 6 else 0.05)
@@ -129,6 +139,7 @@ class MadeSlice:
             Term([], random_literals(rng, self.n, int(rng.integers(2, 4))), float(w))
             for w in rng.normal(size=int(rng.integers(1, 14))) * 2
         ]
+        self.terms = merge_equal(self.terms)
         self.left, self.n_left, _ = left_terms(self.terms, self.n)
         weight = self.left.weight[: self.n_left]
         self.keep = (-np.expm1(-np.abs(self.single)), -np.expm1(-np.abs(weight)))
@@ -196,7 +207,7 @@ def test_chains_of_rows_of_evidence(burn_in, n_samples, n_batches):
             if len(t.asked) == 1:
                 ((v, value),) = t.asked
                 single[v] += t.weight if value else -t.weight
-        longer = [t for t in allowed if len(t.asked) > 1]
+        longer = merge_equal(t for t in allowed if len(t.asked) > 1)
         lengths = [len(part) for part in np.array_split(np.arange(n_samples), n_batches)]
         for b, length in enumerate([burn_in, *lengths]):
             total = np.zeros(n)

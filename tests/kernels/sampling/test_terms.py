@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from made_terms import all_states, arrays, holds, left_terms, log_odds, log_potential, random_terms
+from made_terms import (
+    all_states,
+    arrays,
+    holds,
+    left_terms,
+    log_odds,
+    log_potential,
+    merge_equal,
+    random_terms,
+)
 from mnlearn.kernels.sampling import conditioning, effects, enumeration, flips, scans
 from mnlearn.kernels.sampling.conditioning import OWNED, SYMMETRIC
 
@@ -32,11 +41,11 @@ def test_what_is_left_gives_potentials_and_log_odds(seed):
     terms = random_terms(rng, n, 3, int(rng.integers(1, 15)), owned=seed % 2 == 1)
     evidence, states = rng.integers(0, 2, 3), all_states(n)
     left, n_left, odds = left_terms(terms, n, evidence)
-    kept = [
+    kept = merge_equal(
         t
         for t in terms
         if holds(t.known, evidence) and len(t.asked) > (1 if t.owner == SYMMETRIC else 0)
-    ]
+    )
     assert n_left == len(kept)
     assert conditioning.table_cost(left, n_left, n) == n * 2**n + sum(
         2 ** (n - len(t.asked)) for t in kept
@@ -50,6 +59,36 @@ def test_what_is_left_gives_potentials_and_log_odds(seed):
     conditioning.log_odds_table(odds, left, n_left, table, out)
     expected = [[log_odds(terms, evidence, x, v) for x in states] for v in range(n)]
     assert_allclose(out, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("owned", [False, True])
+def test_terms_of_one_kind_become_one(owned):
+    """Few variables, so that many terms have the same literals and owner."""
+    rng = np.random.default_rng(owned)
+    n, n_terms = 3, 200
+    terms = random_terms(rng, n, 4, n_terms, owned=owned, longest=3)
+    kind = arrays(terms).kind
+    same = {}
+    for t, k in zip(terms, kind.tolist(), strict=True):
+        assert same.setdefault((tuple(t.asked), t.owner), k) == k
+    assert sorted(same.values()) == list(range(len(same)))
+    as_arrays = arrays(terms)
+    left = conditioning.room_for(as_arrays)
+    # The room has what is left of the row before.
+    for evidence in rng.integers(0, 2, (8, 4)).astype(np.uint8):
+        _, held = conditioning.holding_terms(as_arrays, evidence[None])
+        n_left = conditioning.condition(as_arrays, held, np.zeros(n), left)
+        expected = merge_equal(
+            t
+            for t in terms
+            if holds(t.known, evidence) and len(t.asked) >= (2 if t.owner == SYMMETRIC else 1)
+        )
+        assert n_left == len(expected)
+        for t, term in enumerate(expected):
+            own = slice(left.start[t], left.start[t + 1])
+            found = [*zip(left.var[own].tolist(), left.value[own].tolist(), strict=True)]
+            assert (found, left.owner[t]) == (term.asked, term.owner)
+            assert left.weight[t] == pytest.approx(term.weight, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -192,13 +231,14 @@ def test_enumeration_of_the_query_states(seed, n_rows):
     energy = np.array([[log_potential(terms, row, x) for x in states] for row in evidence])
     p = np.exp(energy + states @ base)
     p /= p.sum(axis=1, keepdims=True)
-    out = np.full((n_rows, n), np.nan)
+    out = np.full((2, n_rows, n), np.nan)
     first = min(1, n_rows - 1)
     enumeration.enumerate_marginals(
         arrays(terms), evidence, base, n, False, 1e-12, first, n_rows, out
     )
-    assert_allclose(out[first:], (p @ states)[first:], atol=1e-12)
-    assert np.isnan(out[:first]).all()
+    assert_allclose(out[1, first:], (p @ states)[first:], rtol=1e-11)
+    assert_allclose(out[0, first:], (p @ (1 - states))[first:], rtol=1e-11)
+    assert np.isnan(out[:, :first]).all()
     of_row = rng.integers(0, n_rows, 80)
     order = np.argsort(of_row, kind="stable")
     start = np.searchsorted(of_row[order], np.arange(n_rows + 1))
@@ -225,7 +265,7 @@ def test_the_distribution_that_sweeps_over_cpds_leave_alone(seed):
             step[s, s & ~(1 << v)] += 1 - p_one[s]
         sweep = sweep @ step
     p = np.linalg.matrix_power(sweep, 2000)[0]
-    out = np.full((1, n), np.nan)
+    out = np.full((2, 1, n), np.nan)
     nothing = np.empty((1, 0), np.uint8)
     enumeration.enumerate_marginals(arrays(terms), nothing, base, n, True, 1e-13, 0, 1, out)
-    assert_allclose(out[0], p @ states, atol=1e-9)
+    assert_allclose(out[:, 0], [p @ (1 - states), p @ states], rtol=1e-9)

@@ -45,6 +45,12 @@ def exp_nonpositive(x):
 
 
 @fused_kernel
+def exp_or_zero(x):
+    """Return exp(x) for x <= 0; 0 below -708."""
+    return exp_nonpositive(x) if x > _SMALLEST else 0.0
+
+
+@fused_kernel
 def _twice_artanh(s):
     """Return 2 artanh(s) = log((1 + s) / (1 - s)) for |s| <= 0.172, by its Taylor series."""
     t = s * s

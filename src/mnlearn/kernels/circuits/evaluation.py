@@ -13,7 +13,12 @@ There are two forms: in log space for many rows at once, one in each lane of the
 plain, which is several times quicker where no value overflows.
 """
 
-from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_normal
+from mnlearn.kernels.arithmetic.logistic import (
+    exp_nonpositive,
+    exp_or_zero,
+    log1p_unit,
+    log_normal,
+)
 from mnlearn.kernels.jit import fused_kernel, kernel
 
 LANES = 16
@@ -88,7 +93,7 @@ def log_space_flows(is_sum, start, child, n_leaves, values, flows):
             below = flows[child[first]]
             beside = flows[child[first + 1]]
             for k in range(LANES):
-                small = exp_nonpositive(-abs(one[k] - other[k]))
+                small = exp_or_zero(-abs(one[k] - other[k]))
                 larger = flow[k] / (1.0 + small)
                 smaller = larger * small
                 below[k] += larger if one[k] > other[k] else smaller
@@ -99,7 +104,7 @@ def log_space_flows(is_sum, start, child, n_leaves, values, flows):
             if is_sum[i]:
                 one = values[child[e]]
                 for k in range(LANES):
-                    below[k] += flow[k] * exp_nonpositive(one[k] - value[k])
+                    below[k] += flow[k] * exp_or_zero(one[k] - value[k])
             else:
                 for k in range(LANES):
                     below[k] += flow[k]

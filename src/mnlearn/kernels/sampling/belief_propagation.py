@@ -2,8 +2,9 @@
 
 Each conjunction that the evidence satisfies is a factor: its value is exp(w) where its literals of
 query variables all hold, else 1. So its message to a variable depends only on the probability p
-that its other literals hold: log(1 + p (exp(w) - 1)) in favour of the variable's literal. The work
-for a factor is proportional to its length. All messages and beliefs are log-odds of the value 1.
+that its other literals hold: log(1 - p + p exp(w)) in favour of the variable's literal. Here 1 - p
+is a sum of products, so that it keeps its digits where p is near 1. The work for a factor is
+proportional to its length. All messages and beliefs are log-odds of the value 1.
 
 Factors lie in runs: those of one run share no variable. The messages of a run therefore do not
 depend on each other, and the loops over them use vector instructions.
@@ -31,7 +32,7 @@ _MOST_WORDS = 64
 class PropagationPlan(NamedTuple):
     """How messages are renewed, and when that ends.
 
-    max_iterations : int. tolerance : float64, largest change of a belief, as a probability, in an
+    max_iterations : int. tolerance : float64, largest change of a belief, in log-odds, in an
         iteration that ends the propagation. damping : float64, share of the old message in the new
         one.
     parallel : bool, whether all messages of an iteration are computed from the beliefs before it.
@@ -49,9 +50,11 @@ class Factors(NamedTuple):
 
     start : int64, (n_terms + 1,). Factor f has the literals start[f]:start[f + 1].
     var : int64, value : uint8, (n_literals,), variable of each literal and the value it asks for.
-    constants : float64, (3, n_terms). A message of factor f is a + log(b + p c) with the constants
-        a, b, c = constants[:, f]; a is 0 unless exp(w) could overflow.
-    message : float64, (n_literals,). own, others : float64, (n_literals + _STEP,), scratch.
+    constants : float64, (3, n_terms). A message of factor f is a + log(b (1 - p) + c p) with the
+        constants a, b, c = constants[:, f]; a is 0 unless exp(w) could overflow.
+    message : float64, (n_literals,). own, others : float64, (2, n_literals + _STEP), scratch:
+        the probability that a literal does not hold, and that it does; the same of all other
+        literals of its factor together.
     term : int64, (n_terms,), the term of each factor.
     run_start : int64, (n_terms + 1,). Run r has the factors run_start[r]:run_start[r + 1].
     """
@@ -108,8 +111,8 @@ def _room_for_factors(terms):
         np.empty(n_literals, np.uint8),
         np.empty((3, n_terms)),
         np.empty(n_literals),
-        np.zeros(n_literals + _STEP),
-        np.zeros(n_literals + _STEP),
+        np.zeros((2, n_literals + _STEP)),
+        np.zeros((2, n_literals + _STEP)),
         np.empty(n_terms, np.int64),
         np.empty(n_terms + 1, np.int64),
     )
@@ -137,7 +140,7 @@ def _collect_factors(terms, evidence, n_query, factors):
         large = w >= _LARGE
         constants[0, f] = w if large else 0.0
         constants[1, f] = np.exp(-w) if large else 1.0
-        constants[2, f] = 1.0 if large else np.expm1(w)
+        constants[2, f] = 1.0 if large else np.exp(w)
     return n_runs
 
 
@@ -203,35 +206,38 @@ def _take_run(variables, used, free):
 
 @kernel
 def _largest_change(before, after):
-    """Return the largest change of a belief, as a probability."""
+    """Return the largest change of a belief, in log-odds."""
     change = 0.0
     for v in range(len(after)):
-        change = max(change, abs(sigmoid(after[v]) - sigmoid(before[v])))
+        change = max(change, abs(after[v] - before[v]))
     return change
 
 
 @inlined
 def _multiply_others(own, others, begin, end):
-    """Write to others[begin:end] the product of the other entries of own; return that of all.
+    """Fill in others[:, begin:end]; return the probabilities that not all literals hold, and all.
 
     No division, which a probability of 0 would not allow.
     """
-    product = 1.0
+    fail, hold = 0.0, 1.0
     for k in range(begin, end):
-        others[k] = product
-        product *= own[k]
-    after = 1.0
+        others[0, k], others[1, k] = fail, hold
+        fail += hold * own[0, k]
+        hold *= own[1, k]
+    fail_after, hold_after = 0.0, 1.0
     for k in range(end - 1, begin - 1, -1):
-        others[k] *= after
-        after *= own[k]
-    return product
+        others[0, k] += others[1, k] * fail_after
+        others[1, k] *= hold_after
+        fail_after += hold_after * own[0, k]
+        hold_after *= own[1, k]
+    return fail, hold
 
 
 @kernel
 def _send_in_order(factors, n_runs, damping, belief):
     """Renew the messages of one run of factors after the other, and the beliefs with them."""
     start, var, run_start = factors.start, factors.var, factors.run_start
-    change = factors.own
+    change = factors.own[0]
     for r in range(n_runs):
         first, last = run_start[r], run_start[r + 1]
         _renew_messages(factors, first, last, damping, belief)
@@ -252,7 +258,7 @@ def _send_together(factors, n_factors, damping, belief):
 
 @inlined
 def _renew_messages(factors, first, last, damping, belief):
-    """Renew the messages of the factors `first` to `last`; write to `own` how they change."""
+    """Renew the messages of the factors `first` to `last`; write to own[0] how they change."""
     start, value, constants, message = (
         factors.start, factors.value, factors.constants, factors.message,
     )  # fmt: skip
@@ -264,22 +270,22 @@ def _renew_messages(factors, first, last, damping, belief):
         _multiply_others(own, others, begin, end)
         a, b, c = constants[0, f], constants[1, f], constants[2, f]
         for j in range(begin, end):
-            # Now `own` has the argument of the logarithm, and `others` what is added to it.
-            known = a == 0.0 or others[j] > 0.0
-            own[j] = max(b + others[j] * c, _TINY) if known else 1.0
-            others[j] = a if known else 0.0
+            # Now own[0] has the argument of the logarithm, and others[0] what is added to it.
+            known = a == 0.0 or others[1, j] > 0.0
+            own[0, j] = max(others[0, j] * b + others[1, j] * c, _TINY) if known else 1.0
+            others[0, j] = a if known else 0.0
     for j in range(n):
-        own[j] = others[j] + log_normal(own[j])
+        own[0, j] = others[0, j] + log_normal(own[0, j])
     for e in range(zero, start[last]):
-        new = own[e - zero]
+        new = own[0, e - zero]
         change = (1.0 - damping) * ((new if value[e] else -new) - message[e])
         message[e] += change
-        own[e - zero] = change
+        own[0, e - zero] = change
 
 
 @inlined
 def _fill_own(factors, begin, end, belief):
-    """Write to `own` the probability that each literal holds without its factor's message.
+    """Write to `own` the probabilities of each literal without its factor's message.
 
     Returns the number of literals, rounded up: the places after the last one have any numbers, so
     that loops of vector instructions have no rest.
@@ -287,10 +293,11 @@ def _fill_own(factors, begin, end, belief):
     var, value, message, own = factors.var, factors.value, factors.message, factors.own
     for e in range(begin, end):
         cavity = belief[var[e]] - message[e]
-        own[e - begin] = cavity if value[e] else -cavity
+        own[1, e - begin] = cavity if value[e] else -cavity
     n = (end - begin + _STEP - 1) // _STEP * _STEP
     for j in range(n):
-        own[j] = sigmoid(own[j])
+        x = own[1, j]
+        own[0, j], own[1, j] = sigmoid(-x), sigmoid(x)
     return n
 
 
@@ -304,10 +311,10 @@ def _bethe_log_partition(factors, n_factors, belief):
     _fill_own(factors, 0, start[n_factors], belief)
     for f in range(n_factors):
         begin, end = start[f], start[f + 1]
-        all_hold = _multiply_others(own, others, begin, end)
+        fail, hold = _multiply_others(own, others, begin, end)
         a, b, c = constants[0, f], constants[1, f], constants[2, f]
-        if a == 0.0 or all_hold > 0.0:
-            total += a + np.log(max(b + all_hold * c, _TINY))
+        if a == 0.0 or hold > 0.0:
+            total += a + np.log(max(fail * b + hold * c, _TINY))
         for e in range(begin, end):
             b_v = belief[var[e]]
             total += log_sigmoid(-b_v) - log_sigmoid(message[e] - b_v)

@@ -3,7 +3,7 @@
 A term is a conjunction with a weight. A symmetric term (a feature of a Markov network) adds its
 weight to the log-probability of the states that satisfy it. An owned term (part of a CPD) adds its
 weight to the log-odds of its owner alone. Conditioning removes the literals on evidence variables
-that hold, and the terms with one that does not.
+that hold, and the terms with one that does not. Terms that are equal then become one.
 """
 
 from typing import NamedTuple
@@ -31,6 +31,7 @@ class QueryTerms(NamedTuple):
     evidence_value, query_value : uint8, the value that a literal asks for.
     weight : float64, (n_terms,).
     owner : int64, (n_terms,), the query variable whose log-odds the term adds to, or SYMMETRIC.
+    kind : int64, (n_terms,), the same for terms with the same query literals and owner.
     """
 
     evidence_start: NDArray[np.int64]
@@ -41,6 +42,7 @@ class QueryTerms(NamedTuple):
     query_value: NDArray[np.uint8]
     weight: NDArray[np.float64]
     owner: NDArray[np.int64]
+    kind: NDArray[np.int64]
 
 
 class LeftTerms(NamedTuple):
@@ -48,7 +50,9 @@ class LeftTerms(NamedTuple):
 
     start : int64, (n_terms + 1,). Term t has the literals start[t]:start[t + 1].
     var, value : int64, (n_literals,), query variable of each literal and the value it asks for.
-    weight : float64, and owner : int64, (n_terms,), as in `QueryTerms`.
+    weight : float64, and owner, kind : int64, (n_terms,), as in `QueryTerms`.
+    place_of : int64, (n_terms,). The term of a kind that is left has this place, if that term has
+        the kind; else no term of the kind is left.
     """
 
     start: NDArray[np.int64]
@@ -56,6 +60,8 @@ class LeftTerms(NamedTuple):
     value: NDArray[np.int64]
     weight: NDArray[np.float64]
     owner: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    place_of: NDArray[np.int64]
 
 
 @kernel
@@ -68,6 +74,8 @@ def room_for(terms):
         np.empty(n_literals, np.int64),
         np.empty(n_terms),
         np.empty(n_terms, np.int64),
+        np.empty(n_terms, np.int64),
+        np.zeros(n_terms, np.int64),
     )
 
 
@@ -116,15 +124,15 @@ def holding_terms(terms, evidence):
 
 @kernel
 def condition(terms, held, log_odds, left):
-    """Keep the query literals of the terms `held`; return how many terms keep some.
+    """Keep the query literals of the terms `held`, one term of a kind; return how many are left.
 
     terms : QueryTerms. held : int64, the terms whose evidence literals hold, see `holding_terms`.
     log_odds : float64, (n_query,). Terms without other query variables are added here.
     left : LeftTerms, written.
     """
     q_start, q_var, q_value = terms.query_start, terms.query_var, terms.query_value
-    weight, owner = terms.weight, terms.owner
-    start, var, value, left_weight, left_owner = left
+    weight, owner, kind = terms.weight, terms.owner, terms.kind
+    start, var, value, left_weight, left_owner, left_kind, place_of = left
     n_left = 0
     start[0] = 0
     for t in held:
@@ -135,6 +143,11 @@ def condition(terms, held, log_odds, left):
             k = q_start[t]
             log_odds[q_var[k]] += weight[t] if q_value[k] else -weight[t]
         else:
+            place = place_of[kind[t]]
+            if place < n_left and left_kind[place] == kind[t]:
+                left_weight[place] += weight[t]
+                continue
+            place_of[kind[t]], left_kind[n_left] = n_left, kind[t]
             end = start[n_left]
             for k in range(q_start[t], q_start[t + 1]):
                 var[end] = q_var[k]

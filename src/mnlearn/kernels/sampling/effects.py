@@ -38,7 +38,7 @@ def collapse_pairs(left, n_left, log_odds, effect):
     left : LeftTerms, of which `n_left` are in use. log_odds : float64, (n_query,), added to.
     effect : float64, (n_query, n_query), overwritten.
     """
-    start, var, value, weight, owner = left
+    start, var, value, weight, owner, _, _ = left
     effect[:] = 0.0
     n_kept = 0
     for t in range(n_left):

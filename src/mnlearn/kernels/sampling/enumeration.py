@@ -14,16 +14,20 @@ from mnlearn.kernels.sampling.conditioning import (
     room_for,
 )
 
+# Of probabilities below this, which lose their digits, changes are no share.
+_LEAST = 1e-290
+
 
 @kernel
 def enumerate_marginals(terms, evidence, base, n_query, owned, tolerance, first, last, out):
-    """Write P(query variable = 1 | evidence) of evidence rows `first` to `last` to `out`.
+    """Write P(query variable = x | evidence) of evidence rows `first` to `last` to `out`.
 
     owned : bool, whether the terms are CPDs. Then the distribution is the one to which Gibbs
         sampling in the order of the variables converges. The kernel applies sweeps to the whole
-        distribution until no probability moves by more than `tolerance`.
+        distribution until no probability moves by more than the share `tolerance` of itself.
     terms, evidence, base : as in `sample_marginals`. n_query : int.
-    out : float64, (n_evidence, n_query).
+    out : float64, (2, n_evidence, n_query), by x. Both values are summed, because 1 minus a
+        probability near 1 has no digits.
     """
     left = room_for(terms)
     probability = np.empty(1 << n_query)
@@ -43,24 +47,24 @@ def enumerate_marginals(terms, evidence, base, n_query, owned, tolerance, first,
                 probability[s] = np.exp(probability[s] - largest)
             probability /= probability.sum()
         for v in range(n_query):
-            out[i, v] = 0.0
+            out[0, i, v] = out[1, i, v] = 0.0
             for s in range(len(probability)):
-                if s >> v & 1:
-                    out[i, v] += probability[s]
+                out[s >> v & 1, i, v] += probability[s]
 
 
 @kernel
 def _stationary(log_odds, left, n_left, tolerance, probability):
     """Apply Gibbs sweeps to a distribution over query states until it converges.
 
-    probability : float64, (2^n_query,), written.
+    tolerance : as in `enumerate_marginals`. probability : float64, (2^n_query,), written.
     """
     n_query = len(log_odds)
     table = np.empty((n_query, 1 << n_query))
     log_odds_table(log_odds, left, n_left, np.empty(1 << n_query), table)
     for v in range(n_query):
         for s in range(1 << n_query):
-            table[v, s] = sigmoid(table[v, s])
+            # The probability of the value that v has in the state.
+            table[v, s] = sigmoid(table[v, s] if s >> v & 1 else -table[v, s])
     probability[:] = 1.0 / (1 << n_query)
     change = np.inf
     while change > tolerance:
@@ -70,9 +74,9 @@ def _stationary(log_odds, left, n_left, tolerance, probability):
             for s in range(1 << n_query):
                 if not s & bit:
                     both = probability[s] + probability[s | bit]
-                    probability[s | bit] = both * table[v, s]
-                    probability[s] = both - probability[s | bit]
-        change = np.abs(probability - before).max()
+                    probability[s | bit] = both * table[v, s | bit]
+                    probability[s] = both * table[v, s]
+        change = (np.abs(probability - before) / np.maximum(before, _LEAST)).max()
 
 
 @kernel

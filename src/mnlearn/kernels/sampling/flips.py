@@ -97,7 +97,7 @@ def index_terms(left, n_left, n_query, x, log_odds):
     Returns (start, term), where term[start[2 * v + a]:start[2 * v + a + 1]] are the terms that ask
     variable v for value a; and violated, int64, (n_left,), see `_violation`.
     """
-    start, var, value, weight, owner = left
+    start, var, value, weight, owner, _, _ = left
     n_literals = start[n_left]
     literal_start = np.zeros(2 * n_query + 1, np.int64)
     for k in range(n_literals):
@@ -138,7 +138,7 @@ def update_terms(v, x, left, by_literal, violated, log_odds, stale):
     `log_odds` and `stale`: the processor cannot foresee that number, and a wrong guess costs more
     than the addition.
     """
-    start, var, _, weight, owner = left
+    start, var, weight, owner = left.start, left.var, left.weight, left.owner
     literal_start, term = by_literal
     own = _violation(v)
     spare = len(x) - 1

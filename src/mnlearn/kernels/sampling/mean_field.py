@@ -26,7 +26,7 @@ def fit_mean_field(terms, evidence, max_iterations, tolerance, first, last, log_
     the others.
 
     terms : QueryTerms, symmetric or owned. evidence : uint8, (n_evidence, n_evidence_vars).
-    tolerance : largest change of a probability in an iteration that ends the updates.
+    tolerance : largest change of log-odds in an iteration that ends the updates.
     log_odds : float64, (n_evidence, n_query), overwritten. report : float64, (n_evidence, 3),
         overwritten: the iterations, the largest change in the last one, and the lower bound of
         log Z of the query variables, which means nothing if terms are owned.
@@ -53,9 +53,8 @@ def fit_mean_field(terms, evidence, max_iterations, tolerance, first, last, log_
                 odds = base[v]
                 for e in range(entry_start[v], entry_start[v + 1]):
                     odds += _expected_effect(left, term[e], literal[e], q)
-                p = sigmoid(odds)
-                change = max(change, abs(p - q[v, 1]))
-                log_odds[i, v], q[v, 1], q[v, 0] = odds, p, sigmoid(-odds)
+                change = max(change, abs(odds - log_odds[i, v]))
+                log_odds[i, v], q[v, 1], q[v, 0] = odds, sigmoid(odds), sigmoid(-odds)
             iteration += 1
         report[i, 0], report[i, 1] = iteration, change
         report[i, 2] = _constant(terms, holding) + _lower_bound(left, n_left, base, log_odds[i], q)

@@ -92,7 +92,7 @@ def _conditions(left, n_left, n_query):
     the bits of `mask`. The sign is that of the variable's own literal.
     """
     entry_start, term, literal = entries_by_variable(left, n_left, n_query)
-    start, var, value, weight, _ = left
+    start, var, value, weight = left.start, left.var, left.value, left.weight
     variables, values = np.zeros(n_left, np.uint64), np.zeros(n_left, np.uint64)
     for t in range(n_left):
         for k in range(start[t], start[t + 1]):

@@ -52,7 +52,8 @@ class IsingComparison:
         Variables that were left out, because a value occurs fewer than twice in some group.
     tests : pandas.DataFrame
         Columns `groups` ("all", or two names), `test` ("global strength" or "largest edge
-        difference"), `value`, `p` and `p_holm` (corrected for the number of pairs of groups).
+        difference"), `value` (the difference), `p`, `p_holm` (corrected for the number of pairs of
+        groups), and one column `strength: GROUP` for each group, its global strength.
     edges : pandas.DataFrame
         For the same `groups` and every pair of variables: `source`, `target`, one column
         `weight: GROUP` for each group, `difference` (largest minus smallest weight), `p`
@@ -119,9 +120,10 @@ def compare(
         for k, test in enumerate((STRENGTH, LARGEST)):
             tests.append({"groups": label, "test": test, "value": observed[k], "p": p[k]})
         edges.append(_edges_frame(label, found, observed[2:], p[2:]))
-    return IsingComparison(
-        found, dropped, _correct_pairs(pd.DataFrame(tests)), pd.concat(edges, ignore_index=True)
-    )
+    corrected = _correct_pairs(pd.DataFrame(tests))
+    for name, network in found.items():
+        corrected[f"strength: {name}"] = np.abs(np.triu(network.weight)).sum()
+    return IsingComparison(found, dropped, corrected, pd.concat(edges, ignore_index=True))
 
 
 def _sets(names: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
@@ -179,11 +181,8 @@ def _permute(
     upper = np.triu_indices(pooled.n_vars, 1)
 
     def learn(b: int) -> NDArray[np.float64]:
-        rng, left, weights = (
-            stream(seed, "ising", "permutation", *map(str, groups), str(b)),
-            count,
-            [],
-        )
+        rng = stream(seed, "ising", "permutation", *map(str, groups), str(b))
+        left, weights = count, []
         for size in sizes:
             drawn = draw_rows(left, size, rng)
             left = left - drawn

@@ -18,7 +18,7 @@ from mnlearn.learning.ising.stability import (
     sum_by_variable,
 )
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.progress import track
+from mnlearn.runtime.progress import begin_work
 from mnlearn.runtime.random_streams import stream
 
 T = TypeVar("T")
@@ -177,7 +177,8 @@ def map_resamples(learn: Callable[[int], T], n_resamples: int, label: str, threa
     size = -(-n_resamples // 20)
     blocks = [range(a, min(a + size, n_resamples)) for a in range(0, n_resamples, size)]
     found: list[T] = []
-    with ThreadPoolExecutor(threads) as pool:
-        for block in track(blocks, label):
+    with ThreadPoolExecutor(threads) as pool, begin_work(label, n_resamples) as work:
+        for block in blocks:
             found += pool.map(learn, block)
+            work.advance(len(block), f"{label}: {len(found)}/{n_resamples}")
     return found

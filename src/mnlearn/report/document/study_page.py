@@ -240,9 +240,9 @@ def _provenance(material: Material) -> Iterator[Block]:
     if marked_tables:
         yield Paragraph(
             plain(
-                f"The sign {DAGGER} marks numbers that earlier code has made; they are in "
-                f"{len(marked_tables)} of {len(study.content['tables'])} tables. {listing} lists "
-                "these records with what has changed."
+                f"The sign {DAGGER} marks numbers that other code, data or settings made; they are "
+                f"in {len(marked_tables)} of {len(study.content['tables'])} tables. {listing} "
+                "lists these records with what has changed."
             )
         )
     else:
@@ -254,7 +254,7 @@ def _provenance(material: Material) -> Iterator[Block]:
 def _commit(commit: str) -> Text:
     if not commit:
         return plain(
-            "Commit: the records were made at several; the digests of the code tell them apart."
+            "Commit: none is noted for all records; digests of the code tell which code made each."
         )
     return (Span("Commit: all records were made by the code of "), Span(commit, "code"), Span("."))
 

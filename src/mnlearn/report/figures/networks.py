@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
+# Distances, in lengths of an edge: of variables without edges, and of parts of a network.
+_APART, _GAP = 0.8, 0.9
 # Dashes of true edges that were not learned, and of learned edges that are not true.
 MISSED, EXTRA = (0, (3, 2)), (0, (1, 1.2))
 
 
 def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
     """Return a position per variable such that neighbours are near each other.
+
+    Parts of the network without an edge between them do not overlap. The largest is on top, and
+    variables without edges stand in rows below.
 
     Returns
     -------
@@ -29,14 +34,44 @@ def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]
     graph = nx.Graph()
     graph.add_nodes_from(range(n_vars))
     graph.add_edges_from(edges)
-    steps = {u: dict(by_v) for u, by_v in nx.all_pairs_shortest_path_length(graph)}
-    # Variables without a path between them stand a little farther apart than all others.
-    apart = 1.2 + max(max(by_v.values()) for by_v in steps.values())
-    distance = {u: {v: steps[u].get(v, apart) for v in graph} for u in graph}
-    start = nx.circular_layout(graph)
-    placed = nx.kamada_kawai_layout(graph, dist=distance, pos=start)
-    position = np.array([placed[v] for v in range(n_vars)])
-    return _upright(position - position.mean(axis=0), edges)
+    parts = sorted(map(sorted, nx.connected_components(graph)), key=lambda p: (-len(p), p[0]))
+    tied = [part for part in parts if len(part) > 1]
+    alone = [v for part in parts if len(part) == 1 for v in part]
+    placed = [_place_part(graph.subgraph(part)) for part in tied]
+    sizes = [np.ptp(at, axis=0) for at in placed]
+    # All parts together fill about a square.
+    area = sum(float(np.prod(size + _GAP)) for size in sizes) + len(alone) * _APART**2
+    width = max([np.sqrt(area), *(size[0] + _GAP for size in sizes)])
+    position = np.zeros((n_vars, 2))
+    bottom = _GAP
+    for part, at, corner in zip(tied, placed, _pack(sizes, width), strict=True):
+        position[part] = at - at.min(axis=0) + corner
+        bottom = min(bottom, corner[1])
+    in_row = max(1, int(width / _APART))
+    for k, v in enumerate(alone):
+        position[v] = k % in_row * _APART, bottom - _GAP - k // in_row * _APART
+    return position - position.mean(axis=0)
+
+
+def _place_part(graph: nx.Graph) -> NDArray[np.float64]:
+    """Return the positions of variables that are tied; an edge has length 1 in the mean."""
+    nodes = sorted(graph)
+    placed = nx.kamada_kawai_layout(graph, pos=nx.circular_layout(nodes))
+    position = np.array([placed[v] for v in nodes])
+    place = {v: k for k, v in enumerate(nodes)}
+    edges = sorted((place[u], place[v]) for u, v in graph.edges)
+    length = np.mean([np.hypot(*(position[v] - position[u])) for u, v in edges])
+    return _upright(position / length, edges)
+
+
+def _pack(sizes: Sequence[NDArray[np.float64]], width: float) -> Iterator[NDArray[np.float64]]:
+    """Yield the lower left corner of each box, in rows from the top that are so wide."""
+    x, top, height = 0.0, 0.0, 0.0
+    for size in sizes:
+        if x and x + size[0] > width:
+            x, top, height = 0.0, top - height, 0.0
+        yield np.array([x, top - size[1]])
+        x, height = x + size[0] + _GAP, max(height, size[1] + _GAP)
 
 
 def _upright(

@@ -215,16 +215,17 @@ class _Approximation:
 def _sample(terms: Terms, inference: Inference, seed: int, queries: _Queries) -> dict[str, Any]:
     """Answer queries one by one, by a Gibbs chain each or by enumeration."""
     rows, asked = queries.rows, queries.asked
-    p_one = np.zeros(rows.shape)
+    p_one, p_zero = np.zeros(rows.shape), np.zeros(rows.shape)
 
     def answer(first: int, last: int) -> None:
         for i in range(first, last):
             query = np.flatnonzero(asked[i])
             found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed=seed)
             p_one[i, found.query] = found.probability[0]
+            p_zero[i, found.query] = found.complement[0]
 
     seconds = _seconds_per_query(answer, queries)
-    return {**_cmll(queries, p_one, 1.0 - p_one), "seconds_per_query": seconds}
+    return {**_cmll(queries, p_one, p_zero), "seconds_per_query": seconds}
 
 
 def _believe(terms: Terms, queries: _Queries) -> dict[str, Any]:
