@@ -38,6 +38,7 @@ def test_derivatives_while_a_feature_loses_literals(n_vars):
     rows[1:] = np.where(rng.random((89, n_vars)) < rng.random((89, 1)) * 0.2, rows[1:], rows[0])
     masks = np.array([packed(np.flatnonzero(row), n_words) for row in rows])
     weight, p = rng.integers(1, 4, 90).astype(float), rng.random((90, n_vars))
+    columns = np.ascontiguousarray(p.T)
     near = near_rows.room_for_rows(90, n_words, n_vars)
     sums = derivatives.room_for_sums(90, n_vars)
     for _ in range(2):  # A room serves one feature after another.
@@ -48,11 +49,22 @@ def test_derivatives_while_a_feature_loses_literals(n_vars):
         while len(literals) > 2:
             near_rows.admit(near, masks, asked, value, n_vars)
             near_rows.order_rows(near)
-            derivatives.add_rows(sums, near, weight, p, asked, value)
+            derivatives.add_rows(sums, near, weight, columns, asked, value)
+            places = near.ordered[: near.until[1]]
+            found = derivatives.sum_rows(near, places, weight, columns, asked, value)
+            expected = defined(rows, weight, p, literals, rows[0])
+            assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
             for n_dropped in [0, 1, 1, 2, len(literals) // 2]:
                 lost = packed(literals[:n_dropped], n_words)
                 slope, curvature = derivatives.find_slope_and_curvature(
-                    sums, near, near.until[n_dropped + 1], weight, p, asked & ~lost, value, lost
+                    sums,
+                    near,
+                    near.until[n_dropped + 1],
+                    weight,
+                    columns,
+                    asked & ~lost,
+                    value,
+                    lost,
                 )
                 expected = defined(rows, weight, p, literals[n_dropped:], rows[0])
                 assert_allclose((slope, curvature), expected, rtol=1e-9, atol=1e-9)

@@ -28,6 +28,10 @@ def total_pll(features, weight, data):
     return data.n_examples * pll(network, data).mean
 
 
+def masked(asked, value, weight):
+    return MaskedFeatures(asked, value, weight, np.zeros(len(asked), bool))
+
+
 def cells_of(data, theta, literals):
     """What `_cells` lists, for one feature given as (variable, value) pairs."""
     asked, value = np.zeros((2, 1, -(-data.n_vars // 64)), np.uint64)
@@ -45,8 +49,10 @@ def cells_of(data, theta, literals):
     n_rows = data.n_rows
     assert near.until[-1] == n_rows
     odds, amount = np.empty(theta.size), np.empty(theta.size)
-    cells = gains.list_cells(near, n_rows, data.weight, theta, asked[0], value[0], odds, amount)
-    p = expit(theta)
+    cells = gains.list_cells(
+        near, n_rows, data.weight, theta.T.copy(), asked[0], value[0], odds, amount
+    )
+    p = expit(theta.T.copy())
     sums = derivatives.room_for_sums(n_rows, data.n_vars)
     derivatives.begin_sums(sums, more)
     derivatives.add_rows(sums, near, data.weight, p, more, value[0])
@@ -145,11 +151,11 @@ def test_a_pass_gains_what_it_says(initial):
     kernels.remember_all(asked, value, table)
     atoms = atomic_features(8)
     base = np.zeros(8)
-    theta = conditional_log_odds(MarkovNetwork(8, atoms, base), data)
+    theta = conditional_log_odds(MarkovNetwork(8, atoms, base), data).T.copy()
     start = total_pll(atoms, base, data)
     n, gained = kernels.generalise_pass(
         Examples(rows, data.weight, theta), np.arange(len(rows)),
-        MaskedFeatures(asked, value, weight), 5,
+        masked(asked, value, weight), 5,
         Price(penalty.l1, penalty.precision, price), table,
     )  # fmt: skip
     found = np.flatnonzero(weight)
@@ -157,7 +163,7 @@ def test_a_pass_gains_what_it_says(initial):
     features = bottom_up._unpack_features(asked[found], value[found], 8)
     whole = concatenate([atoms, features])
     network = MarkovNetwork(8, whole, np.concatenate([base, weight[found]]))
-    assert_allclose(theta, oracles.log_odds_matrix(network, data.rows), atol=1e-9)
+    assert_allclose(theta.T, oracles.log_odds_matrix(network, data.rows), atol=1e-9)
     costs = np.sum(np.abs(weight) + 0.5 * weight**2) + price * np.bitwise_count(asked[found]).sum()
     end = total_pll(whole, network.weight, data)
     assert_allclose(gained, end - start - costs, rtol=1e-9)
@@ -173,7 +179,7 @@ def whole_examples():
     asked = bottom_up._pack_rows(np.ones_like(data.rows))
     return (
         data, rows, asked, rows.copy(), np.zeros(len(rows)), np.zeros(2**14, np.uint64),
-        np.zeros(data.rows.shape),
+        np.zeros(data.rows.T.shape),
     )  # fmt: skip
 
 
@@ -181,7 +187,7 @@ def test_literals_that_gain_nothing_are_dropped_and_left_out():
     data, rows, asked, value, weight, table, theta = whole_examples()
     outcome = kernels.generalise_pass(
         Examples(rows, data.weight, theta), np.arange(len(rows)),
-        MaskedFeatures(asked, value, weight), 5, Price(0.0, 1.0, 1e4), table,
+        masked(asked, value, weight), 5, Price(0.0, 1.0, 1e4), table,
     )  # fmt: skip
     assert outcome[0] > 0
     assert outcome[1] == 0.0
@@ -195,7 +201,7 @@ def test_a_feature_that_no_longer_pays_is_generalised_like_one_that_never_did():
 
     def treat(features, price):
         return kernels.generalise_pass(
-            Examples(rows, data.weight, theta), features, MaskedFeatures(asked, value, weight), 3,
+            Examples(rows, data.weight, theta), features, masked(asked, value, weight), 3,
             Price(0.0, 1.0, price), table,
         )[0]  # fmt: skip
 

@@ -2,9 +2,9 @@
 
 A feature is a pair of bit masks, as in `near_rows`. The derivatives of a generalisation are sums
 over the rows that violate none of its literals or exactly one, and over the literals it keeps. A
-row that violates at most one literal of the feature itself is summed once, literal by literal, with
-all rows that violate the same literal. What is left to each generalisation are the rows that
-violate more, near enough that it may drop all of these literals but one.
+row that violates at most two literals of the feature itself is summed once, literal by literal,
+with all rows that violate the same literals. These sums are enough for a generalisation that drops
+one literal. For one that drops several, the rows that violate two or more are looked at one by one.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from mnlearn.kernels.jit import kernel
 
 
 class LiteralSums(NamedTuple):
-    """Sums over the rows that violate at most one literal of a feature, for each of its literals.
+    """Sums over the rows that violate at most two literals of a feature, for each of its literals.
 
     A sum is a pair: of the probability that the row violates the literal, given the rest of the
     row, and of the variance of that; each times the weight of the row.
@@ -26,13 +26,20 @@ class LiteralSums(NamedTuple):
     none : float64, (n_vars, 2), sums over the rows that violate no literal.
     one : float64, (n_vars, n_vars, 2), one[u]: over the rows that violate only the literal of u.
     amount : float64, (n_vars,), weight of the rows that violate only the literal of u.
-    summed : bool, (n_rows,), which of the near rows are in these sums, by their places.
+    two : float64, (n_vars, n_vars, 2), two[u, v]: for the literal of v, over the rows that violate
+        the literals of u and v and no other; the first of the pair less the weight of these rows.
+    summed : uint8, (n_rows,), the sums that each near row is in, by its place: none of them,
+        those of two literals, or those of at most one.
     """
 
     none: NDArray[np.float64]
     one: NDArray[np.float64]
     amount: NDArray[np.float64]
-    summed: NDArray[np.bool_]
+    two: NDArray[np.float64]
+    summed: NDArray[np.uint8]
+
+
+_NOWHERE, _IN_TWO, _IN_ONE = 0, 1, 2
 
 
 @kernel
@@ -42,7 +49,8 @@ def room_for_sums(n_rows, n_vars):
         np.empty((n_vars, 2)),
         np.empty((n_vars, n_vars, 2)),
         np.empty(n_vars),
-        np.empty(n_rows, np.bool_),
+        np.empty((n_vars, n_vars, 2)),
+        np.empty(n_rows, np.uint8),
     )
 
 
@@ -51,26 +59,33 @@ def begin_sums(sums, asked):
     """Let the sums be those over no rows."""
     sums.none[:] = 0.0
     sums.amount[:] = 0.0
-    sums.summed[:] = False
+    sums.summed[:] = _NOWHERE
     for t in range(len(asked)):
         word = asked[t]
         while word:
-            sums.one[np.int64(64 * t) + np.int64(lowest_bit(word))] = 0.0
+            u = np.int64(64 * t) + np.int64(lowest_bit(word))
+            sums.one[u] = 0.0
+            sums.two[u] = 0.0
             word &= word - np.uint64(1)
 
 
 @kernel
 def add_rows(sums, near, weight, p, asked, value):
-    """Add the near rows that violate at most one literal, and are not in the sums yet.
+    """Add the near rows that violate at most two literals, and are not in their sums yet.
 
     near : NearRows, in order. weight : float64, (n_rows,).
-    p : float64, (n_rows, n_vars), probability of the value 1 given the rest of the row.
+    p : float64, (n_vars, n_rows), probability of the value 1 given the rest of the row.
     asked, value : uint64, (n_words,), the feature.
     """
+    two = near.until[min(2, len(near.until) - 1)]
+    for place in near.ordered[near.until[1] : two]:
+        if sums.summed[place] == _NOWHERE:
+            sums.summed[place] = _IN_TWO
+            _add_to_two(sums.two, near, place, weight, p, value)
     for place in near.ordered[: near.until[1]]:
-        if sums.summed[place]:
+        if sums.summed[place] == _IN_ONE:
             continue
-        sums.summed[place] = True
+        sums.summed[place] = _IN_ONE
         i = near.row[place]
         if near.distance[place] == 0:
             _add_row(sums.none, weight[i], p, i, asked, value)
@@ -78,6 +93,31 @@ def add_rows(sums, near, weight, p, asked, value):
             u = _first_violated(near, place, asked)
             sums.amount[u] += weight[i]
             _add_row(sums.one[u], weight[i], p, i, asked, value)
+
+
+@kernel
+def _add_to_two(two, near, place, weight, p, value):
+    """Add a near row that violates two literals of the feature."""
+    i, n = near.row[place], 0
+    first = 0
+    for t in range(len(value)):
+        word = near.violated[place, t]
+        while word:
+            v = np.int64(64 * t) + np.int64(lowest_bit(word))
+            if n == 1:
+                _add_literal(two[first, v], weight[i], p, i, v, value)
+                _add_literal(two[v, first], weight[i], p, i, first, value)
+            first = v
+            n += 1
+            word &= word - np.uint64(1)
+
+
+@kernel
+def _add_literal(total, weight, p, i, v, value):
+    """Add what row `i` has at the literal of `v`, which it violates, to a sum of `two`."""
+    others, spread = _literal(p, i, v, value)
+    total[0] += weight * (others - 1.0)
+    total[1] += weight * spread
 
 
 @inlined
@@ -109,6 +149,8 @@ def find_slope_and_curvature(sums, near, n_near, weight, p, asked, value, droppe
     The others are those of `add_rows`.
     """
     slope, curvature = _sum_literals(sums.none, asked)
+    n_dropped = 0
+    last = 0
     for t in range(len(asked)):
         word = asked[t] | dropped[t]
         while word:
@@ -117,12 +159,30 @@ def find_slope_and_curvature(sums, near, n_near, weight, p, asked, value, droppe
             if (asked[t] >> bit) & np.uint64(1):
                 slope += sums.one[u, u, 0] - sums.amount[u]
                 curvature += sums.one[u, u, 1]
-            elif sums.amount[u] > 0.0:
-                others, spread = _sum_literals(sums.one[u], asked)
-                slope += others
-                curvature += spread
+            else:
+                n_dropped += 1
+                last = u
+                if sums.amount[u] > 0.0:
+                    others, spread = _sum_literals(sums.one[u], asked)
+                    slope += others
+                    curvature += spread
             word &= word - np.uint64(1)
-    for place in near.ordered[near.until[1] : n_near]:
+    if n_dropped == 1:
+        others, spread = _sum_literals(sums.two[last], asked)
+    else:
+        near_rows = near.ordered[near.until[1] : n_near]
+        others, spread = sum_rows(near, near_rows, weight, p, asked, value)
+    return slope + others, curvature + spread
+
+
+@kernel
+def sum_rows(near, places, weight, p, asked, value):
+    """Return the derivatives of `find_slope_and_curvature` over some of the near rows alone.
+
+    places : int64, the places of these rows. The others are those of `find_slope_and_curvature`.
+    """
+    slope, curvature = 0.0, 0.0
+    for place in places:
         violated = count_violated(near, place, asked)
         if violated == 1:
             i = near.row[place]
@@ -159,7 +219,7 @@ def _first_violated(near, place, asked):
 @kernel
 def _literal(p, i, v, value):
     """Return the probability that row `i` violates the literal of `v`, and the variance of it."""
-    q = p[i, v]
+    q = p[v, i]
     one = (value[v >> 6] >> np.uint64(v & 63)) & np.uint64(1)
     return 1.0 - q if one else q, q * (1.0 - q)
 

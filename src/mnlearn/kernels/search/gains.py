@@ -24,7 +24,7 @@ def list_cells(near, n_near, weight, theta, asked, value, odds, amount):
     whose row has the value that the feature asks for.
 
     near : NearRows, in order; its first `n_near` rows are looked at.
-    weight : float64, (n_rows,). theta : float64, (n_rows, n_vars), log-odds given the rest.
+    weight : float64, (n_rows,). theta : float64, (n_vars, n_rows), log-odds given the rest.
     asked, value : uint64, (n_words,), the feature: some of the literals that `near` is about.
     odds, amount : float64, written: log-odds of the value asked for, and weight of the row.
     """
@@ -43,7 +43,7 @@ def list_cells(near, n_near, weight, theta, asked, value, odds, amount):
                 bit = lowest_bit(word)
                 one = (value[t] >> bit) & np.uint64(1)
                 v = np.int64(64 * t) + np.int64(bit)
-                odds[n] = theta[i, v] if one else -theta[i, v]
+                odds[n] = theta[v, i] if one else -theta[v, i]
                 amount[n] = weight[i]
                 held += weight[i] if violated == 0 else 0.0
                 n += 1

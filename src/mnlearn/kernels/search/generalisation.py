@@ -20,6 +20,7 @@ from mnlearn.kernels.search.derivatives import (
     drop_from_sums,
     find_slope_and_curvature,
     room_for_sums,
+    sum_rows,
 )
 from mnlearn.kernels.search.gains import (
     best_weight,
@@ -42,7 +43,8 @@ class Examples(NamedTuple):
     """The distinct examples, and what the network says of them.
 
     rows : uint64, (n_rows, n_words), as bits. weight : float64, (n_rows,).
-    theta : float64, (n_rows, n_vars), log-odds of each variable given the rest of the row.
+    theta : float64, (n_vars, n_rows), log-odds of each variable given the rest of the row. Short
+        features ask about few variables, whose log-odds then stay in the cache.
     """
 
     rows: NDArray[np.uint64]
@@ -55,11 +57,13 @@ class MaskedFeatures(NamedTuple):
 
     asked, value : uint64, (n_features, n_words), variables asked about and values asked for.
     weight : float64, (n_features,); 0 where the feature is not part of the network.
+    final : bool, (n_features,), which have no candidates left, so that they stay as they are.
     """
 
     asked: NDArray[np.uint64]
     value: NDArray[np.uint64]
     weight: NDArray[np.float64]
+    final: NDArray[np.bool_]
 
 
 class Price(NamedTuple):
@@ -76,7 +80,7 @@ class Price(NamedTuple):
 class _Room(NamedTuple):
     """Scratch of `generalise_pass`.
 
-    p : float64, (n_rows, n_vars), the probabilities of `Examples.theta`, kept up to date.
+    p : float64, (n_vars, n_rows), the probabilities of `Examples.theta`, kept up to date.
     near : the rows near the feature. nearest : int64, (k,), see `find_nearest`.
     candidates, keys : uint64, (k, n_words) and (k,): generalisations and their hashes.
     bound, start, cost : float64, (k,): most that a candidate can gain after its cost, a weight to
@@ -125,11 +129,11 @@ def generalise_pass(examples, order, features, k, price, table):
 def _room_for_pass(examples, k):
     """Return the scratch of a pass, with the probabilities filled in."""
     n_rows, n_words = examples.rows.shape
-    n_vars = examples.theta.shape[1]
-    p = np.empty((n_rows, n_vars))
-    for i in range(n_rows):
-        for v in range(n_vars):
-            p[i, v] = sigmoid(examples.theta[i, v])
+    n_vars = len(examples.theta)
+    p = np.empty((n_vars, n_rows))
+    for v in range(n_vars):
+        for i in range(n_rows):
+            p[v, i] = sigmoid(examples.theta[v, i])
     return _Room(
         p, room_for_rows(n_rows, n_words, n_vars), np.empty(k, np.int64),
         np.empty((k, n_words), np.uint64), np.empty(k, np.uint64),
@@ -151,8 +155,8 @@ def _generalise(examples, features, f, price, table, room):
         score = before = _take_out(examples, asked, value, weight[f], price, room)
     else:
         score = -price.literal * _length(asked)
-    begin_sums(room.sums, asked)
-    add_rows(room.sums, near, examples.weight, room.p, asked, value)
+    if not features.final[f]:
+        begin_sums(room.sums, asked)
     if weight[f] == 0.0 and _length(asked) > 1:
         weight[f], score = _try_as_it_is(examples, asked, value, price, score, room)
     n_replaced = 0
@@ -160,9 +164,14 @@ def _generalise(examples, features, f, price, table, room):
         if score <= 0.0:
             weight[f] = 0.0
             score = -price.literal * _length(asked)
+        if features.final[f]:
+            break
         n_near = find_nearest(near, examples.rows, asked, value, len(room.nearest), room.nearest)
         add_rows(room.sums, near, examples.weight, room.p, asked, value)
-        _bound_candidates(examples, asked, value, n_near, price, table, room)
+        # The table only grows, so that a feature without candidates never has one again.
+        if not _bound_candidates(examples, asked, value, n_near, price, table, room):
+            features.final[f] = True
+            break
         best, score = _choose_candidate(examples, features, f, n_near, price, score, room)
         if best < 0:
             break
@@ -193,10 +202,7 @@ def _try_as_it_is(examples, asked, value, price, score, room):
     """
     near, l1, precision = room.near, price.l1, price.precision
     weight, theta = examples.weight, examples.theta
-    room.dropped[:] = 0
-    slope, spread = find_slope_and_curvature(
-        room.sums, near, near.until[1], weight, room.p, asked, value, room.dropped
-    )
+    slope, spread = sum_rows(near, near.ordered[: near.until[1]], weight, room.p, asked, value)
     most, likely = gain_bound(abs(slope) - l1, spread, precision)
     if most + score > 0.0:
         n, held = list_cells(
@@ -214,10 +220,11 @@ def _bound_candidates(examples, asked, value, n_near, price, table, room):
     """Write the candidates that drop what one of the nearest rows violates; bound their scores.
 
     The bound is minus infinity where the candidate has fewer than two literals, is in the table, or
-    equals an earlier candidate.
+    equals an earlier candidate. Returns how many others there are.
     """
+    n_candidates = 0
     near, nearest, dropped = room.near, room.nearest, room.dropped
-    bound, start, cost, keys, p = room.bound, room.start, room.cost, room.keys, room.p
+    bound, start, cost, keys = room.bound, room.start, room.cost, room.keys
     for j in range(n_near):
         bound[j] = -np.inf
         candidate = room.candidates[j]
@@ -231,15 +238,17 @@ def _bound_candidates(examples, asked, value, n_near, price, table, room):
             known |= keys[other] == keys[j]
         if length < 2 or known:
             continue
+        n_candidates += 1
         n_rows = near.until[near.distance[nearest[j]] + 1]
         slope, spread = find_slope_and_curvature(
-            room.sums, near, n_rows, examples.weight, p, candidate, value, dropped
+            room.sums, near, n_rows, examples.weight, room.p, candidate, value, dropped
         )
         bound[j], start[j] = gain_bound(abs(slope) - price.l1, spread, price.precision)
         if slope < 0.0:
             start[j] = -start[j]
         cost[j] = price.literal * length
         bound[j] -= cost[j]
+    return n_candidates
 
 
 @kernel
@@ -299,8 +308,8 @@ def _shift(near, theta, p, asked, value, w):
             while word:
                 bit = lowest_bit(word)
                 v = np.int64(64 * t) + np.int64(bit)
-                theta[i, v] += w if (value[t] >> bit) & np.uint64(1) else -w
-                p[i, v] = sigmoid(theta[i, v])
+                theta[v, i] += w if (value[t] >> bit) & np.uint64(1) else -w
+                p[v, i] = sigmoid(theta[v, i])
                 word &= word - np.uint64(1)
 
 

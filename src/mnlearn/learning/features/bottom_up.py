@@ -105,27 +105,20 @@ def search_bottom_up(
     literal_price = Price(float(penalty.l1), float(penalty.precision), float(price))
     atoms = atomic_features(data.n_vars)
     record: list[tuple[int, float]] = []
-    current = fit_weights(arrange_packed(atoms, data, threads), penalty, screen=True)
-    network = MarkovNetwork(data.n_vars, atoms, current.weight)
+    fitted = fit_weights(arrange_packed(atoms, data, threads), penalty, screen=True)
+    network, objective = MarkovNetwork(data.n_vars, atoms, fitted.weight), fitted.objective
     for _ in range(max_passes):
-        examples = Examples(rows, data.weight, conditional_log_odds(network, data, threads))
+        theta = conditional_log_odds(network, data, threads)
+        examples = Examples(rows, data.weight, theta.T.copy())
         order = rng.permutation(len(candidates.asked))
         n, gain = generalise_pass(examples, order, candidates, k, literal_price, table)
         record.append((int(n), float(gain)))
         # Gains below the tolerance of weight learning would be found again and again.
-        if n == 0 and gain <= STANDARD.allowed(current.objective):
+        if gain <= STANDARD.allowed(objective):
             break
-        features, place = _network_features(candidates, data.n_vars)
-        found = np.flatnonzero(candidates.weight)
-        start = np.zeros(len(features))
-        start[: data.n_vars] = network.weight[: data.n_vars]  # The atomic features come first.
-        start[place] = candidates.weight[found]
-        likelihood = arrange_packed(features, data, threads)
-        current = fit_weights(likelihood, penalty, start=start, screen=True)
-        network = MarkovNetwork(data.n_vars, features, current.weight)
-        candidates.weight[found] = current.weight[place]
+        network, objective = _learn_weights(candidates, network, data, penalty, threads)
     replaced, gained = zip(*record, strict=True) if record else ((), ())
-    return BottomUpSearch(network.features, replaced, gained, current.objective)
+    return BottomUpSearch(network.features, replaced, gained, objective)
 
 
 def _start(
@@ -139,7 +132,33 @@ def _start(
     table = np.zeros(_table_size(int(np.bitwise_count(asked).sum()) + len(asked)), np.uint64)
     new = remember_all(asked, value, table)
     asked, value = asked[new], value[new]
-    return rows, MaskedFeatures(asked, value, np.zeros(len(asked))), table
+    return (
+        rows,
+        MaskedFeatures(asked, value, np.zeros(len(asked)), np.zeros(len(asked), bool)),
+        table,
+    )
+
+
+def _learn_weights(
+    candidates: MaskedFeatures,
+    before: MarkovNetwork,
+    data: Dataset,
+    penalty: Penalty,
+    threads: int,
+) -> tuple[MarkovNetwork, float]:
+    """Learn all weights together; return the network and the objective, and renew the candidates.
+
+    The atomic features start at their weights in the network `before`.
+    """
+    features, place = _network_features(candidates, data.n_vars)
+    found = np.flatnonzero(candidates.weight)
+    start = np.zeros(len(features))
+    start[: data.n_vars] = before.weight[: data.n_vars]  # The atomic features come first.
+    start[place] = candidates.weight[found]
+    likelihood = arrange_packed(features, data, threads)
+    fitted = fit_weights(likelihood, penalty, start=start, screen=True)
+    candidates.weight[found] = fitted.weight[place]
+    return MarkovNetwork(data.n_vars, features, fitted.weight), fitted.objective
 
 
 def _network_features(
