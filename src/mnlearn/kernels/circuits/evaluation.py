@@ -19,6 +19,7 @@ from mnlearn.kernels.arithmetic.logistic import (
     log1p_unit,
     log_normal,
 )
+from mnlearn.kernels.arithmetic.prefetch import prefetch
 from mnlearn.kernels.jit import fused_kernel, kernel
 
 LANES = 16
@@ -26,6 +27,16 @@ LANES = 16
 LOG_ZERO = -1e30
 # Added to a divisor that is 0 only where the dividend is 0 as well.
 _TINY = 1e-300
+# The edges whose children are asked for ahead of their use, and the numbers in a line of the cache.
+_AHEAD = 16
+_LINE = 8
+
+
+@kernel
+def _ask_for(node, lanes):
+    """Ask for the numbers of a node ahead of their use; lanes : float64, (n_nodes * LANES,)."""
+    for line in range(LANES * node, LANES * node + LANES, _LINE):
+        prefetch(lanes, line)
 
 
 @fused_kernel
@@ -76,17 +87,17 @@ def log_space_flows(is_sum, start, child, n_leaves, values, flows):
 
     flows : float64, (n_nodes, LANES), overwritten.
     """
-    n_nodes = n_leaves + len(is_sum)
-    for i in range(n_nodes - 1):
-        for k in range(LANES):
-            flows[i, k] = 0.0
-    for k in range(LANES):
-        flows[n_nodes - 1, k] = 1.0
+    flows[:] = 0.0
+    flows[n_leaves + len(is_sum) - 1] = 1.0
+    all_values, all_flows = values.reshape(values.size), flows.reshape(flows.size)
     for i in range(len(is_sum) - 1, -1, -1):
         value = values[n_leaves + i]
         flow = flows[n_leaves + i]
         first = start[i]
         last = start[i + 1]
+        for e in range(first, last):
+            _ask_for(child[max(e - _AHEAD, 0)], all_values)
+            _ask_for(child[max(e - _AHEAD, 0)], all_flows)
         if is_sum[i] and last == first + 2:
             one = values[child[first]]
             other = values[child[first + 1]]
@@ -148,15 +159,26 @@ def plain_values_of_lanes(is_sum, start, child, n_leaves, values):
     """Do as `plain_values` for every lane; values : float64, (n_nodes, LANES)."""
     for i in range(len(is_sum)):
         out = values[n_leaves + i]
-        one = values[child[start[i]]]
-        for k in range(LANES):
-            out[k] = one[k]
-        for e in range(start[i] + 1, start[i + 1]):
-            one = values[child[e]]
-            if is_sum[i]:
+        first, last = start[i], start[i + 1]
+        one = values[child[first]]
+        if last == first + 1:
+            for k in range(LANES):
+                out[k] = one[k]
+            continue
+        # The first two children in one pass over the lanes: most nodes have no others.
+        other = values[child[first + 1]]
+        if is_sum[i]:
+            for k in range(LANES):
+                out[k] = one[k] + other[k]
+            for e in range(first + 2, last):
+                one = values[child[e]]
                 for k in range(LANES):
                     out[k] += one[k]
-            else:
+        else:
+            for k in range(LANES):
+                out[k] = one[k] * other[k]
+            for e in range(first + 2, last):
+                one = values[child[e]]
                 for k in range(LANES):
                     out[k] *= one[k]
 
@@ -166,8 +188,12 @@ def plain_flows_of_lanes(is_sum, start, child, n_leaves, values, flows, share):
     """Do as `plain_flows` for every lane; share : float64, (LANES,), scratch."""
     flows[:] = 0.0
     flows[n_leaves + len(is_sum) - 1] = 1.0
+    all_values, all_flows = values.reshape(values.size), flows.reshape(flows.size)
     for i in range(len(is_sum) - 1, -1, -1):
         flow = flows[n_leaves + i]
+        for e in range(start[i], start[i + 1]):
+            _ask_for(child[max(e - _AHEAD, 0)], all_values)
+            _ask_for(child[max(e - _AHEAD, 0)], all_flows)
         if is_sum[i]:
             value = values[n_leaves + i]
             for k in range(LANES):
