@@ -124,7 +124,7 @@ def bethe_log_partition(
     Parameters
     ----------
     network : MarkovNetwork or BayesianNetwork
-        Infinite weights count as `inference.terms.HARD_WEIGHT`.
+        Infinite weights count as `inference.hard_weight.HARD_WEIGHT`.
     inference : Inference
         Damping, schedule and when to stop.
 

@@ -64,7 +64,7 @@ def bound_log_partition(
     Parameters
     ----------
     network : MarkovNetwork or BayesianNetwork
-        Infinite weights count as `inference.terms.HARD_WEIGHT`.
+        Infinite weights count as `inference.hard_weight.HARD_WEIGHT`.
     inference : Inference
         Most iterations, and tolerance. The bound holds without convergence too.
     """

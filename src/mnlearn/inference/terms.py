@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.inference.hard_weight import HARD_WEIGHT
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms
 from mnlearn.kernels.sampling.kinds import number_kinds
 from mnlearn.models.bayesian_network import BayesianNetwork
@@ -14,10 +15,6 @@ from mnlearn.models.features import FeatureSet, concatenate, feature_set
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_models import TreeModel, network_of
-
-# Stands in for an infinite weight in sums, where infinities of both signs would give NaN. A
-# log-probability below minus half of it is reported as minus infinity.
-HARD_WEIGHT = 1e6
 
 
 @dataclass(frozen=True, eq=False)
