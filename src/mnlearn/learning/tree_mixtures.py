@@ -219,7 +219,8 @@ class _Fitting:
             n_examples = weight.sum() + self._prior
             fill_pair_information(both, one, n_examples, information)
             # Pairs that differ by rounding errors only are equal, on every machine.
-            parent = maximum_spanning_tree(n_vars, np.round(information, 12).__getitem__)
+            rounded = np.round(information, 12)
+            parent = maximum_spanning_tree(n_vars, lambda u, others: rounded[u, others])
             return parent, _log_tables(both, one / n_examples, n_examples, parent)
 
         return self._maximise(shares, learn)

@@ -13,6 +13,8 @@ from mnlearn.models.tree_circuit import NO_PARENT
 _MOST_COUNTED = 2**31
 # Columns that are packed together, which bounds the memory.
 _COLUMNS = 64
+# Its product with its logarithm is nothing beside any probability.
+_LEAST = 1e-300
 
 
 class PairTables:
@@ -34,6 +36,7 @@ class PairTables:
         # A variable has the same probabilities in all of its tables; those with variable 0 will do.
         first = self._tables(self._both[0], self._ones, self._ones[0])
         self._single = first.sum(axis=1)
+        self._negative_entropy = negative_entropy(self._single)
 
     def _tables(
         self,
@@ -58,10 +61,12 @@ class PairTables:
         """Return P(X_v = a) at [a]."""
         return self._single[:, v]
 
-    def information(self, u: int) -> NDArray[np.float64]:
-        """Return the mutual information of one variable and each other, in nats, (n_vars,)."""
-        pairs = self._tables(self._both[u], self._ones[u], self._ones)
-        return mutual_information(pairs, self._single[:, u], self._single)
+    def information(self, u: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the mutual information of one variable and each of some, in nats, (n_others,)."""
+        pairs = self._tables(self._both[u, others], self._ones[u], self._ones[others])
+        apart = self._negative_entropy[u] + self._negative_entropy[others]
+        # Pairs that differ by rounding errors only are equal, on every machine.
+        return np.round(negative_entropy(pairs.reshape(4, -1)) - apart, 12)
 
     def tree(self) -> NDArray[np.int64]:
         """Return the parent of each variable in the tree of most information."""
@@ -105,44 +110,31 @@ def conditional_probabilities(table: NDArray[np.float64]) -> NDArray[np.float64]
     return np.divide(table, given, out=out, where=given > 0)
 
 
-def mutual_information(
-    pairs: NDArray[np.float64], u_single: NDArray[np.float64], v_single: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the mutual information of one variable u and each variable v, in nats, (n_vars,).
-
-    pairs : float64, (2, 2, n_vars): P(X_u = a, X_v = b) at [a, b, v]. u_single : float64, (2,), and
-        v_single : float64, (2, n_vars): the probabilities of the values of each.
-    """
-    total = np.zeros(pairs.shape[2])
-    for a in (0, 1):
-        for b in (0, 1):
-            p = pairs[a, b]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                term = p * np.log(p / (u_single[a] * v_single[b]))
-            total += np.where(p > 0, term, 0.0)
-    # Pairs that differ by rounding errors only are equal, on every machine.
-    return np.round(total, 12)
+def negative_entropy(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of p log p over the first axis, in nats; 0 log 0 is 0."""
+    return (p * np.log(np.maximum(p, _LEAST))).sum(axis=0)
 
 
 def maximum_spanning_tree(
-    n: int, weight: Callable[[int], NDArray[np.float64]]
+    n: int, weight: Callable[[int, NDArray[np.int64]], NDArray[np.float64]]
 ) -> NDArray[np.int64]:
     """Return the parent of each node in the tree of greatest weight rooted at node 0 (Prim).
 
-    weight : returns the weights of the edges of one node, float64 of shape (n,); asked once for
-        each node. Of equal edges the one to the first node is taken.
+    weight : returns the weights of the edges from one node to some others, float64 of shape
+        (n_others,). Each edge is asked for once. Of equal edges the one to the first node is taken.
     """
     parent = np.zeros(n, np.int64)
     parent[0] = NO_PARENT
-    best = weight(0).copy()
-    best[0] = -np.inf
-    outside = np.ones(n, bool)
-    outside[0] = False
-    for _ in range(n - 1):
-        v = int(np.argmax(np.where(outside, best, -np.inf)))
-        outside[v] = False
-        own = weight(v)
-        closer = outside & (own > best)
+    outside = np.arange(1, n)
+    best, nearest = weight(0, outside), np.zeros(n - 1, np.int64)
+    while len(outside):
+        chosen = int(np.argmax(best))
+        v = int(outside[chosen])
+        parent[v] = nearest[chosen]
+        left = np.arange(len(outside)) != chosen
+        outside, best, nearest = outside[left], best[left], nearest[left]
+        own = weight(v, outside)
+        closer = own > best
         best[closer] = own[closer]
-        parent[closer] = v
+        nearest[closer] = v
     return parent
