@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.circuits.leaves import log_likelihood_of_leaves
 from mnlearn.learning.circuits.counts import ExtensionCounts
 from mnlearn.learning.circuits.queue import Split
 from mnlearn.learning.circuits.splitting import SplitEdges, plan, split
@@ -181,6 +181,6 @@ class BayesGrowth:
 
 def _log_likelihood(counts: NDArray[np.float64], pseudocount: float) -> NDArray[np.float64]:
     """Return the log-likelihood of examples in leaves, by their counts (2, n_leaves)."""
-    total = counts.sum(axis=0)
-    smoothed = counts + pseudocount
-    return xlogy(counts, smoothed).sum(axis=0) - xlogy(total, total + 2.0 * pseudocount)
+    out = np.empty(counts.shape[1])
+    log_likelihood_of_leaves(counts, float(pseudocount), out)
+    return out
