@@ -137,3 +137,19 @@ def test_weights_are_not_learned_under_a_penalty_that_is_none(given, sentence):
         network.fit_weights(DATA, **given)
     with pytest.raises(InputError, match="X: lacks the column 'c'"):
         network.fit_weights(DATA[["a", "b"]])
+
+
+def test_the_order_within_a_feature_does_not_matter(tmp_path):
+    one = mn.MarkovNetwork.from_features([{"y": 1, "x": 1}, {"y": 1, "x": 0}], [1, 2], ["x", "y"])
+    other = mn.MarkovNetwork.from_features([{"x": 1, "y": 1}, {"x": 0, "y": 1}], [1, 2], ["x", "y"])
+    pd.testing.assert_frame_equal(one.edges_frame(), other.edges_frame())
+    assert len(one.edges_frame()) == 1
+    one.save(tmp_path / "m.npz")
+    assert mn.load(tmp_path / "m.npz").log_potential(np.array([[0, 1]], np.uint8)) == [2.0]
+    unsorted = FeatureSet(np.array([0, 2]), np.array([1, 0], np.int32), np.ones(2, np.uint8))
+    with pytest.raises(InputError, match="number 0: expected its variables in ascending order"):
+        mn.MarkovNetwork(2, unsorted, [1.0])
+    with pytest.raises(InputError, match="features: expected a list of mappings, got None"):
+        mn.MarkovNetwork.from_features(None, [1.0], 2)
+    with pytest.raises(InputError, match="features, number 0, 0: expected 0 or 1"):
+        mn.MarkovNetwork.from_features([{0: np.ones(2)}], [1.0], 2)

@@ -166,3 +166,12 @@ def test_importing_imports_nothing_heavy(tmp_path):
     assert done.returncode == 0, done.stderr
     assert not done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_validation_cells_are_refused_unless_something_is_said_of_them():
+    gaps = VALID.astype(float).mask(np.random.default_rng(0).random(VALID.shape) < 0.3)
+    search = mn.GridSearch(mn.Atomic(), {"pseudocount": [0.5, 1.0]})
+    with pytest.raises(mn.InputError, match=r"validation, row \d+, column '.': is missing"):
+        search.fit(TRAIN, validation=gaps)
+    imputing = mn.GridSearch(mn.Atomic(missing="impute"), {"pseudocount": [0.5, 1.0]})
+    assert np.isfinite(imputing.fit(TRAIN, validation=gaps).best_score_)

@@ -75,3 +75,13 @@ def test_examples_have_the_names_of_states(model):
         network.sample(50, random_state=0, states=True)
     plain = mn.MarkovNetwork.from_features([{0: 1}], [20.0], 1)
     assert plain.sample(3, random_state=0, states=True).to_dict("list") == {"V0": ["1"] * 3}
+
+
+def test_a_state_is_a_number_of_many_digits(tmp_path):
+    text = BIF.replace("young", "1234570").replace("middle", "1234567").replace("old", "3")
+    (tmp_path / "zip.bif").write_text(text)
+    model = mn.load(tmp_path / "zip.bif")
+    for value in (1234567, 1234567.0, "1234567"):
+        assert model.query({"Age": value})["Ill=yes"] == pytest.approx(0.4)
+    with pytest.raises(InputError, match="variable 'Age'"):
+        model.query({"Age": 10**400})

@@ -95,3 +95,26 @@ def test_words_are_read_by_the_states_of_the_model():
     succeed("weights small.bif numbers.csv --out numbers.mn")
     assert Path("words.mn").read_bytes() == Path("numbers.mn").read_bytes()
     refuse("score small.bif other.csv", "line 2, column 2: expected no or yes, got 'maybe'")
+
+
+def test_a_threshold_keeps_all_its_digits(tmp_path):
+    """Dates, and numbers of more than six digits."""
+    table = pd.DataFrame({"day": [20240110, 20240114, 20240115, 20240120], "b": [0, 1, 1, 0]})
+    table.to_csv("days.csv", index=False)
+    for source in ("days.csv", table, table.astype(float)):
+        found = mn.read_data(source, ones="day>=20240115")
+        assert examples(found)[:, 0].tolist() == [0, 0, 1, 1]
+    fine = pd.DataFrame({"x": [0.12345671, 0.1234567, 0.5], "b": [0, 1, 0]})
+    assert examples(mn.read_data(fine, ones="x>=0.12345671"))[:, 0].tolist() == [1, 0, 1]
+
+
+def test_states_may_look_like_thresholds():
+    text = BIF.replace("yes, no", "<5, >=5").replace("(yes)", "(<5)").replace("(no)", "(>=5)")
+    Path("ages.bif").write_text(text)
+    Path("ages.csv").write_text("a,b\n<5,no\n>=5,no\n>=5,yes\n<5,yes\n")
+    model = mn.load("ages.bif")
+    expected = [[0, 0], [1, 0], [1, 1], [0, 1]]
+    assert examples(mn.read_data("ages.csv", model=model)).tolist() == expected
+    for ones in (["a=>=5", "b=yes"], [">=5", "yes"]):
+        assert examples(mn.read_data("ages.csv", ones=ones)).tolist() == expected
+    assert examples(mn.read_data("ages.csv", ones=["a=<5", "b=yes"]))[:, 0].tolist() == [1, 0, 0, 1]

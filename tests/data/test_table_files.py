@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 from made_data import examples, write
-from mnlearn.data.examples import load_dataset, load_examples
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.examples import load_dataset, load_examples, load_labelled
 from mnlearn.data.incomplete import IncompleteData
 from mnlearn.data.reading import Reading
+from mnlearn.runtime.decompression import DEFAULT_LIMIT
 from mnlearn.runtime.errors import InputError
 
 ROWS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]])
@@ -145,3 +147,21 @@ def test_a_value_for_all_columns_may_have_an_equals_sign(tmp_path):
     assert examples(found).tolist() == [[1, 0], [0, 1]]
     found, _ = read(tmp_path, "a=b,c\nx,0\ny,1\n", ones=("a=b=x",))
     assert examples(found).tolist() == [[1, 0], [0, 1]]
+
+
+def test_only_numbers_have_decimal_commas(tmp_path):
+    path = write(tmp_path / "a.csv", "team;a;b\nDoe. J;1,0;0\nDoe, J;0;1,0\nRoe;1;1\n")
+    found, teams = load_labelled(path, "team", DEFAULT_LIMIT, Reading())
+    assert teams == ["Doe. J", "Doe, J", "Roe"]
+    assert examples(found.data).tolist() == [[1, 0], [0, 1], [1, 1]]
+
+
+def test_native_files_are_matched_by_name_and_have_no_texts(tmp_path):
+    data = Dataset.from_arrays([[0, 1, 1], [1, 0, 1], [0, 1, 1]], names=["a", "b", "c"])
+    data.with_groups([[0, 1]]).save(tmp_path / "x.npz")
+    found = load_dataset(tmp_path / "x.npz", reading=Reading(names=("c", "b", "a")))
+    assert found.names == ("c", "b", "a")
+    assert found.groups == ((1, 2),)
+    assert examples(found).tolist() == [[1, 1, 0], [1, 0, 1], [1, 1, 0]]
+    with pytest.raises(InputError, match="holds 0 and 1; --leave-out is for text files"):
+        load_dataset(tmp_path / "x.npz", reading=Reading(leave_out=("a",)))

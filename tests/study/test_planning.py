@@ -157,3 +157,35 @@ def test_a_record_whose_job_was_killed_is_made_again(tmp_path, settings):
     assert made(plan(tmp_path, was_killed=killed.__contains__, **settings)) == {
         ("cells", "grid", "dtsl")
     }
+
+
+def test_models_left_half_made_are_made_again(tmp_path):
+    """For Snakemake they are a folder, which is there."""
+    models = Record("models", "s", "grid", ("narrow",))
+    order = Path(plan(tmp_path).unless_settled(models)["order"])
+    before = order.read_bytes()
+    (tmp_path / models.path).parent.mkdir(parents=True)
+    plan(tmp_path).unless_settled(models)
+    assert order.read_bytes() != before
+
+
+def test_models_of_another_study_are_learned_for_its_curves_only(tmp_path):
+    queries = {"examples": 1, "percentages": [50], "methods": ["atomic"]}
+    sampled = {"study": "s", "methods": ["dtsl"], "examples": 1}
+    content = {**CONTENT, "methods": {"atomic": {}}, "timed": [], "paired": []}
+    content["queries"] = {**queries, "sampled": sampled}
+    studies = {"s": Study("s", CONTENT), "t": Study("t", content)}
+    whole = {"studies": studies, "running": ["t"], "results": tmp_path, "seed": 20, "local": {}}
+    found = Plan(**whole, datasets=["grid"])
+    curves = [record.names for record in found.records("t", "curves")]
+    assert curves == [("atomic",), ("dtsl",)]
+    assert found.needed_datasets() == ["grid"]
+    assert found.unless_settled(Record("models", "s", "grid", ("dtsl",)), train="x")["train"] == "x"
+
+
+def test_tables_mark_every_kind_of_record(tmp_path):
+    record_all(tmp_path)
+    pair = Record("paired", "s", "grid", ("dtsl", "atomic"))
+    write_json(tmp_path / pair.path, {"recipe": {}})
+    found = plan(tmp_path, recorded=True)
+    assert found.stale_cells("s") == [["grid", "dtsl"], ["grid", "atomic"]]

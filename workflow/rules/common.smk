@@ -25,6 +25,7 @@ from mnlearn.study.definition import load_studies, study_path
 from mnlearn.study.parts import Parts
 from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.resources import JobResources
+from mnlearn.study.running.locks import mark_run
 
 validate(config, "../schemas/config.schema.yaml")
 
@@ -59,10 +60,12 @@ def was_killed(path):
 
 
 STUDIES = read_studies()
+# The pages of these are made. Of the others, models are learned that these query.
+RUNNING = config["studies"]
 LEFT_OUT = list_unavailable(Path("results/data"))
 PLAN = Plan(
     studies=STUDIES,
-    running=config["studies"],
+    running=RUNNING,
     results=Path("results"),
     seed=config["seed"],
     local=config["local"],
@@ -80,13 +83,13 @@ METHODS = "|".join(sorted({m for s in STUDIES.values() for m in s.methods}))
 
 def kept_studies():
     """Return the studies that the index lists: those with claims, and those that are run."""
-    running = [name for name in STUDIES if STUDIES[name].content.get("listed", True)]
+    listed = [name for name in RUNNING if STUDIES[name].content.get("listed", True)]
     # A run of studies that are not listed leaves the index as it is.
-    if not running:
+    if not listed:
         return []
     known = {path.stem for flow in WORKFLOWS for path in flow.glob("studies/*.yaml")}
     found = {path.parent.name for path in Path("results").glob("*/claims.csv")}
-    return sorted(known & found | set(running))
+    return sorted(known & found | set(listed))
 
 
 KEPT = kept_studies()
@@ -169,6 +172,7 @@ def drop_rate_limit():
 
 
 onstart:
+    mark_run()
     drop_rate_limit()
     for name, reason in LEFT_OUT.items():
         print(f"left out: {reason} (`mnlearn fetch {name}` tries again)")

@@ -130,6 +130,9 @@ rule claims:
         "results/logs/{study}/claims.log",
     benchmark:
         "results/benchmarks/{study}/claims.tsv"
+    wildcard_constraints:
+        # The index lists the claims of other studies as they are.
+        study="|".join(RUNNING),
     shell:
         r"""
         mnlearn write {wildcards.study:q} claims &>{log:q}

@@ -113,7 +113,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         InputError
             A value of the data or of an argument is not as expected; the message names it.
         """
-        cells = self._read_cells(X, sample_weight, reset=True)
+        cells = self._read_cells(X, sample_weight, reset=True, missing=self.missing is not None)
         data = self._completed(cells)
         try:
             self._learn(data)
@@ -177,7 +177,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:
         """Return data as the estimator sees them, after `fit`: checked, 0, 1 or missing."""
         self._check_fitted()
-        return self._read_cells(X, sample_weight, reset=False)
+        return self._read_cells(X, sample_weight, reset=False, missing=True)
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)
@@ -191,9 +191,11 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         tags.input_tags.allow_nan = self.missing is not None
         return tags
 
-    def _read(self, X: Any, sample_weight: Any, *, reset: bool) -> Dataset:
-        """Return data whose missing cells are dropped or filled in."""
-        return self._completed(self._read_cells(X, sample_weight, reset=reset))
+    def _read(self, X: Any, sample_weight: Any, *, reset: bool, argument: str = "X") -> Dataset:
+        """Return data whose missing cells are refused, dropped or filled in."""
+        missing = self.missing is not None
+        cells = self._read_cells(X, sample_weight, reset=reset, missing=missing, argument=argument)
+        return self._completed(cells)
 
     def _completed(self, cells: Dataset | IncompleteData) -> Dataset:
         if self.missing not in (None, *TREATMENTS, EM):
@@ -212,17 +214,19 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         found = run_em(core(learned), cells, threads=to_threads(self.n_jobs))
         self.model_ = public(found.model)
 
-    def _read_cells(self, X: Any, sample_weight: Any, *, reset: bool) -> Dataset | IncompleteData:
+    def _read_cells(
+        self, X: Any, sample_weight: Any, *, reset: bool, missing: bool, argument: str = "X"
+    ) -> Dataset | IncompleteData:
         if reset:
             self._reading = PYTHON
         if isinstance(X, Dataset):
             return self._read_dataset(X, sample_weight, reset)
         if is_frame(X) and self.binarize is None:
             # Other data are read like those of `fit`.
-            X, found = read_frame(X, self._reading)
+            X, found = read_frame(X, self._reading, argument)
             if reset:
                 self._reading = found
-        check_columns(X)
+        check_columns(X, argument)
         # What is missing or infinite is refused below, where the column is named.
         checked = validate_data(
             self, X, reset=reset, accept_sparse=("csr", "csc", "coo"), ensure_all_finite=False
@@ -237,7 +241,8 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             sample_weight=sample_weight,
             binarize=self.binarize,
             repeat=reset,
-            missing=self.missing is not None or not reset,
+            missing=missing,
+            argument=argument,
         )
 
     def _read_dataset(self, data: Dataset, sample_weight: Any, reset: bool) -> Dataset:
@@ -348,8 +353,8 @@ def make_estimator(name: str) -> type[LearnerEstimator]:
     # Pickles and the representation say `mnlearn.DTSL`, which is where people find the class.
     made.__module__ = "mnlearn"
     made.__doc__ = _docstring(learner)
-    _MADE[name] = made
-    return made
+    # Of two threads that make it at once, both get the class of the first.
+    return _MADE.setdefault(name, made)
 
 
 def _docstring(learner: type[Learner]) -> str:

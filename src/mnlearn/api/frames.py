@@ -6,7 +6,7 @@ import numpy as np
 
 from mnlearn.api.column_names import column_names
 from mnlearn.api.user_warnings import warn_user
-from mnlearn.data.cell_texts import RawColumn
+from mnlearn.data.cell_texts import RawColumn, text_of
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.reading import Reading, read_columns, reading_of
 from mnlearn.runtime.errors import InputError
@@ -94,4 +94,4 @@ def _text(value: Any) -> str:
     """Return a value as a file would have it; missing ones are empty."""
     if value is None or repr(value) in ("<NA>", "NaT") or value != value:
         return ""
-    return f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value).strip()
+    return text_of(value) if isinstance(value, float) else str(value).strip()

@@ -111,8 +111,9 @@ def to_binary(
     """Return data as a matrix of 0, 1 and MISSING; see `to_dataset`."""
     check_columns(X, argument)
     if sparse.issparse(X):
-        # Only the numbers that are stored can be wrong.
-        stored = X.tocoo()
+        # Only the numbers that are stored can be wrong; one cell may be stored in several parts.
+        stored = X.tocoo(copy=True)
+        stored.sum_duplicates()
         _check_numbers(
             stored.data[None, :],
             binarize,
@@ -197,7 +198,7 @@ def to_numbers(
             try:
                 # pandas.NA cannot be a float, and says its name.
                 out[row, v] = np.nan if value is None or repr(value) == "<NA>" else float(value)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise InputError(
                     f"{_where(argument, (row, v), names)}: expected 0 or 1, got {value!r}; "
                     "write the values as 0 and 1 first."

@@ -14,6 +14,7 @@ from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import settings_of
 from mnlearn.api.states import expand_states, replace_states
+from mnlearn.data.cell_texts import text_of
 from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of, states_of
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
@@ -181,7 +182,9 @@ def values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[
             literals = find_literals(known, name, value, argument)
         elif len(domain.columns) > 1:
             is_missing = np.isnan(to_numbers(np.array([[value]], object), None, where)[0, 0])
-            literals = {} if is_missing else find_literals(known, name, f"{value:g}", argument)
+            literals = (
+                {} if is_missing else find_literals(known, name, text_of(float(value)), argument)
+            )
         else:
             literals = {domain.columns[0]: _value_of(value, where)}
         if not np.isnan(values[0, list(domain.columns)]).all():

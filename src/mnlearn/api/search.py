@@ -143,7 +143,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             raise InputError("estimator, missing: expected drop, impute or None in a search.")
         if not isinstance(validation, float):
             train = best._read(X, sample_weight, reset=True)
-            return train, best._read(validation, None, reset=False)
+            return train, best._read(validation, None, reset=False, argument="validation")
         if not 0 < validation < 1:
             raise InputError(f"validation: expected data or a share in (0, 1), got {validation}.")
         if sample_weight is not None:

@@ -1,10 +1,11 @@
-"""Columns of a file in the order of the variables of a model or of other data."""
+"""The columns of data in the order of the variables of a model or of other data."""
 
 from collections.abc import Sequence, Set
 
 import numpy as np
 
 from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn, shorten, some_of
+from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.domains import BINARY, Domain, named_domains
 from mnlearn.data.reading import Place, Reading
 from mnlearn.runtime.errors import InputError
@@ -73,6 +74,20 @@ def arrange_columns(
     arranged = [*(found[name] for name in names), *((columns[v], v) for v in kept)]
     origin = [v for _, v in arranged]
     return [column for column, _ in arranged], lambda row, v: place(row, origin[v])
+
+
+def arrange_dataset(data: Dataset, names: Sequence[str] | None) -> Dataset:
+    """Return the same examples with the variables in the order of `names`, if they are the same."""
+    own = data.names
+    if own is None or names is None or own == tuple(names) or set(own) != set(names):
+        # Whoever uses the data says how the variables differ.
+        return data
+    order = [own.index(name) for name in names]
+    if data.is_weighted:
+        made = merge_rows(data.rows[:, order], data.weight, names)
+    else:
+        made = merge_rows(data.rows[data.row_of][:, order], None, names)
+    return made.with_groups([[order.index(v) for v in group] for group in data.groups])
 
 
 def _are_there(domain: Domain, names: Sequence[str], given: Set[str]) -> bool:

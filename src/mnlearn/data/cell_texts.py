@@ -71,6 +71,12 @@ def number_of(text: str) -> float | None:
     return number if np.isfinite(number) else None
 
 
+def text_of(number: float) -> str:
+    """Return the shortest text that is a number, without `.0` for whole ones."""
+    is_whole = float(number).is_integer() and abs(number) < 2.0**53
+    return str(int(number)) if is_whole else repr(float(number))
+
+
 def key_of(text: str) -> float | str:
     """Return what is the same for texts of the same value: their number, or their small letters."""
     number = number_of(text)

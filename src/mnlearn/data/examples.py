@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnlearn.data.arrangement import arrange_columns
-from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn, separator_of
+from mnlearn.data.arrangement import arrange_columns, arrange_dataset
+from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn, number_of, separator_of
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_cells
 from mnlearn.data.reading import (
+    OPTIONS,
     Place,
     Reading,
     read_columns,
@@ -125,7 +126,10 @@ def load_examples(
     """
     path, reading = Path(path), Reading() if reading is None else reading
     if path.suffix.lower() == ".npz":
-        data = load_npz(path, limit)
+        _refuse_options(path, reading)
+        data = arrange_dataset(load_npz(path, limit), reading.names)
+        if not data.n_rows:
+            raise InputError(f"{path}: holds no examples.")
         return Examples(data, replace(reading, names=data.names))
     content = read_limited(path, limit)
     matrix = parse_plain(content) if reading.is_plain() else None
@@ -213,6 +217,14 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     return Examples(made, replace(after, names=reading.names), fault, first)
 
 
+def _refuse_options(path: Path, reading: Reading) -> None:
+    """Refuse what is said about texts, unless a file that was read before has them."""
+    for name in OPTIONS:
+        if getattr(reading, name) and not reading.codes:
+            option = reading.option(name)
+            raise InputError(f"{path}: holds 0 and 1; {option} is for text files.")
+
+
 def _decode(content: bytes, path: Path) -> str:
     try:
         return decode_text(content, path)
@@ -260,9 +272,15 @@ def _columns_of(lines: Sequence[str]) -> tuple[list[RawColumn], bool, int] | Non
     if len(header) != len(rows[0]):
         return None
     if separator == ";":
-        rows = [[cell.replace(",", ".") for cell in row] for row in rows]
+        rows = [[_with_point(cell) for cell in row] for row in rows]
     columns = [_numbered(*column) for column in zip(header, zip(*rows, strict=True), strict=True)]
     return columns, has_names, 2 if has_names else 1
+
+
+def _with_point(cell: str) -> str:
+    """Return a number with a decimal comma as one with a point, and other texts as they are."""
+    number = cell.replace(",", ".")
+    return cell if number_of(number) is None else number
 
 
 def _is_header(cells: Sequence[str]) -> bool:

@@ -21,6 +21,7 @@ from mnlearn.data.cell_texts import (
     number_of,
     shorten,
     some_of,
+    text_of,
     values_of_two,
 )
 from mnlearn.data.incomplete import MISSING
@@ -173,13 +174,14 @@ def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -
     named = [("leave_out", name) for name in reading.leave_out if first]
     named += [("keep", name) for name in reading.keep if first]
     for given in reading.ones:
+        # A value may itself have an `=`, or look like a threshold.
+        if any(_has(column, _value_asked(given, column)[0]) for column in columns):
+            continue
         cut = cut_of(given)
+        name, equals, _ = given.rpartition("=")
         if cut is not None:
             named += [("ones", cut[0])] if cut[0] else []
-            continue
-        name, equals, _ = given.rpartition("=")
-        # A value for all columns may have an `=` itself.
-        if equals and not any(is_same(text, given) for c in columns for text in c.texts):
+        elif equals:
             named.append(("ones", name))
     names = [column.name for column in columns]
     for option, name in named:
@@ -259,14 +261,13 @@ def _as_before(
 def _asked(column: RawColumn, known: Sequence[str], reading: Reading) -> tuple[str, str] | None:
     """Return the values of 0 and 1 that a person asks for; None if nothing is said of them."""
     for given in reading.ones:
+        value, own = _value_asked(given, column)
         cut = cut_of(given)
-        if cut is not None:
+        if cut is not None and not _has(column, value):
             if _is_cut(column, known, cut, reading):
-                return f"<{cut[1]:g}", f">={cut[1]:g}"
+                number = text_of(cut[1])
+                return f"<{number}", f">={number}"
             continue
-        name, equals, value = given.rpartition("=")
-        own = bool(equals) and name == column.name
-        value = value if own else given
         others = list({key_of(text): text for text in known if not is_same(text, value)}.values())
         # A value for all columns says nothing of a column that has two others.
         n_known = len({key_of(text) for text in known})
@@ -274,10 +275,23 @@ def _asked(column: RawColumn, known: Sequence[str], reading: Reading) -> tuple[s
             return (others[0] if others else ""), value
         if own:
             raise InputError(
-                f"{reading.option('ones')}, column {name!r}: expected {value} and one other "
+                f"{reading.option('ones')}, column {column.name!r}: expected {value} and one other "
                 f"value, the column has {some_of(known)}."
             )
     return None
+
+
+def _value_asked(given: str, column: RawColumn) -> tuple[str, bool]:
+    """Return the value that `ones` names for a column, and whether it names the column."""
+    name, equals, value = given.rpartition("=")
+    if equals and name == column.name:
+        return value, True
+    own = given.removeprefix(f"{column.name}=")
+    return own, own != given and _has(column, own)
+
+
+def _has(column: RawColumn, value: str) -> bool:
+    return any(is_same(text, value) for text in column.texts)
 
 
 def _is_cut(
@@ -344,15 +358,17 @@ def _check_ones_and_twos(where: str, codes: Sequence[_Code], reading: Reading) -
 
 def _values_of(code: _Code, reading: Reading) -> NDArray[np.uint8]:
     assert code.texts is not None
-    one = code.texts[1]
-    cut = cut_of(one)
     of_text = [
-        MISSING
-        if _is_missing(text, reading)
-        else int(is_same(text, one) if cut is None else (number_of(text) or 0.0) >= cut[1])
+        MISSING if _is_missing(text, reading) else int(_is_one(text, code.texts[1]))
         for text in code.column.texts
     ]
     return np.array(of_text, np.uint8)[code.column.codes]
+
+
+def _is_one(text: str, one: str) -> bool:
+    """Tell whether a text is the value 1: the same text, or a number from a threshold on."""
+    cut, number = cut_of(one), number_of(text)
+    return is_same(text, one) or (cut is not None and number is not None and number >= cut[1])
 
 
 def _note(where: str, codes: Sequence[_Code]) -> str | None:

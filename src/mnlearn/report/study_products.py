@@ -67,9 +67,9 @@ def write_study_tables(name: str, only: list[str] | None = None, order: Path | N
 
 
 def _stale_cells(name: str) -> set[tuple[str, str]]:
-    """Return the cells of a study that are not current, as (dataset, method)."""
-    found = stale_records(name, kinds=("cells", "times"))
-    return {(record.dataset, record.names[0]) for record, _ in found}
+    """Return the cells with a record that is not current, as (dataset, method)."""
+    found = stale_records(name)
+    return {(record.dataset, method) for record, _ in found for method in record.names}
 
 
 def _ordered_stale(order: Path) -> set[tuple[str, str]]:

@@ -44,7 +44,7 @@ class Plan:
     studies : Mapping
         The studies that are run, and those whose models they query, by name.
     running : list of str
-        The studies that are run.
+        The studies that are run. Of the others only the models are made that these query.
     results : Path
         The folder of the results.
     seed : int
@@ -120,14 +120,9 @@ class Plan:
         for dataset in self.all_datasets(study):
             for names in _names(self.studies[study], kind, dataset):
                 record = Record(kind, study, dataset, names)
-                asked_for = dataset in asked and self._can_be_made(record)
-                if asked_for or (self.results / record.path).exists():
+                if dataset in asked or (self.results / record.path).exists():
                     found.append(record)
         return found
-
-    def _can_be_made(self, record: Record) -> bool:
-        """Whether the models of a record are of a study that is run."""
-        return record.kind != "curves" or self.owner(record) in self.running
 
     def owner(self, curve: Record) -> str:
         """Return the study whose models a query curve is of."""
@@ -161,12 +156,19 @@ class Plan:
         return self._changed[record]
 
     def stale_cells(self, study: str) -> list[list[str]]:
-        """Return the cells, as [dataset, method], that a run uses though they are not current."""
+        """Return the cells, as [dataset, method], of which a run uses a record that is not current.
+
+        A record of two methods counts for both.
+        """
         return [
-            [record.dataset, *record.names]
-            for kind in ("cells", "times")
-            for record in self.records(study, kind)
-            if self.is_settled(record) and self.stale(record)
+            list(cell)
+            for cell in dict.fromkeys(
+                (record.dataset, name)
+                for kind in KINDS
+                for record in self.records(study, kind)
+                if self.is_settled(record) and self.stale(record)
+                for name in record.names
+            )
         ]
 
     def is_settled(self, record: Record) -> bool:
@@ -180,7 +182,7 @@ class Plan:
             return False
         if self._was_killed(record):
             return False
-        if record.dataset not in self.datasets(record.study) or not self._can_be_made(record):
+        if record.dataset not in self.datasets(record.study):
             return True
         if self.again or self.stale(record):
             return False
@@ -208,7 +210,10 @@ class Plan:
         if self.is_settled(record):
             return {}
         order = self.orders.write(record.path, self.recipe(record))
-        if (self.results / record.path).exists() and self.stale(record):
+        path = self.results / record.path
+        # The models of a cell are a folder for Snakemake, which may be there without its record.
+        is_half_made = record.kind == "models" and path.parent.exists() and not path.exists()
+        if is_half_made or (path.exists() and (self.again or self.stale(record))):
             # A checkout in git can give an old record a new time.
             self.orders.renumber(order)
         return {**inputs, "order": str(order)}

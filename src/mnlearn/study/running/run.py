@@ -77,10 +77,9 @@ def run_study(
         _check_recorded(name)
     chosen = {"recorded": recorded, "again": again, "parts": parts}
     command = _snakemake_command(name, datasets, settings, mirror, **chosen)
-    forced = ["--forcerun", *_model_folders(name, datasets)] if again else []
     mark_run()
     log = log_of(name)
-    status = run_snakemake([*command, *forced], run_folder(), name=name, log=log, verbose=verbose)
+    status = run_snakemake(command, run_folder(), name=name, log=log, verbose=verbose)
     if status == 0 and report:
         status = _write_report(command, name)
     if status:
@@ -216,14 +215,3 @@ def _fetch_missing(
     if failed and set(datasets or study.datasets) <= set(failed):
         raise InputError(" ".join(dict.fromkeys(failed.values())))
     return failed
-
-
-def _model_folders(name: str, datasets: list[str]) -> list[str]:
-    """Return the outputs from which all records of some datasets follow."""
-    plan = plan_of(name, datasets or configuration()["datasets"])
-    folder = results_folder().relative_to(run_folder()) / name / "models"
-    return [
-        str(folder / record.dataset / record.names[0])
-        for record in plan.records(name, "cells")
-        if record.dataset in plan.datasets(name)
-    ]
