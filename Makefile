@@ -55,8 +55,8 @@ docs: $(SITE)/ready ## The documentation site, in build/docs/html
 	@$(SITE)/bin/python -m sphinx -W --keep-going -q -c docs -d build/docs/doctrees . build/docs/html
 	@echo "open build/docs/html/index.html in a browser"
 
-clean:           ## Remove environments, data, logs and the built documentation
-	rm -rf $(VENV) $(SITE) build/docs docs/generated .snakemake results/data results/logs results/benchmarks
+clean:           ## Remove environments, data, models, logs and the built documentation; the records stay
+	rm -rf $(VENV) $(SITE) build/docs docs/generated .snakemake results/data results/logs results/benchmarks results/checkpoints results/orders results/*/models results/*/parts results/*/per_example results/*/queries
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("mnlearn needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'

@@ -11,7 +11,8 @@ mnlearn() {
     if [ "$status" -ne 0 ] && [ "$status" -ne 130 ]; then
         log=$(readlink /proc/self/fd/2) || log="its log"
         if [ -f "$log" ]; then
-            last=$(grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c -1000)
+            # A job that is killed may have written nothing, and `grep` then fails.
+            last=$(grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c -1000) || true
         fi
         echo "failed with status $status, see ${log#"$PWD/"}: ${last#mnlearn: }" >&3
     fi

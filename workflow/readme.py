@@ -79,6 +79,8 @@ SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
         ("dn2mn", "lw_lr", "cmll", 4, "table4_lr"),
     ],
 }
+# Names of learners in claims, beside their titles.
+ABBREVIATIONS = {"della_pietra": ("DP", "DL")}
 PEERS_BY_NAME = "GSSL|SparC|KLay|scikit-learn|R, glmnet"
 
 
@@ -102,7 +104,7 @@ def claims_table(results: str = "results") -> str:
     for study, paper in recorded().items():
         link = f"[`{study}`]({results}/{study}/claims.md)"
         rows.append([link, paper, *_verdicts(pd.read_csv(RESULTS / study / "claims.csv"))])
-    return markdown(("study", "paper", *GROUPS), rows, "llrrrr")
+    return markdown(("study", "paper", *GROUPS), rows, "ll" + "r" * len(GROUPS))
 
 
 def claims_of(learner: str) -> str | None:
@@ -111,12 +113,17 @@ def claims_of(learner: str) -> str | None:
     rows = []
     for study in recorded():
         claims = pd.read_csv(RESULTS / study / "claims.csv")
-        named = claims[claims["statement"].str.contains(rf"\b{re.escape(title)}\b")]
+        names = "|".join(map(re.escape, (title, *ABBREVIATIONS.get(learner, ()))))
+        named = claims[claims["statement"].str.contains(rf"\b(?:{names})\b")]
         named = named[named["verdict"] != "set-up"]
         if len(named):
             link = f"[`{study}`](../../results/{study}/claims.md)"
             rows.append([link, *_verdicts(named)])
-    return markdown((f"claims that name {title}", *GROUPS), rows, "lrrrr") if rows else None
+    return (
+        markdown((f"claims that name {title}", *GROUPS), rows, "l" + "r" * len(GROUPS))
+        if rows
+        else None
+    )
 
 
 def _verdicts(claims: pd.DataFrame) -> list[str]:

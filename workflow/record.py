@@ -19,8 +19,11 @@ from mnlearn.study.planning import KINDS
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
 STUDIES = ("dtsl", "dn2mn", "gssl", "acmn", "lem", "frontier", "dtsl_tuning")
-# What the results are computed from, beside the data.
-SOURCES = ("src", "workflow", "Snakefile", "config.yaml", "requirements.lock")
+# What the results and their pages are computed from, beside the data.
+SOURCES = (
+    *("src", "workflow", "Snakefile", "config.yaml", "profiles", "requirements.lock"),
+    "docs/methods",
+)
 
 
 def git(*arguments: str) -> str:
@@ -36,11 +39,16 @@ def run(*command: str, folder: Path = ROOT) -> None:
         sys.exit(status)
 
 
-def make() -> None:
-    """Run all studies, measure, write all pages, and note the commit."""
+def clean_commit() -> str:
+    """Return the commit of the checkout, or end if it is not the whole of the sources."""
     if changed := git("status", "--porcelain", "--", *SOURCES):
         sys.exit(f"record: expected a clean checkout, but these have changed:\n{changed}")
-    commit = git("rev-parse", "HEAD")
+    return git("rev-parse", "HEAD")
+
+
+def make() -> None:
+    """Run all studies, measure, write all pages, and note the commit."""
+    commit = clean_commit()
     hours = {}
     for study in STUDIES:
         began = time.monotonic()
@@ -49,6 +57,8 @@ def make() -> None:
     if incomplete := [study for study in STUDIES if any(lacking(study))]:
         sys.exit(f"record: not complete: {', '.join(incomplete)}")
     run("mnlearn", "bench", "--out", "results/bench.csv")
+    if clean_commit() != commit:
+        sys.exit("record: the checkout has changed while the record was made")
     said = {"commit": commit, "hours_of_last_run": hours}
     (RESULTS / "record.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
     run(sys.executable, "workflow/costs.py")

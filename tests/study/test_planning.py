@@ -22,6 +22,7 @@ CONTENT = {
     "figures": [],
 }
 KINDS = ("cells", "times", "paired")
+SCORES = {"variants": {"": {"scores": {"pll": {"mean": -1.5}}}}}
 
 
 def plan(folder, datasets=(), content=CONTENT, seed=20, **more):
@@ -35,7 +36,14 @@ def record_all(folder):
     whole = plan(folder)
     for kind in KINDS:
         for record in whole.records("s", kind):
-            write_json(folder / record.path, {"recipe": whole.recipe(record)})
+            write_json(folder / record.path, {"recipe": whole.recipe(record), **SCORES})
+
+
+def keep_examples(folder, method, text):
+    """Write the scores by test example of a cell."""
+    path = folder / "s/per_example/grid" / f"{method}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 def made(a_plan):
@@ -85,9 +93,7 @@ def test_what_has_changed_is_made_again(tmp_path, change, what):
     assert cells == ({"dtsl", "atomic"} if what == "dtsl" else {"dtsl", "atomic", "narrow"})
     assert {dataset for _, dataset, *_ in found} == {"grid"}
     for method in ("dtsl", "atomic"):
-        path = tmp_path / "s/per_example/grid" / f"{method}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("pll\n")
+        keep_examples(tmp_path, method, "pll\n-1\n-2\n")
     found = made(plan(tmp_path, ["grid"], {**CONTENT, **change}))
     cells = {methods[0] for kind, _, *methods in found if kind == "cells"}
     assert cells == ({"dtsl"} if what == "dtsl" else {"dtsl", "atomic", "narrow"})
@@ -189,3 +195,15 @@ def test_tables_mark_every_kind_of_record(tmp_path):
     write_json(tmp_path / pair.path, {"recipe": {}})
     found = plan(tmp_path, recorded=True)
     assert found.stale_cells("s") == [["grid", "dtsl"], ["grid", "atomic"]]
+
+
+def test_a_pair_needs_the_scores_of_the_cell(tmp_path):
+    """A checkout in git brings new cells, and leaves the scores of old ones."""
+    record_all(tmp_path)
+    (tmp_path / "s/paired/grid/dtsl-atomic.json").unlink()
+    keep_examples(tmp_path, "dtsl", "pll\n-1\n-2\n")
+    keep_examples(tmp_path, "atomic", "pll\n-1\n-3\n")
+    pair = ("paired", "grid", "dtsl", "atomic")
+    assert made(plan(tmp_path)) == {pair, ("cells", "grid", "atomic")}
+    keep_examples(tmp_path, "atomic", "pll\n-2\n-1\n")
+    assert made(plan(tmp_path)) == {pair}

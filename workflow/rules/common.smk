@@ -29,10 +29,11 @@ from mnlearn.study.running.locks import mark_run
 
 validate(config, "../schemas/config.schema.yaml")
 
-WORKFLOW = Path(workflow.basedir) / "workflow"
+# Whichever Snakefile includes this one.
+WORKFLOW = Path(str(workflow.current_basedir)).parent
 # Own studies of a person who runs the installed package are in the folder of the run.
 WORKFLOWS = list(dict.fromkeys([Path.cwd() / "workflow", WORKFLOW]))
-DOCS = Path(workflow.basedir) / "docs"
+DOCS = WORKFLOW.parent / "docs"
 
 # Threads of a job are those Snakemake gives it, whatever library would like to start more.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):

@@ -6,6 +6,11 @@ OUTPUTS:  results/data/{dataset}/train.npz, valid.npz, test.npz
 """
 
 
+# Nodes of a cluster may have no network.
+localrules:
+    prepare,
+
+
 rule prepare:
     """Fetch and verify, draw or split a dataset."""
     input:

@@ -23,7 +23,7 @@ from mnlearn.study.datasets.prepare import label_datasets
 from mnlearn.study.definition import Study
 from mnlearn.study.folders import results_folder, run_folder, source_folder
 from mnlearn.study.gather import read_scores
-from mnlearn.study.planning import KINDS
+from mnlearn.study.planning import KINDS, Plan
 from mnlearn.study.published import load_published
 
 # The studies of the papers, in the order of the papers.
@@ -59,7 +59,7 @@ def study_page(name: str) -> Document:
     learners = dict.fromkeys(map(study.learner, study.methods))
     summaries = {learner: summarise(learner, *documentation()) for learner in learners}
     labels = label_datasets(configuration()["local"])
-    commit = read_commit(results_folder())
+    commit = _common_commit([plan])
     return document_of(Material(study, folder, labels, summaries, records, commit))
 
 
@@ -95,7 +95,7 @@ def claim_page() -> Document:
     InputError
         The study of a paper has not run, or a file is malformed.
     """
-    return build_claims(_studies_of_papers(), _scores_of_papers(), results_folder())
+    return build_claims(_studies_of_papers(), results_folder())
 
 
 def _studies_of_papers() -> dict[str, Study]:
@@ -109,15 +109,29 @@ def _scores_of_papers() -> dict[str, pd.DataFrame]:
 def record_page(names: Iterable[str]) -> Document:
     """Return the page on the records of some studies; see `build_record`."""
     found = []
-    for name in names:
-        plan = plan_of(name, [], left_out={})
+    plans = {name: plan_of(name, [], left_out={}) for name in names}
+    for name, plan in plans.items():
         planned = {
             kind: [plan.results / record.path for record in plan.records(name, kind)]
             for kind in KINDS
         }
         kept = {kind: [path for path in of if path.exists()] for kind, of in planned.items()}
         found.append(StudyRecords(name, kept, sum(map(len, planned.values()))))
-    return build_record(found, read_commit(results_folder()))
+    return build_record(found, _common_commit(plans.values()))
+
+
+def _common_commit(plans: Iterable[Plan]) -> str:
+    """Return the commit of the record; empty if a record of some studies is not current."""
+    stale = (
+        plan.stale(record)
+        for plan in plans
+        for study in plan.running
+        for kind in KINDS
+        for record in plan.records(study, kind)
+        if (plan.results / record.path).exists()
+    )
+    commit = read_commit(results_folder())
+    return "" if commit and any(stale) else commit
 
 
 def listed_studies(names: Iterable[str]) -> dict[str, Study]:

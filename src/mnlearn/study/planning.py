@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.study.cells.files import TUNING_RECORD
+from mnlearn.study.cells.per_example import are_of_cell
 from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import Study
 from mnlearn.study.orders import Orders
@@ -195,15 +196,16 @@ class Plan:
         return self.was_killed(str(path)) or self.was_killed(str(path.parent))
 
     def _lacks_examples(self, cell: Record) -> bool:
-        """Whether a pair has to be compared and the cell's scores by test example are not kept."""
+        """Whether a pair has to be compared, and the scores by test example are not of the cell."""
         (method,) = cell.names
         pairs = self.studies[cell.study].content.get("paired", [])
         kept = self.results / cell.study / "per_example" / cell.dataset / f"{method}.csv"
-        return not kept.exists() and any(
+        wanted = any(
             not self.is_settled(Record("paired", cell.study, cell.dataset, tuple(pair)))
             for pair in pairs
             if method in pair
         )
+        return wanted and not are_of_cell(kept, self.results / cell.path)
 
     def unless_settled(self, record: Record, **inputs: Any) -> dict[str, Any]:
         """Return the inputs of the rule that makes a record, with its order; none if settled."""

@@ -75,7 +75,7 @@ def _commit(commit: str) -> Text:
             "Its records were made at several commits. Tables mark numbers of earlier code with †; "
             "`mnlearn study NAME --stale` says of each record what has changed since."
         )
-    return (*plain("All records were made by the code of commit "), Span(commit, "code"), Span("."))
+    return (Span("All records were made by the code of commit "), Span(commit, "code"), Span("."))
 
 
 def _numbers(counts: Sequence[float]) -> Iterator[Text]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mnlearn.report.document.blocks import Block, Bullets, Document, Grid, Heading, Paragraph
-from mnlearn.report.document.index_page import count_claims
+from mnlearn.report.document.index_page import GROUPS_SAID, count_claims
 from mnlearn.report.document.spans import Span, Text, marked, plain
 from mnlearn.report.document.study_page import RECORD_NOTE
 from mnlearn.report.fidelity.numbers import DEVIATIONS, NEAR, PublishedNumber, Reason
@@ -219,7 +219,7 @@ def _claims(given: Fidelity) -> Iterator[Block]:
     yield Paragraph(
         plain(
             "Statements of the papers about results, by our verdict on them. The page of a study "
-            "has each claim with its rule."
+            "has each claim with its rule. " + GROUPS_SAID
         )
     )
     counts = {name: count_claims(given.results / name) for name in given.studies}

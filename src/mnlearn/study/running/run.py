@@ -71,6 +71,7 @@ def run_study(
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
     datasets = expand_datasets(study, datasets)
+    recorded = recorded or configuration()["recorded"]
     failed = {} if recorded else _fetch_missing(study, datasets, mirror, again)
     unlock()
     if recorded:
