@@ -19,6 +19,7 @@ STUDY_FILES = (
     "config.yaml",
     "docs/methods/*.md",
     "profiles/*/config.yaml",
+    "workflow/Snakefile",
     "workflow/*.tsv",
     "workflow/jobs.sh",
     "workflow/peers/*.R",

@@ -55,11 +55,11 @@ def test_errors_name_the_arguments():
             lambda: mn.Ising(merge="xor").fit(FRAME),
             lambda: mn.compare_ising(groups, merge="xor"),
         ],
-        "n_resamples: expected at least 1, got 0": [
+        "n_resamples: expected a whole number from 1, got 0": [
             lambda: ising.bootstrap(n_resamples=0),
             lambda: ising.drop_cases(n_resamples=0),
         ],
-        "n_permutations: expected at least 1, got 0": [
+        "n_permutations: expected a whole number from 1, got 0": [
             lambda: mn.compare_ising(groups, n_permutations=0),
         ],
     }

@@ -376,3 +376,16 @@ def test_columns_may_be_called_by_numbers():
         learner.score(moved)
     # Numbers that only count the columns are no names.
     assert mn.ChowLiu().fit(pd.DataFrame(X.to_numpy())).model_.names is None
+
+
+def test_examples_of_weight_0_keep_their_places():
+    model = mn.Atomic().fit([[0, 1], [1, 1], [0, 0]]).model_
+    X, weight = [[0, 1], [1, 0], [1, 1]], [1.0, 0.0, 2.0]
+    found = mn.score(model, X, "pll", sample_weight=weight)
+    whole = mn.score(model, X, "pll").per_example
+    np.testing.assert_array_equal(found.per_example, [whole[0], np.nan, whole[2]])
+    assert found.mean == pytest.approx((whole[0] + 2.0 * whole[2]) / 3.0)
+    assert repr(found).endswith("2 examples>")
+    np.testing.assert_array_equal(
+        model.score_samples(X, "pll", sample_weight=weight), found.per_example
+    )

@@ -56,3 +56,37 @@ def test_suffixes_in_capitals(tmp_path):
     assert mn.load(tmp_path / "M.NPZ").n_vars == 3
     mn.read_data(FRAME).save(tmp_path / "D.NPZ")
     assert mn.read_data(tmp_path / "D.NPZ").names == ("a", "b", "c")
+
+
+ISING = mn.Ising().fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 20)
+NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: ISING.bootstrap("x"), "n_resamples: expected a whole number from 1, got 'x'"),
+        (lambda: ISING.drop_cases(2.5), "n_resamples: expected a whole number from 1, got 2.5"),
+        (
+            lambda: mn.compare_ising({"x": [[0]], "y": [[1]]}, "x"),
+            "n_permutations: expected a whole",
+        ),
+        (
+            lambda: mn.compare_ising({"x": [[0]]}, binarize="x"),
+            "binarize: expected a number or None",
+        ),
+        (lambda: mn.compare_ising({1: [[0]], "1": [[0]]}), "groups: two of them are called '1'"),
+        (lambda: mn.Ising(gamma="x").fit([[0, 1], [1, 0]]), "gamma: expected a number .* got 'x'"),
+        (lambda: NETWORK.compile("x"), "max_edges: expected a whole number from 1, got 'x'"),
+        (lambda: NETWORK.query({"a": 10**400}), "a"),
+        (
+            lambda: NETWORK.query({"a": 1}, inference="bp", samples=5),
+            "samples: is not read by inference bp, which reads iterations, tolerance",
+        ),
+        (lambda: NETWORK.query(inference="exact", samples=5), "samples: .* which reads none"),
+        (lambda: NETWORK.query(damping=0.3), "damping: is not read by inference auto"),
+    ],
+)
+def test_values_of_other_kinds_and_settings_that_are_not_read_are_refused(call, sentence):
+    with pytest.raises(mn.InputError, match=sentence):
+        call()

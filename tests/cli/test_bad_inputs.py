@@ -229,7 +229,8 @@ def test_damaged_records_are_named(text):
 @pytest.mark.parametrize("text", RECORDS.values(), ids=RECORDS)
 def test_damaged_records_beside_cells_are_named(kind, text):
     cell = {
-        "study": "a", "dataset": "a", "method": "atomic", "variants": {}, "seconds_tuning": 1,
+        "study": "a", "dataset": "a", "method": "atomic", "learner": "atomic", "variants": {},
+        "seconds_tuning": 1,
     }  # fmt: skip
     Path("c.json").write_text(json.dumps(cell))
     Path("r.json").write_text(text)

@@ -1,14 +1,17 @@
 """`mnlearn ising`: tables, figures and a model of a questionnaire, and what it refuses."""
 
+import errno
 import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from command import refuse, succeed
 from conftest import random_data
+from mnlearn.cli import main
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 
@@ -209,3 +212,32 @@ def test_groups_with_missing_cells_are_filled_in_together():
     strengths = tests[0][["strength: m", "strength: f"]].to_numpy()
     assert tests[0]["value"][0] == pytest.approx(np.ptp(strengths[0]))
     refuse(f"ising all.csv --compare-by sex {how.replace('impute', 'refuse')} --out no", "line 92")
+
+
+def test_items_with_the_same_or_opposite_answers_are_named():
+    rows = random_data(3).rows.copy()
+    rows[:, 2], rows[:, 4], rows[:, 5] = rows[:, 0], 1 - rows[:, 1], 0
+    save_text(merge_rows(rows, names=tuple("abcdef")), "alike.csv")
+    result = succeed("ising alike.csv --out net --bootstraps 0")
+    assert "the same or opposite answers in all rows: a – c, b – e; leave one out." in result.stderr
+
+
+def test_a_run_that_fails_leaves_the_folder_as_it_was(monkeypatch):
+    succeed("ising named.csv --out net --gamma 0 --bootstraps 0")
+    before = {path.name: path.read_bytes() for path in Path("net").iterdir()}
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("mnlearn.models.io.native.write_npz", fail)
+    again = CliRunner().invoke(
+        main, ["ising", "named.csv", "--out", "net", "--bootstraps", "0", "--coding", "-1/1"]
+    )
+    assert again.exit_code == 1
+    assert {path.name: path.read_bytes() for path in Path("net").iterdir()} == before
+
+
+def test_missing_cells_are_dropped_from_the_file_that_has_them():
+    Path("x.csv").write_text("a,b\n0,1\n1,0\n0,0\n1,1\n")
+    Path("y.csv").write_text("a,b\n0,\n,0\n,1\n1,\n")
+    refuse("ising x.csv --compare y.csv --missing drop --out net", "y.csv: each row has a missing")

@@ -214,8 +214,8 @@ WIDTHS = [
         "d5.npz: expected 6 variables as in d.npz, got 5",
     ),
     ("score named.npz other.csv", "other.csv: there is no column 'b'; the columns are 'a', 'x'"),
-    ("score named.npz turned.npz", "turned.npz: expected 'a' as column 1 as in the model, got"),
-    ("score named.npz turned.npz --metric ll", "turned.npz: expected 'a' as column 1"),
+    ("score named.npz other.npz", "other.npz: expected 'b' as column 2 as in the model, got 'x'"),
+    ("score named.npz other.npz --metric ll", "other.npz: expected 'b' as column 2"),
     ("fit dtsl --train named.csv --valid other.csv --out o.npz", "other.csv: there is no column"),
 ]
 
@@ -227,7 +227,9 @@ def test_columns_of_data_are_found_by_name():
     more = np.column_stack([rows[:, ::-1], rows[:, 0]])
     save_text(merge_rows(more, names=tuple("fedcbax")), "turned.csv")
     save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
-    assert mean("named.npz turned.csv") == mean("named.npz straight.csv")
+    merge_rows(rows[:, ::-1], names=tuple("fedcba")).save("turned.npz")
+    for turned in ("turned.csv", "turned.npz"):
+        assert mean(f"named.npz {turned}") == mean("named.npz straight.csv")
     for name in ("straight", "turned"):
         succeed(f"fit dtsl --train straight.csv --valid {name}.csv --out {name}.npz")
         succeed(f"weights named.npz {name}.csv --out {name}_weights.npz")
@@ -268,6 +270,6 @@ def test_data_of_other_variables_are_refused_by_name(line, names):
     data = random_data(0)
     rows = data.rows[data.row_of]
     save_text(merge_rows(rows, names=tuple("axcdef")), "other.csv")
-    merge_rows(rows, names=tuple("fedcba")).save("turned.npz")
+    merge_rows(rows, names=tuple("axcdef")).save("other.npz")
     save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
     refuse(line, names)

@@ -39,7 +39,7 @@ def read(name, *ones, reading=None):
     return load_examples(name, reading=reading or Reading(ones=ones))
 
 
-@pytest.mark.filterwarnings("ignore:.*yes counts as 1")
+@pytest.mark.filterwarnings("ignore:.*yes counts as 1", "ignore:.*so not cut")
 @pytest.mark.parametrize(
     ("ones", "expected"),
     [
@@ -118,3 +118,21 @@ def test_states_may_look_like_thresholds():
     for ones in (["a=>=5", "b=yes"], [">=5", "yes"]):
         assert examples(mn.read_data("ages.csv", ones=ones)).tolist() == expected
     assert examples(mn.read_data("ages.csv", ones=["a=<5", "b=yes"]))[:, 0].tolist() == [1, 0, 0, 1]
+
+
+def test_columns_that_are_not_cut_are_named():
+    """Of a rating from 0 to 3 only 0 and 1 may occur."""
+    table = pd.DataFrame({"tired": [0, 1, 2, 3], "sad": [0, 1, 0, 1]})
+    with pytest.warns(UserWarning, match="source: sad: only 0 and 1, so not cut; ones= with 'sad'"):
+        found = mn.read_data(table, ones=">=2")
+    assert examples(found).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert examples(mn.read_data(table, ones=[">=2", "sad>=2"]))[:, 1].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("ones", ["foo", ">40", "a<1", ">=2"])
+def test_what_says_nothing_of_any_column_is_refused(ones):
+    table = pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1]})
+    with pytest.raises(InputError, match=f"source, ones=: '{ones}' says nothing of any column"):
+        mn.read_data(table, ones=ones)
+    table.to_csv("plain.csv", index=False)
+    refuse(f"fit atomic --train plain.csv --ones {ones} --out m.npz", "says nothing of any column")

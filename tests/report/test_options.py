@@ -100,10 +100,11 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
             {"columns": [FIRST], "published": {"study": "gssl"}},
             ", published: expected th",
         ),
-        ("ranks", {"columns": [FIRST]}, ", column first: expected the key 'head'."),
+        ("ranks", {"columns": [FIRST]}, ", columns: expected a list of 3 mappings or more, got"),
+        ("ranks", {"columns": 3 * [FIRST]}, ", column first: expected the key 'head'."),
         (
             "ranks",
-            {"columns": [{**FIRST, "head": "A"}], "level": 5},
+            {"columns": 3 * [{**FIRST, "head": "A"}], "level": 5},
             ", level: expected a number be",
         ),
         ("times", {}, ": expected the key 'method'."),

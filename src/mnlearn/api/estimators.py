@@ -20,6 +20,7 @@ from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,
     check_columns,
+    check_threshold,
     to_complete_dataset,
     to_dataset,
     to_threads,
@@ -231,7 +232,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         checked = validate_data(
             self, X, reset=reset, accept_sparse=("csr", "csc", "coo"), ensure_all_finite=False
         )
-        self._check_binarize()
+        check_threshold(self.binarize)
         names = column_names(X)
         if reset:
             warn_of_binary_columns(checked, names, self.binarize)
@@ -255,13 +256,6 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         elif data.n_vars != self.n_features_in_:
             raise InputError(f"X: expected {self.n_features_in_} variables, got {data.n_vars}.")
         return to_complete_dataset(data, sample_weight=sample_weight)
-
-    def _check_binarize(self) -> None:
-        threshold = self.binarize
-        if threshold is None:
-            return
-        if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number):
-            raise InputError(f"binarize: expected a number or None, got {threshold!r}.")
 
     @abstractmethod
     def _learn(self, data: Dataset) -> None:

@@ -92,6 +92,6 @@ def _raw_column(name: str, column: Any) -> RawColumn:
 
 def _text(value: Any) -> str:
     """Return a value as a file would have it; missing ones are empty."""
-    if value is None or repr(value) in ("<NA>", "NaT") or value != value:
+    if value is None or repr(value) in ("<NA>", "NaT") or (np.ndim(value) == 0 and value != value):
         return ""
     return text_of(value) if isinstance(value, float) else str(value).strip()

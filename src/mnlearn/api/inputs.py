@@ -310,11 +310,18 @@ def to_threads(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, available_threads() + 1 + int(n_jobs))
 
 
-def to_folds(folds: Any) -> int:
-    """Return a number of query groups; refuse what is not a whole number of at least 1."""
-    if not is_whole(folds) or folds < 1:
-        raise InputError(f"folds: expected a whole number from 1, got {folds!r}.")
-    return int(folds)
+def to_count(value: Any, argument: str) -> int:
+    """Return a number of things; refuse what is not a whole number of at least 1."""
+    if not is_whole(value) or value < 1:
+        raise InputError(f"{argument}: expected a whole number from 1, got {value!r}.")
+    return int(value)
+
+
+def check_threshold(threshold: Any) -> None:
+    """Refuse a threshold for `binarize` that is no number; None is no threshold."""
+    is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+    if threshold is not None and not is_number:
+        raise InputError(f"binarize: expected a number or None, got {threshold!r}.")
 
 
 def find_variable(given: Any, names: Sequence[str] | None, n_vars: int, argument: str) -> int:

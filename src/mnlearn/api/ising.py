@@ -8,7 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import Estimator
 from mnlearn.api.frames import PYTHON, is_frame, read_frame
-from mnlearn.api.inputs import Dataset, to_complete_dataset, to_threads, to_whole_seed
+from mnlearn.api.inputs import (
+    Dataset,
+    check_threshold,
+    to_complete_dataset,
+    to_count,
+    to_threads,
+    to_whole_seed,
+)
 from mnlearn.api.item_groups import to_groups
 from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
@@ -40,7 +47,7 @@ class Ising(Estimator):
     missing : {"drop", "impute"} | None, default=None
         What is done about missing cells (NaN) in `fit`; None refuses them.
     random_state : int | None, default=None
-        Seed of the bootstrap, if it is given none.
+        Seed of filling in missing cells, and of the bootstrap if it is given none.
     n_jobs : int | None, default=None
         Threads; -1 for all processors; no effect on results.
 
@@ -111,7 +118,7 @@ class Ising(Estimator):
         seed = self.random_state if random_state is None else random_state
         self.stability_ = bootstrap(
             self.examples_,
-            n_resamples,
+            to_count(n_resamples, "n_resamples"),
             gamma=self.gamma,
             merge=self.merge,
             seed=to_whole_seed(seed),
@@ -210,7 +217,7 @@ class Ising(Estimator):
         seed = self.random_state if random_state is None else random_state
         cases = drop_cases(
             self.examples_,
-            n_resamples,
+            to_count(n_resamples, "n_resamples"),
             gamma=self.gamma,
             merge=self.merge,
             seed=to_whole_seed(seed),
@@ -268,6 +275,8 @@ def compare_ising(
     """
     if not isinstance(groups, Mapping):
         raise InputError("groups: expected a mapping of names to examples.")
+    check_threshold(binarize)
+    n_permutations = to_count(n_permutations, "n_permutations")
     data = _groups_alike(groups, binarize)
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
     found = compare(data, n_permutations, gamma=gamma, merge=merge, seed=seed, threads=threads)
@@ -281,6 +290,8 @@ def _groups_alike(groups: Mapping[str, Any], binarize: float | None) -> dict[str
     data: dict[str, Dataset] = {}
     reading, columns = PYTHON, None
     for name, X in groups.items():
+        if str(name) in data:
+            raise InputError(f"groups: two of them are called {str(name)!r}.")
         table, argument = X, f"groups[{name!r}]"
         if is_frame(X):
             if columns is not None and set(X.columns) == set(columns):

@@ -248,7 +248,7 @@ class Model:
         return score(self, X, metric, **settings).mean
 
     def score_samples(self, X: Any, metric: str | None = None, **settings: Any) -> NDArray[Any]:
-        """Return the score of each example in nats; the default metric is that of `score`."""
+        """Return the score of each example in nats, NaN for one of weight 0; see `score`."""
         return score(self, X, metric, **settings).per_example
 
     def to_networkx(self) -> "nx.Graph | nx.DiGraph":

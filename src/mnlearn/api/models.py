@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.features import check_features, to_features
-from mnlearn.api.inputs import Dataset, is_whole, to_threads
+from mnlearn.api.inputs import Dataset, is_whole, to_count, to_threads
 from mnlearn.api.kinds import core, shared
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import data_for
 from mnlearn.api.queries import values_of
-from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
 from mnlearn.inference.circuits.conditioning import condition
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.learning.penalty import Penalty
@@ -137,8 +137,13 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         )
         return shared(learned, MarkovNetwork)
 
-    def compile(self, max_edges: int = 5_000_000) -> "ArithmeticCircuit":
+    def compile(self, max_edges: int = MAX_EDGES) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution, which answers every query exactly.
+
+        Parameters
+        ----------
+        max_edges : int
+            Edges of the circuit at most; memory and time grow with them.
 
         Raises
         ------
@@ -166,7 +171,7 @@ class BayesianNetwork(Model, bayesian_network.BayesianNetwork):
         """Return the same distribution as a Markov network."""
         return shared(super().to_markov_network(), MarkovNetwork)
 
-    def compile(self, max_edges: int = 5_000_000) -> "ArithmeticCircuit":
+    def compile(self, max_edges: int = MAX_EDGES) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution; see `MarkovNetwork.compile`."""
         return _compile(self, max_edges)
 
@@ -274,4 +279,5 @@ def public(model: Any) -> Model:
 
 
 def _compile(model: Model, max_edges: int) -> ArithmeticCircuit:
-    return shared(compile_network(core(model), max_edges), ArithmeticCircuit)
+    most = to_count(max_edges, "max_edges")
+    return shared(compile_network(core(model), most), ArithmeticCircuit)

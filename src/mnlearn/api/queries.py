@@ -12,7 +12,7 @@ from scipy import sparse
 from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
-from mnlearn.api.settings import settings_of
+from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
 from mnlearn.api.states import expand_states, replace_states
 from mnlearn.data.cell_texts import text_of
 from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of, states_of
@@ -315,6 +315,8 @@ def _probabilities(
     method = how.inference
     if method != "auto" and method not in METHODS:
         raise InputError(f"inference: expected one of auto, {', '.join(METHODS)}, got {method!r}.")
+    given = [name for name, value in how.settings.items() if value is not None]
+    check_read(method, [name for name in given if name in SETTINGS_OF_QUERIES])
     if method == "auto" or isinstance(own, ArithmeticCircuit | TreeModel):
         own, method = choose(own, unknown, lambda: _circuit_of(model))
     inference = settings_of(method, how.settings)

@@ -1,7 +1,7 @@
 """Scores of a model on data."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from mnlearn.api.inputs import (
     IncompleteData,
     find_variable,
     labels_of,
-    to_folds,
+    to_count,
     to_threads,
     to_whole_seed,
 )
@@ -32,7 +32,8 @@ from mnlearn.runtime.random_streams import stream, stream_seed
 from mnlearn.scoring import any_model
 from mnlearn.scoring.metrics import METRICS
 
-_FOLDS = 4
+# Query groups of cmll and cll, unless a person asks for others.
+FOLDS = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +49,7 @@ class ScoreResult:
     stderr : float
         Standard error of the mean, over the draw of examples; NaN if the mean is minus infinity.
     per_example : ndarray of float64, shape (n_samples,)
-        Score of each example.
+        Score of each example; NaN for an example of weight 0, which is not scored.
     monte_carlo_error : float
         Standard error of the mean due to sampling in inference; 0 without sampling.
     converged : float, optional
@@ -66,7 +67,7 @@ class ScoreResult:
         return self.mean
 
     def __repr__(self) -> str:
-        n = len(self.per_example)
+        n = int((~np.isnan(self.per_example)).sum())
         return f"<{self.metric}: {self.mean:.4f} ± {self.stderr:.4f} nats, {n:,} examples>"
 
 
@@ -129,7 +130,7 @@ def score(
     <pll: -1.2616 ± 0.2118 nats, 4 examples>
     """
     how = How(folds, groups, inference, settings, to_whole_seed(random_state), to_threads(n_jobs))
-    return measure(*_model_and_data(model, X, sample_weight), metric, how)
+    return _score_weighted(model, X, sample_weight, metric, how)
 
 
 def usual_metric(model: Any) -> str:
@@ -158,6 +159,19 @@ class How:
     seed: int
     threads: int
     spell: Callable[[str], str] = str
+
+
+def _score_weighted(
+    model: Any, X: Any, sample_weight: Any, metric: str | None, how: How
+) -> ScoreResult:
+    """Return a score that has a place for each example, those of weight 0 included."""
+    found = measure(*_model_and_data(model, X, sample_weight), metric, how)
+    scored = None if sample_weight is None else np.asarray(sample_weight, np.float64) > 0.0
+    if scored is None or scored.all():
+        return found
+    per_example = np.full(len(scored), np.nan)
+    per_example[scored] = found.per_example
+    return replace(found, per_example=per_example)
 
 
 def _pseudo_likelihood(model: Any, data: Dataset, how: How) -> Score:
@@ -281,5 +295,5 @@ def _groups_of(model: Any, how: How) -> Groups:
             [find_variable(v, model.names, model.n_vars, "groups") for v in group]
             for group in how.groups
         ]
-    folds = _FOLDS if how.folds is None else to_folds(how.folds)
+    folds = FOLDS if how.folds is None else to_count(how.folds, "folds")
     return random_partition(model.n_vars, folds, stream(how.seed, "query groups"))

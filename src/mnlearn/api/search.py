@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import LearnerEstimator
-from mnlearn.api.inputs import Dataset, IncompleteData, to_folds, to_threads, to_whole_seed
+from mnlearn.api.inputs import Dataset, IncompleteData, to_count, to_threads, to_whole_seed
 from mnlearn.api.models import public
+from mnlearn.api.scores import FOLDS
 from mnlearn.api.settings import settings_of
 from mnlearn.inference.query_groups import random_partition
 from mnlearn.learning.checkpoints import Checkpoints
@@ -195,8 +196,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _groups(self) -> tuple[int, str]:
         """Return the number of query groups, and how their marginals are found."""
-        folds = 4 if self.folds is None else self.folds
-        return to_folds(folds), "gibbs" if self.inference is None else self.inference
+        folds = FOLDS if self.folds is None else self.folds
+        return to_count(folds, "folds"), "gibbs" if self.inference is None else self.inference
 
     def _criterion(
         self, best: LearnerEstimator, valid: Dataset, seed: int, threads: int

@@ -1,6 +1,6 @@
 """Settings of inference as people give them: keyword arguments of a query or a score."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ SETTINGS = {
     "meanfield": _ITERATED,
     ANNEALED: ("chains", "samples"),
 }
-_MARGINALS = (*_SAMPLED, *SETTINGS["bp"])
+SETTINGS_OF_QUERIES = (*_SAMPLED, *SETTINGS["bp"])
 _REAL = ("tolerance", "damping")
 _TEXT = ("schedule",)
 
@@ -35,13 +35,37 @@ def settings_of(method: str, settings: Mapping[str, Any]) -> Inference:
     InputError
         There is no such method or setting, or a value is of another kind.
     """
-    unknown = [name for name in settings if name not in _MARGINALS]
+    unknown = [name for name in settings if name not in SETTINGS_OF_QUERIES]
     if unknown:
-        expected = f"{', '.join(_MARGINALS[:-1])} and {_MARGINALS[-1]}"
+        expected = f"{', '.join(SETTINGS_OF_QUERIES[:-1])} and {SETTINGS_OF_QUERIES[-1]}"
         raise InputError(
             f"inference: expected settings among {expected}, got {', '.join(unknown)}."
         )
     return inference_of(method, **check_settings(settings))
+
+
+def check_read(method: str, given: Iterable[str], spell: Callable[[str], str] = str) -> None:
+    """Refuse settings that the method of a query does not read.
+
+    Parameters
+    ----------
+    method : str
+        A method of inference; "auto" is exact or samples, so that it reads what sampling reads.
+    given : iterable of str
+        The names of the settings.
+    spell : callable
+        Returns how a person writes the name of a setting.
+
+    Raises
+    ------
+    InputError
+        The sentence names the setting, and those that the method reads.
+    """
+    read = _SAMPLED if method == "auto" else SETTINGS[method]
+    for name in given:
+        if name not in read:
+            known = f"which reads {', '.join(map(spell, read))}" if read else "which reads none"
+            raise InputError(f"{spell(name)}: is not read by inference {method}, {known}.")
 
 
 def check_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

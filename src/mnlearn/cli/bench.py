@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from mnlearn.cli.options import FILE, parse_names
+from mnlearn.cli.options import FILE
+from mnlearn.cli.values import parse_names
 
 
 @click.command()

@@ -13,11 +13,11 @@ from mnlearn.cli.options import (
     FILE,
     expansion_option,
     groups_option,
-    parse_settings,
     reading_options,
     seed_option,
     threads_option,
 )
+from mnlearn.cli.values import parse_settings
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--valid", type=FILE, help="Validation data, to choose from a grid.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter.")
 @click.option("--grid", "grid_path", type=FILE, help="YAML file of parameter: [values].")
-@click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, lw).")
+@click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, dn_mixed, lw).")
 @groups_option
 @reading_options
 @click.option(

@@ -14,6 +14,7 @@ from mnlearn.cli.options import (
     expansion_option,
     missing_option,
     reading_options,
+    refuse_given,
     seed_option,
     threads_option,
 )
@@ -179,6 +180,8 @@ def _load(
         raise InputError("--compare-by: expected no --compare.")
     if column is not None:
         return _divide_groups(paths[0], column, how)
+    if len(paths) == 1:
+        refuse_given(["permutations"], "without --compare or --compare-by")
     groups = _load_groups(paths, how)
     return groups, next(iter(groups.values()))
 
@@ -202,7 +205,7 @@ def _load_groups(paths: Sequence[Path], how: _Reading) -> dict[str, "Dataset"]:
         loaded = [how.treatment.complete(*pair) for pair in zip(found, paths, strict=True)]
         return dict(zip(names, loaded, strict=True))
     parts = {name: one.data for name, one in zip(names, found, strict=True)}
-    return how.treatment.complete_groups(parts, paths[0])
+    return how.treatment.complete_groups(parts, dict(zip(names, paths, strict=True)))
 
 
 def _any_values(data: "Dataset | IncompleteData") -> "Dataset":
@@ -222,7 +225,7 @@ def _divide_groups(
     found, parts = load_groups(path, column, how.limit, how.reading, leave_out=not refuse)
     if refuse:
         found.complete(path)
-    groups = how.treatment.complete_groups(parts, path)
+    groups = how.treatment.complete_groups(parts, dict.fromkeys(parts, path))
     return groups, join_groups(groups)
 
 
@@ -268,6 +271,9 @@ def _warnings(found: "Estimate") -> list[str]:
     if network.at_end.any():
         listed = ", ".join(network.labels[v] for v in np.flatnonzero(network.at_end))
         lines.append(f"the smallest penalty of the path was chosen for {listed}.")
+    if alike := _alike_items(data, network.labels):
+        listed = ", ".join(alike)
+        lines.append(f"the same or opposite answers in all rows: {listed}; leave one out.")
     if found.comparison is not None and found.comparison.dropped:
         listed = ", ".join(found.comparison.dropped)
         lines.append(f"not compared, rare in a group: {listed}.")
@@ -280,6 +286,20 @@ def _warnings(found: "Estimate") -> list[str]:
                 f"take --permutations {enough}."
             )
     return lines
+
+
+def _alike_items(data: "Dataset", labels: Sequence[str]) -> list[str]:
+    """Return the pairs of items whose answers are the same, or opposite, in all rows."""
+    import numpy as np
+
+    # Once the first answer to each is 0, such items are equal, and constant ones are 0.
+    turned = data.rows ^ data.rows[:1]
+    _, first, kind = np.unique(turned, axis=1, return_index=True, return_inverse=True)
+    return [
+        f"{labels[first[k]]} – {labels[v]}"
+        for v, k in enumerate(kind)
+        if v != first[k] and turned[:, v].any()
+    ]
 
 
 def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from mnlearn.cli.options import (
     FILE,
     FOLDER,
     parse_inference,
-    parse_object,
     recipe_option,
     seed_option,
     threads_option,
 )
+from mnlearn.cli.values import parse_object
 
 if TYPE_CHECKING:
     from mnlearn.study.cells.learn import CellInputs

@@ -37,17 +37,26 @@ class Treatment(NamedTuple):
         return data
 
     def complete_groups(
-        self, groups: "Mapping[str, Dataset | IncompleteData]", path: Path
+        self, groups: "Mapping[str, Dataset | IncompleteData]", paths: "Mapping[str, Path]"
     ) -> "dict[str, Dataset]":
-        """Return the examples of groups, whose missing cells are dropped or filled in."""
+        """Return the examples of groups, whose missing cells are dropped or filled in.
+
+        paths : the file of each group.
+        """
         from mnlearn.data.dataset import Dataset
         from mnlearn.learning.imputation import complete_groups
 
-        with name_file(path):
-            completed = complete_groups(groups, self.missing, seed=self.seed, threads=self.threads)
+        how = {"seed": self.seed, "threads": self.threads}
+        # Missing cells are filled in from all groups, and dropped in each.
+        together = [list(groups)] if self.missing == "impute" else [[name] for name in groups]
+        completed: dict[str, Dataset] = {}
+        for names in together:
+            with name_file(paths[names[0]]):
+                parts = {name: groups[name] for name in names}
+                completed |= complete_groups(parts, self.missing, **how)
         for name, data in groups.items():
             if not isinstance(data, Dataset):
-                self._tell(f"{path}, group {name}", data)
+                self._tell(f"{paths[name]}, group {name}", data)
         return completed
 
     def _tell(self, name: str, data: "IncompleteData") -> None:

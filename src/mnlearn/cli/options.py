@@ -1,6 +1,7 @@
 """Options that several commands share, and the values of options that are given as JSON."""
 
 import json
+import math
 from collections.abc import Callable, Collection
 from functools import wraps
 from pathlib import Path
@@ -9,10 +10,10 @@ from typing import Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
+from mnlearn.cli.values import parse_json, parse_object
 from mnlearn.inference.settings import METHODS, SCHEDULES, Inference, inference_of
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import decode_json
 from mnlearn.runtime.threads import available_threads
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,11 +63,12 @@ groups_option = click.option(
 def _make_limit(
     _context: click.Context, _option: click.Parameter, gigabytes: float | None
 ) -> ExpansionLimit:
+    if gigabytes is not None and math.isnan(gigabytes):
+        raise click.BadParameter("expected a number, got nan.", ctx=_context, param=_option)
+    advice = "--max-expanded raises the limit"
     if gigabytes is None:
-        return ExpansionLimit(advice="--max-expanded raises the limit")
-    return ExpansionLimit(
-        int(gigabytes * 1e9), float("inf"), advice="--max-expanded raises the limit"
-    )
+        return ExpansionLimit(advice=advice)
+    return ExpansionLimit(int(gigabytes * 1e9), float("inf"), advice=advice)
 
 
 expansion_option = click.option(
@@ -184,9 +186,12 @@ def query_options(command: F) -> F:
 
     @wraps(command)
     def run(**given: Any) -> Any:
+        from mnlearn.api.settings import check_read
+
         settings = _pop_settings(given)
         method = given.pop("inference")
         automatic = method == _AUTO
+        check_read(method, settings, lambda name: f"--{name.replace('_', '-')}")
         inference = inference_of("gibbs" if automatic else method, **settings)
         return command(inference=inference, automatic=automatic, **given)
 
@@ -257,38 +262,6 @@ _INFERENCE_OPTIONS = (
         "[default: sequential]",
     ),
 )
-
-
-def parse_names(text: str | None) -> list[str]:
-    """Return the names in a text, which commas separate."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
-def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Return `key=value` arguments as a dictionary."""
-    out: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise InputError(f"--set {setting}: expected key=value.")
-        out[name.strip()] = value.strip()
-    return out
-
-
-def parse_json(text: str, option: str) -> Any:
-    """Return the JSON value of an option."""
-    try:
-        return decode_json(text, option)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{option}: is not JSON: {error.msg}.") from error
-
-
-def parse_object(text: str, option: str) -> dict[str, Any]:
-    """Return the JSON object of an option."""
-    value = parse_json(text, option)
-    if not isinstance(value, dict):
-        raise InputError(f"{option}: expected a JSON object, got {text}.")
-    return value
 
 
 def _parse_recipe(_context: click.Context, _option: click.Parameter, text: str) -> dict[str, Any]:

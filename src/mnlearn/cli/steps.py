@@ -19,11 +19,11 @@ from mnlearn.cli.options import (
     parse_inference,
     parse_list,
     parse_local,
-    parse_object,
     recipe_option,
     seed_option,
     threads_option,
 )
+from mnlearn.cli.values import parse_object
 from mnlearn.runtime.errors import InputError
 
 

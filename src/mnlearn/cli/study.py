@@ -4,7 +4,8 @@ import sys
 
 import click
 
-from mnlearn.cli.options import mirror_option, parse_names
+from mnlearn.cli.options import mirror_option
+from mnlearn.cli.values import parse_names
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
 

@@ -21,10 +21,10 @@ from mnlearn.data.cell_texts import (
     number_of,
     shorten,
     some_of,
-    text_of,
     values_of_two,
 )
 from mnlearn.data.incomplete import MISSING
+from mnlearn.data.ones import check_fits, columns_named, is_one, stays_whole, texts_asked
 from mnlearn.data.row_names import names_rows
 from mnlearn.runtime.errors import InputError
 
@@ -161,10 +161,13 @@ def read_columns(
     if not kept:
         raise InputError(f"{where}: holds no variables.")
     _check_ones_and_twos(where, [read[v] for v in kept], reading)
+    if not reading.codes:
+        known = [(columns[v], _known(columns[v], reading)) for v in kept]
+        check_fits(known, reading.ones, f"{where}, {reading.option('ones')}")
     values = np.column_stack([_values_of(read[v], reading) for v in kept])
     codes = {columns[v].name: read[v].texts or ("", "") for v in kept}
     names = tuple(columns[v].name for v in kept)
-    return ReadColumns(values, names, tuple(kept), codes, _note(where, read))
+    return ReadColumns(values, names, tuple(kept), codes, _note(where, read, reading))
 
 
 def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -> None:
@@ -173,16 +176,7 @@ def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -
     first = reading.names is None
     named = [("leave_out", name) for name in reading.leave_out if first]
     named += [("keep", name) for name in reading.keep if first]
-    for given in reading.ones:
-        # A value may itself have an `=`, or look like a threshold.
-        if any(_has(column, _value_asked(given, column)[0]) for column in columns):
-            continue
-        cut = cut_of(given)
-        name, equals, _ = given.rpartition("=")
-        if cut is not None:
-            named += [("ones", cut[0])] if cut[0] else []
-        elif equals:
-            named.append(("ones", name))
+    named += [("ones", name) for name in columns_named(columns, reading.ones)]
     names = [column.name for column in columns]
     for option, name in named:
         if name not in names:
@@ -198,6 +192,11 @@ def has_digits(states: tuple[str, str]) -> bool:
     return states != ("0", "1") and any(number_of(state) in (0, 1) for state in states)
 
 
+def _known(column: RawColumn, reading: Reading) -> list[str]:
+    """Return the different texts of a column that are no missing cells."""
+    return [text for text in column.texts if not _is_missing(text, reading)]
+
+
 def _is_missing(text: str, reading: Reading) -> bool:
     return text.lower() in MISSING_TEXTS or text in reading.na
 
@@ -209,7 +208,7 @@ def _choose(
     column = columns[v]
     if column.name in reading.leave_out:
         return _Code(column, None, given=True)
-    known = [text for text in column.texts if not _is_missing(text, reading)]
+    known = _known(column, reading)
     if names_rows(columns, v, known, reading, where):
         return _Code(column, None)
     label = repr(column.name) if column.name else str(v + 1)
@@ -220,7 +219,7 @@ def _choose(
         )
     if column.name in reading.codes:
         return _as_before(column, v, known, reading, place)
-    asked = _asked(column, known, reading)
+    asked = texts_asked(column, known, reading.ones, reading.option("ones"))
     if asked is not None:
         return _Code(column, asked, given=True)
     states = reading.states.get(column.name)
@@ -256,63 +255,6 @@ def _as_before(
             row = column.first_row(column.texts.index(text))
             raise InputError(f"{place(row, v)}: expected {zero} or {one}, got {shorten(text)}.")
     return _Code(column, (zero, one), given=True)
-
-
-def _asked(column: RawColumn, known: Sequence[str], reading: Reading) -> tuple[str, str] | None:
-    """Return the values of 0 and 1 that a person asks for; None if nothing is said of them."""
-    for given in reading.ones:
-        value, own = _value_asked(given, column)
-        cut = cut_of(given)
-        if cut is not None and not _has(column, value):
-            if _is_cut(column, known, cut, reading):
-                number = text_of(cut[1])
-                return f"<{number}", f">={number}"
-            continue
-        others = list({key_of(text): text for text in known if not is_same(text, value)}.values())
-        # A value for all columns says nothing of a column that has two others.
-        n_known = len({key_of(text) for text in known})
-        if len(others) < 2 and (own or len(others) < n_known or n_known == 1):
-            return (others[0] if others else ""), value
-        if own:
-            raise InputError(
-                f"{reading.option('ones')}, column {column.name!r}: expected {value} and one other "
-                f"value, the column has {some_of(known)}."
-            )
-    return None
-
-
-def _value_asked(given: str, column: RawColumn) -> tuple[str, bool]:
-    """Return the value that `ones` names for a column, and whether it names the column."""
-    name, equals, value = given.rpartition("=")
-    if equals and name == column.name:
-        return value, True
-    own = given.removeprefix(f"{column.name}=")
-    return own, own != given and _has(column, own)
-
-
-def _has(column: RawColumn, value: str) -> bool:
-    return any(is_same(text, value) for text in column.texts)
-
-
-def _is_cut(
-    column: RawColumn, known: Sequence[str], cut: tuple[str, float], reading: Reading
-) -> bool:
-    """Tell whether a person asks to cut the numbers of a column in two; 0 and 1 stay, unless named.
-
-    Raises
-    ------
-    InputError
-        The column that is named has a value that is no number.
-    """
-    if cut[0] not in ("", column.name):
-        return False
-    wrong = next((text for text in known if number_of(text) is None), None)
-    if cut[0] and wrong is not None:
-        raise InputError(
-            f"{reading.option('ones')}, column {cut[0]!r}: expected numbers, the column has "
-            f"{shorten(wrong)}."
-        )
-    return wrong is None and (bool(cut[0]) or values_of_two(known) != ("0", "1"))
 
 
 def _unreadable(
@@ -359,20 +301,14 @@ def _check_ones_and_twos(where: str, codes: Sequence[_Code], reading: Reading) -
 def _values_of(code: _Code, reading: Reading) -> NDArray[np.uint8]:
     assert code.texts is not None
     of_text = [
-        MISSING if _is_missing(text, reading) else int(_is_one(text, code.texts[1]))
+        MISSING if _is_missing(text, reading) else int(is_one(text, code.texts[1]))
         for text in code.column.texts
     ]
     return np.array(of_text, np.uint8)[code.column.codes]
 
 
-def _is_one(text: str, one: str) -> bool:
-    """Tell whether a text is the value 1: the same text, or a number from a threshold on."""
-    cut, number = cut_of(one), number_of(text)
-    return is_same(text, one) or (cut is not None and number is not None and number >= cut[1])
-
-
-def _note(where: str, codes: Sequence[_Code]) -> str | None:
-    """Return one line on columns that are left out, and on values that count as 1."""
+def _note(where: str, codes: Sequence[_Code], reading: Reading) -> str | None:
+    """Return one line on columns that are left out or not cut, and on values that count as 1."""
     left_out = [repr(code.column.name) for code in codes if code.texts is None and not code.given]
     parts = [f"left out {', '.join(left_out)}, which numbers the rows"] if left_out else []
     counted: dict[str, list[str]] = {}
@@ -381,6 +317,17 @@ def _note(where: str, codes: Sequence[_Code]) -> str | None:
             counted.setdefault(code.texts[1], []).append(code.column.name)
     for one, names in counted.items():
         parts.append(f"{one} counts as 1 in {len(names)} columns ({some_of(names)})")
+    whole = [
+        code.column.name
+        for code in codes
+        if not code.given and stays_whole(_known(code.column, reading), reading.ones)
+    ]
+    if whole:
+        option = reading.option("ones")
+        parts.append(
+            f"{some_of(whole)}: only 0 and 1, so not cut; {option} with {whole[0]!r} before the "
+            "threshold cuts it"
+        )
     return f"{where}: {'; '.join(parts)}." if parts else None
 
 

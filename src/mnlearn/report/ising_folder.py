@@ -1,11 +1,13 @@
 """The folder of an Ising network: its tables, figures and model."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnlearn.report.ising_estimate import Estimate, item_frame
+from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json, write_bytes, write_json, write_text
+from mnlearn.runtime.files import read_json, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +40,8 @@ FILES = (
 
 
 def write_folder(out: Path, found: Estimate) -> None:
-    """Write all files of the folder; nothing is written before all figures are drawn."""
-    from mnlearn.models.io.formats import save_model
+    """Write all files of the folder; they take their places once all of them are written."""
+    from mnlearn.models.io.native import write_npz
     from mnlearn.report.figures.canvas import render
     from mnlearn.report.ising_figures import draw_all
 
@@ -48,18 +50,27 @@ def write_folder(out: Path, found: Estimate) -> None:
         f"{name}.csv": table.to_csv(index=name == "weights", lineterminator="\n")
         for name, table in _tables(found).items()
     }
+    pictures = {
+        f"{name}.{suffix}": content
+        for name, contents in drawn.items()
+        for suffix, content in zip(("pdf", "png"), contents, strict=True)
+    }
     before = _written_before(out)
-    for name, text in tables.items():
-        write_text(out / name, text)
-    for name, (pdf, png) in drawn.items():
-        write_bytes(out / f"{name}.pdf", pdf)
-        write_bytes(out / f"{name}.png", png)
-    save_model(found.network.markov_network(), out / _MODEL)
-    written = {*tables, _MODEL, _SUMMARY}
-    written |= {f"{name}.{suffix}" for name in drawn for suffix in ("pdf", "png")}
+    written = {*tables, *pictures, _MODEL, _SUMMARY}
+    with ExitStack() as stack:
+        places = {
+            # The last one takes its place first, and the summary last.
+            name: stack.enter_context(atomic_path(out / name))
+            for name in (_SUMMARY, _MODEL, *tables, *pictures)
+        }
+        for name, text in tables.items():
+            places[name].write_bytes(text.encode("utf-8"))
+        for name, content in pictures.items():
+            places[name].write_bytes(content)
+        write_npz(found.network.markov_network(), places[_MODEL])
+        write_json(places[_SUMMARY], {**found.summary, "files": sorted(written)})
     for name in before - written:
         (out / name).unlink(missing_ok=True)
-    write_json(out / _SUMMARY, {**found.summary, "files": sorted(written)})
 
 
 def _written_before(out: Path) -> set[str]:

@@ -112,9 +112,11 @@ def mapping(keys: Keys) -> Form:
     return Form("a mapping", _is_mapping, keys)
 
 
-def listed(keys: Keys) -> Form:
-    """Return the form of a list of mappings with options of their own."""
-    return Form("a list of mappings", _is_list_of(_is_mapping), keys)
+def listed(keys: Keys, least: int = 0) -> Form:
+    """Return the form of a list of mappings with options of their own, of which some are needed."""
+    words = f"a list of {least} mappings or more" if least else "a list of mappings"
+    fits = _is_list_of(_is_mapping)
+    return Form(words, lambda value: fits(value) and len(value) >= least, keys)
 
 
 def one_or_more(keys: Keys) -> Form:

@@ -38,7 +38,7 @@ def dataset_rows(
     study = None
     if all(path.exists() for path in shown):
         laws, study = load_laws(), load_study(shown[1])
-    registry = load_registry()
+    registry, local = load_registry(), local or {}
     entries: dict[str, Benchmark | Built | Embedded] = {**registry, **BUILT, **EMBEDDED}
     states: dict[str, str] = {name: find_state(entry, folder) for name, entry in registry.items()}
     states |= {name: find_state(entry.source, folder) for name, entry in BUILT.items()}
@@ -52,6 +52,7 @@ def dataset_rows(
             "estimates": {} if study is None else _estimates(laws, study, name),
         }
         for name, entry in entries.items()
+        if name not in local
     ]
     rows += [
         {
@@ -63,8 +64,9 @@ def dataset_rows(
             "estimates": {} if study is None else _estimates(laws, study, name),
         }
         for name, missing in UNAVAILABLE.items()
+        if name not in local
     ]
-    return rows + [_own_row(name, entry, folder) for name, entry in (local or {}).items()]
+    return rows + [_own_row(name, entry, folder) for name, entry in local.items()]
 
 
 def _own_row(name: str, entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -90,7 +90,8 @@ def _read_cells(
             cell = read_record(path)
             rows += _of_cell(cell, cell["method"] not in timed)
             trace = traces.get((cell["dataset"], cell["method"]))
-        rows += _mean_seconds(cell, trace)
+            variant = load_learner(cell["learner"]).variant
+        rows += _mean_seconds(cell, variant, trace)
     return rows
 
 
@@ -227,10 +228,13 @@ def _seconds(
     yield "seconds_learn_and_files", learn + files, None
 
 
-def _mean_seconds(cell: Mapping[str, Any], trace_path: Path | None) -> list[Row]:
-    """Return the mean seconds of weight learning over the grid points of each variant."""
-    # The oldest records do not name their learner.
-    names = load_learner(cell["learner"]).variant if "learner" in cell else ()
+def _mean_seconds(
+    cell: Mapping[str, Any], names: Sequence[str], trace_path: Path | None
+) -> list[Row]:
+    """Return the mean seconds of weight learning over the grid points of each variant.
+
+    names : the parameters of which each choice of values is a variant.
+    """
     if trace_path is None or not names:
         return []
     trace = read_frame(trace_path, ("stage", *names))

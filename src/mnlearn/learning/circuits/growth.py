@@ -199,7 +199,9 @@ class CircuitLearner(Learner):
         low=0,
         high=1e9,
     )
-    max_edges: int = parameter(100_000, "edges of the circuit at most", low=1, high=2**31 - 1)
+    max_edges: int = parameter(
+        100_000, "edges beyond which the circuit does not grow", low=1, high=2**31 - 1
+    )
     search: str = parameter(
         "quick",
         "a split is scored again when it comes up as the best, or every time",

@@ -82,8 +82,8 @@ def learn_ising(
 
 def check_settings(gamma: float, merge: str) -> None:
     """Refuse a gamma or a merge that `learn_ising` does not know."""
-    if not (np.isfinite(gamma) and gamma >= 0):
-        raise InputError(f"gamma: expected a number of at least 0, got {gamma}.")
+    if not isinstance(gamma, int | float | np.number) or not 0 <= gamma < np.inf:
+        raise InputError(f"gamma: expected a number of at least 0, got {gamma!r}.")
     if merge not in MERGES:
         raise InputError(f"merge: expected one of {', '.join(MERGES)}, got {merge!r}.")
 

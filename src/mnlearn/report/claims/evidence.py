@@ -113,6 +113,15 @@ def published_number(entry: Entry, evidence: Evidence) -> float:
     return float(value)
 
 
+def published_positive(entry: Entry, evidence: Evidence) -> float:
+    """Return the published value of a claim, which is a divisor; see `published_number`."""
+    value = published_number(entry, evidence)
+    if value <= 0.0:
+        where = claim_name(entry, evidence)
+        raise InputError(f"{where}, published: expected a number above 0, got {value:g}.")
+    return value
+
+
 def published_list(
     entry: Entry, evidence: Evidence, n: int, *, separator: str = ";"
 ) -> list[float]:

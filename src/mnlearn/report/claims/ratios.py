@@ -18,6 +18,7 @@ from mnlearn.report.claims.evidence import (
     numbers_at,
     published_list,
     published_number,
+    published_positive,
     signed,
     source_numbers,
 )
@@ -79,7 +80,7 @@ def _mean_ratio(
     mean = _mean(entry, ratios)
     if missing:
         return incomplete(significant(mean), len(ratios), missing)
-    published = published_number(entry, evidence)
+    published = published_positive(entry, evidence)
     verdict = ratio_verdict(mean, published)
     return Outcome(verdict, significant(mean), signed(mean - published), n_datasets=len(ratios))
 

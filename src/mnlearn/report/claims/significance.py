@@ -61,7 +61,7 @@ def _published(entry: Entry, evidence: Evidence) -> tuple[float | None, bool]:
     text = str(entry["published"])
     if text == NOT_SIGNIFICANT:
         return None, False
-    found = re.fullmatch(r"(?:p (<) )?([0-9.]+)", text)
+    found = re.fullmatch(r"(?:p (<) )?([0-9]*\.?[0-9]+)", text)
     if not found or not 0 < float(found[2]) <= LEVEL:
         where = claim_name(entry, evidence)
         raise InputError(

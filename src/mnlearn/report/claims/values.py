@@ -16,6 +16,7 @@ from mnlearn.report.claims.evidence import (
     numbers_at,
     published_list,
     published_number,
+    published_positive,
     signed,
     values_at,
 )
@@ -88,7 +89,7 @@ def judge_seconds(entry: Entry, evidence: Evidence) -> Outcome:
     dataset, found = _value(entry, evidence)
     if found is None:
         return incomplete("", 0, [dataset])
-    published = published_number(entry, evidence)
+    published = published_positive(entry, evidence)
     relative = found.value / published - 1
     verdict = FASTER if relative < 0 else MORE
     if abs(relative) <= RATIO_TOLERANCE:

@@ -91,5 +91,5 @@ def find_runs(mean: NDArray[np.float64], critical: float) -> list[tuple[int, int
 
 CRITICAL_DIFFERENCE = Kind(
     draw_critical_difference,
-    {"columns": needed(listed(RANKED)), "level": LEVEL, "width": WIDTH},
+    {"columns": needed(listed(RANKED, least=3)), "level": LEVEL, "width": WIDTH},
 )

@@ -232,6 +232,8 @@ def mean_row(
         cell = Cell()
         if c.name in averaged and complete:
             values = [data[c.name][d].value for d in complete]
+            if kind == "geometric_mean" and min(values) <= 0.0:
+                raise InputError(f"geometric_mean: expected numbers above 0 in column {c.name}.")
             mean = float(np.mean(values)) if kind == "mean" else geometric_mean(values)
             cell = value_cell(mean, c.decimals)
             if c.computed and c.computed[0] == "minus":

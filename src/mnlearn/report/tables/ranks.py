@@ -63,4 +63,4 @@ def tabulate_ranks(material: Material, options: Options) -> Table:
     return Table(columns, (header,), alignment, tuple(rows), notes=notes)
 
 
-RANKS = Kind(tabulate_ranks, {"columns": needed(listed(RANKED)), "level": LEVEL})
+RANKS = Kind(tabulate_ranks, {"columns": needed(listed(RANKED, least=3)), "level": LEVEL})

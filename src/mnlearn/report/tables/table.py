@@ -12,6 +12,8 @@ from mnlearn.report.products import Labels, list_scored
 from mnlearn.study.published import Number, Source, numbers
 
 DAGGER = "†"
+# Below this, digits behind the point would be counted and not read.
+_SMALL = 1e-6
 STALE_NOTE = (
     f"{DAGGER} The code, the data or the settings have changed since this number was computed."
 )
@@ -150,11 +152,13 @@ def value_cell(value: float, decimals: int | None, method: str = "") -> Cell:
 
 
 def significant(value: float) -> str:
-    """Return a number with three significant digits, never in exponent form."""
+    """Return a number with three significant digits, in exponent form below a millionth."""
     if value == 0 or not np.isfinite(value):
         return f"{value:.0f}"
+    if abs(value) < _SMALL:
+        return f"{value:.2e}"
     decimals = 2 - int(np.floor(np.log10(abs(value))))
-    return f"{round(value, decimals):.{max(0, min(decimals, 6))}f}"
+    return f"{round(value, decimals):.{max(0, decimals)}f}"
 
 
 def mark_stale(table: Table, stale: AbstractSet[tuple[str, str]]) -> Table:

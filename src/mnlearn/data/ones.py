@@ -1,0 +1,143 @@
+"""What the option `ones` says of a column: the value that counts as 1, or a threshold."""
+
+from collections.abc import Iterable, Sequence
+
+from mnlearn.data.cell_texts import (
+    RawColumn,
+    cut_of,
+    is_same,
+    key_of,
+    number_of,
+    shorten,
+    some_of,
+    text_of,
+    values_of_two,
+)
+from mnlearn.runtime.errors import InputError
+
+# The different texts of a column that are no missing cells.
+Known = Sequence[str]
+
+
+def texts_asked(
+    column: RawColumn, known: Known, ones: Sequence[str], option: str
+) -> tuple[str, str] | None:
+    """Return the values of 0 and 1 that a person asks for; None if nothing is said of them.
+
+    Parameters
+    ----------
+    column, known : RawColumn and sequence of str
+        The column, and its different texts that are no missing cells.
+    ones : sequence of str
+        What the person says; the first that says something of the column counts.
+    option : str
+        The name of the option, for messages.
+
+    Raises
+    ------
+    InputError
+        The column that is named has other values than two, or one that is no number.
+    """
+    found = (_texts_of(given, column, known, option) for given in ones)
+    return next((texts for texts in found if texts is not None), None)
+
+
+def columns_named(columns: Sequence[RawColumn], ones: Iterable[str]) -> list[str]:
+    """Return the columns that a person names, which need not be there."""
+    named = []
+    for given in ones:
+        # A value may itself have an `=`, or look like a threshold.
+        if any(_has(column, _value_asked(given, column)[0]) for column in columns):
+            continue
+        cut = cut_of(given)
+        name, equals, _ = given.rpartition("=")
+        if cut is not None:
+            named += [cut[0]] if cut[0] else []
+        elif equals:
+            named.append(name)
+    return named
+
+
+def check_fits(columns: Sequence[tuple[RawColumn, Known]], ones: Sequence[str], where: str) -> None:
+    """Refuse what says nothing of any column.
+
+    Parameters
+    ----------
+    columns : sequence of RawColumn and sequence of str
+        The variables, with their different texts that are no missing cells.
+    ones : sequence of str
+        What a person says.
+    where : str
+        Name of the table and of the option, for messages.
+    """
+    for given in ones:
+        if any(_texts_of(given, column, known, where) for column, known in columns):
+            continue
+        is_one_sided = (">" in given or "<" in given) and cut_of(given) is None
+        advice = "; a threshold is '>=NUMBER'" if is_one_sided else ""
+        raise InputError(f"{where}: {shorten(given)} says nothing of any column{advice}.")
+
+
+def stays_whole(known: Known, ones: Iterable[str]) -> bool:
+    """Tell whether a column of 0 and 1 is not cut where columns of other numbers are."""
+    cuts = [cut for cut in map(cut_of, ones) if cut is not None and not cut[0]]
+    return values_of_two(known) == ("0", "1") and any(not 0.0 < cut[1] <= 1.0 for cut in cuts)
+
+
+def is_one(text: str, one: str) -> bool:
+    """Tell whether a text is the value 1: the same text, or a number from a threshold on."""
+    cut, number = cut_of(one), number_of(text)
+    return is_same(text, one) or (cut is not None and number is not None and number >= cut[1])
+
+
+def _texts_of(given: str, column: RawColumn, known: Known, option: str) -> tuple[str, str] | None:
+    """Return what one option says of the values 0 and 1 of a column."""
+    value, own = _value_asked(given, column)
+    cut = cut_of(given)
+    if cut is not None and not _has(column, value):
+        if not _is_cut(column, known, cut, option):
+            return None
+        number = text_of(cut[1])
+        return f"<{number}", f">={number}"
+    others = list({key_of(text): text for text in known if not is_same(text, value)}.values())
+    # A value for all columns says nothing of a column that has two others.
+    n_known = len({key_of(text) for text in known})
+    if len(others) < 2 and (own or len(others) < n_known or n_known == 1):
+        return (others[0] if others else ""), value
+    if own:
+        raise InputError(
+            f"{option}, column {column.name!r}: expected {value} and one other value, the column "
+            f"has {some_of(known)}."
+        )
+    return None
+
+
+def _value_asked(given: str, column: RawColumn) -> tuple[str, bool]:
+    """Return the value that an option names for a column, and whether it names the column."""
+    name, equals, value = given.rpartition("=")
+    if equals and name == column.name:
+        return value, True
+    own = given.removeprefix(f"{column.name}=")
+    return own, own != given and _has(column, own)
+
+
+def _has(column: RawColumn, value: str) -> bool:
+    return any(is_same(text, value) for text in column.texts)
+
+
+def _is_cut(column: RawColumn, known: Known, cut: tuple[str, float], option: str) -> bool:
+    """Tell whether a person asks to cut the numbers of a column in two; 0 and 1 stay, unless named.
+
+    Raises
+    ------
+    InputError
+        The column that is named has a value that is no number.
+    """
+    if cut[0] not in ("", column.name):
+        return False
+    wrong = next((text for text in known if number_of(text) is None), None)
+    if cut[0] and wrong is not None:
+        raise InputError(
+            f"{option}, column {cut[0]!r}: expected numbers, the column has {shorten(wrong)}."
+        )
+    return wrong is None and (bool(cut[0]) or values_of_two(known) != ("0", "1"))
