@@ -214,6 +214,11 @@ def test_groups_with_missing_cells_are_filled_in_together():
     refuse(f"ising all.csv --compare-by sex {how.replace('impute', 'refuse')} --out no", "line 92")
 
 
+def test_one_row_is_no_sample():
+    Path("one.csv").write_text("a,b\n0,1\n")
+    refuse("ising one.csv --out net", "one.csv: expected at least two rows, got 1")
+
+
 def test_items_with_the_same_or_opposite_answers_are_named():
     rows = random_data(3).rows.copy()
     rows[:, 2], rows[:, 4], rows[:, 5] = rows[:, 0], 1 - rows[:, 1], 0

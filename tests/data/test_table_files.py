@@ -149,6 +149,18 @@ def test_a_value_for_all_columns_may_have_an_equals_sign(tmp_path):
     assert examples(found).tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("a b c\n0 1 1\n1 0 1\n", "separated by commas, semicolons or tabs, not by spaces"),
+        ("1,2,3\n0,1,1\n1,0,1\n", "got '2'; names in line 1 have to begin with a letter"),
+    ],
+)
+def test_what_may_be_meant_is_said(tmp_path, content, sentence):
+    with pytest.raises(InputError, match=sentence):
+        load_dataset(write(tmp_path / "a.csv", content))
+
+
 def test_only_numbers_have_decimal_commas(tmp_path):
     path = write(tmp_path / "a.csv", "team;a;b\nDoe. J;1,0;0\nDoe, J;0;1,0\nRoe;1;1\n")
     found, teams = load_labelled(path, "team", DEFAULT_LIMIT, Reading())

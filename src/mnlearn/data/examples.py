@@ -206,6 +206,9 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
         # Without names of columns, the first line that is wrong says more.
         if fault is None or has_names:
             raise
+        if str(fault).startswith(f"{path}, line 1,"):
+            advice = "names in line 1 have to begin with a letter"
+            raise InputError(f"{str(fault).removesuffix('.')}; {advice}.") from None
         raise fault from None
     if found.note is not None:
         say(found.note)

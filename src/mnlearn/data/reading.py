@@ -4,6 +4,7 @@ A column is read only if one reading of its values is possible. What was read ot
 written is told in one line. Where two readings are possible, an option of `Reading` decides.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,6 +31,8 @@ from mnlearn.runtime.errors import InputError
 
 # What a person can say about a table.
 OPTIONS = ("ones", "leave_out", "keep", "na")
+# A line of cells that spaces separate.
+_SPACED = re.compile(r"\S+( +\S+)+")
 # So many columns of a table are named in an error.
 _LISTED_NAMES = 20
 
@@ -264,6 +267,8 @@ def _unreadable(
     wrong = next(text for text in known if text not in ("0", "1"))
     where = place(column.first_row(column.texts.index(wrong)), v)
     sentence = f"{where}: expected 0 or 1, got {shorten(wrong)}"
+    if all(map(_SPACED.fullmatch, known)):
+        return f"{sentence}; cells are separated by commas, semicolons or tabs, not by spaces."
     if len({key_of(text) for text in known}) <= 2:
         return f"{sentence}; {reading.option('ones')} says which value counts as 1."
     values = some_of(list(map(shorten, known)))

@@ -77,6 +77,8 @@ def learn_ising(
     _check_not_spelt_out(data)
     if data.n_vars < 2:
         raise InputError("data: expected at least two variables.")
+    if data.n_examples < 2:
+        raise InputError(f"data: expected at least two rows, got {data.n_examples:g}.")
     return estimate(data, gamma, merge, threads, TOLERANCE)
 
 
