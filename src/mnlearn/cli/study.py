@@ -38,6 +38,7 @@ def _check_cores(
 )
 @click.option("--show", is_flag=True, help="Print the file of the study, as a start of your own.")
 @click.option("--stale", is_flag=True, help="List records that are not current, and why.")
+@click.option("--dry-run", is_flag=True, help="Say what would be made, and in how many hours.")
 @click.option("--again", is_flag=True, help="Make records again that are current.")
 @click.option("--recorded", is_flag=True, help="Compute nothing; tables from what is recorded.")
 @click.option("--unlock", is_flag=True, help="Remove the lock of a run that was killed.")
@@ -53,6 +54,7 @@ def study(
     parts: int | None,
     show: bool,
     stale: bool,
+    dry_run: bool,
     again: bool,
     recorded: bool,
     unlock: bool,
@@ -77,6 +79,9 @@ def study(
     datasets = parse_names(chosen)
     if stale:
         _list_stale(name, datasets)
+        return
+    if dry_run:
+        _foretell(name, datasets, again)
         return
     if unlock:
         locks.unlock(force=True)
@@ -128,6 +133,34 @@ def _list_stale(name: str, datasets: list[str]) -> None:
     n_missing, n_records = configuration.count_missing(name, named)
     if n_missing:
         say(f"{n_missing} of {n_records} records are not made yet")
+
+
+def _foretell(name: str, datasets: list[str], again: bool) -> None:
+    """Print how many jobs of each kind a run would have, and their expected hours."""
+    from mnlearn.study import configuration
+    from mnlearn.study.costs import load_laws
+    from mnlearn.study.resources import JobResources
+    from mnlearn.study.running.forecast import forecast
+    from mnlearn.study.running.run import expand_datasets
+
+    chosen = expand_datasets(configuration.find_study(name), datasets)
+    plan = configuration.plan_of(name, chosen, again=again)
+    jobs = forecast(plan, JobResources(plan, load_laws()))
+    if not jobs:
+        click.echo("nothing to make: all records are there and current")
+        return
+    for kind in dict.fromkeys(job.record.kind for job in jobs):
+        own = [job for job in jobs if job.record.kind == kind]
+        hours = sum(job.seconds for job in own) / 3600
+        click.echo(f"{kind:<12} {len(own):>6} jobs {hours:>8.2f} hours")
+    longest = max(jobs, key=lambda job: job.seconds)
+    methods = "-".join(longest.record.names)
+    click.echo(
+        f"about {sum(job.seconds for job in jobs) / 3600:.1f} hours of one processor on "
+        f"{len(plan.needed_datasets())} datasets; the longest job is {methods} on "
+        f"{longest.record.dataset}, {longest.seconds / 60:.0f} minutes; a job may use up to "
+        f"{max(job.mib for job in jobs):,} MiB"
+    )
 
 
 @click.command()
