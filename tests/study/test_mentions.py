@@ -6,7 +6,7 @@ from made_tables import scores_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.study.definition import load_study
 from mnlearn.study.gather import read_scores
-from mnlearn.study.mentions import check_sources
+from mnlearn.study.mentions import check_sources, kinds_read
 from mnlearn.study.published import load_published
 from workflow_tree import ROOT, TINY
 
@@ -95,3 +95,22 @@ def test_a_published_source_has_numbers(changes, problem):
     with pytest.raises(InputError, match="study s, table t, column 1: ") as caught:
         check("tables", columns=[{**source, **changes}])
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "quantity", "kinds"),
+    [
+        ("compare", "cmll", ("cells",)),
+        ("stacked", "seconds_learn", ("cells", "times")),
+        ("compare", "cmll_sampled_q50", ("cells", "curves")),
+        ("compare", "seconds_q50", ("cells", "times", "curves")),
+        ("compare", "ll_annealed", ("cells", "likelihoods")),
+        ("compare", "kl_to_acmn", ("cells", "divergences")),
+        ("paired", "pll", ("cells", "paired")),
+        ("training_times", None, ("cells", "times")),
+    ],
+)
+def test_kinds_of_records_that_a_table_shows(kind, quantity, kinds):
+    other = {"study": "gssl", "quantity": "export_ac"}
+    table = {"kind": kind, "columns": [{"method": "a", "quantity": quantity}, other]}
+    assert kinds_read(table) == kinds

@@ -189,12 +189,13 @@ def test_models_of_another_study_are_learned_for_its_curves_only(tmp_path):
     assert found.unless_settled(Record("models", "s", "grid", ("dtsl",)), train="x")["train"] == "x"
 
 
-def test_tables_mark_every_kind_of_record(tmp_path):
+def test_tables_mark_the_records_that_they_show(tmp_path):
     record_all(tmp_path)
     pair = Record("paired", "s", "grid", ("dtsl", "atomic"))
     write_json(tmp_path / pair.path, {"recipe": {}})
     found = plan(tmp_path, recorded=True)
-    assert found.stale_cells("s") == [["grid", "dtsl"], ["grid", "atomic"]]
+    assert found.stale_cells("s", ("cells", "times")) == []
+    assert found.stale_cells("s", ("cells", "paired")) == [["grid", "dtsl"], ["grid", "atomic"]]
 
 
 def test_a_pair_needs_the_scores_of_the_cell(tmp_path):

@@ -22,6 +22,7 @@ from mnlearn.study.datasets.prepare import (
 )
 from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import load_studies, study_path
+from mnlearn.study.mentions import kinds_read
 from mnlearn.study.parts import Parts
 from mnlearn.study.planning import KINDS, Plan, Record
 from mnlearn.study.resources import JobResources

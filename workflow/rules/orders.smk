@@ -45,10 +45,11 @@ def gather_content(wildcards):
 
 def table_content(wildcards):
     """Return what a table depends on; `write` reads from it which cells are marked as stale."""
+    entry = product_of(wildcards, "tables")
     return {
-        "entry": product_of(wildcards, "tables"),
+        "entry": entry,
         "labels": labels_of(wildcards),
-        "stale": PLAN.stale_cells(wildcards.study),
+        "stale": PLAN.stale_cells(wildcards.study, kinds_read(entry)),
     }
 
 

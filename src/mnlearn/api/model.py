@@ -174,7 +174,8 @@ class Model:
         ------
         InputError
             The model is a dependency network, which has no joint distribution, or its circuit
-            would be too large; or a variable or a value of the evidence does not exist.
+            would be too large; or a variable or a value of the evidence does not exist, or the
+            evidence has probability 0.
 
         Notes
         -----
@@ -275,6 +276,11 @@ class Model:
             the features that join them. For a dependency network or a Bayesian network an edge
             leads from the parent to the child, and `weight` counts how often the child's
             distribution uses the parent. A feature of weight 0 makes no edge and is not counted.
+
+        Raises
+        ------
+        InputError
+            The model is a circuit without features, such as that of `HCLT` or `TreeBag`.
         """
         return graphs.edges_frame(_graph_of(self))
 

@@ -66,16 +66,20 @@ def write_study_tables(name: str, only: list[str] | None = None, order: Path | N
     )
 
 
-def _stale_cells(name: str) -> set[tuple[str, str]]:
-    """Return the cells with a record that is not current, as (dataset, method)."""
-    found = stale_records(name)
-    return {(record.dataset, method) for record, _ in found for method in record.names}
+def _stale_cells(name: str) -> tables.Stale:
+    """Return the cells with a record that is not current, by the kind of the record."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for record, _ in stale_records(name):
+        cells = {(record.dataset, method) for method in record.names}
+        found.setdefault(record.kind, set()).update(cells)
+    return found
 
 
-def _ordered_stale(order: Path) -> set[tuple[str, str]]:
-    """Return the cells that an order names as not current, as (dataset, method)."""
+def _ordered_stale(order: Path) -> tables.Stale:
+    """Return the cells that the order of one table names as not current."""
     try:
-        return {(str(d), str(m)) for d, m in read_json(order)["made_by"]["content"]["stale"]}
+        cells = read_json(order)["made_by"]["content"]["stale"]
+        return {"cells": {(str(d), str(m)) for d, m in cells}}
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{order}: expected the order of a table.") from error
 

@@ -156,16 +156,16 @@ class Plan:
             self._changed[record] = differences(recorded, self.recipe(record))
         return self._changed[record]
 
-    def stale_cells(self, study: str) -> list[list[str]]:
+    def stale_cells(self, study: str, kinds: Collection[str]) -> list[list[str]]:
         """Return the cells, as [dataset, method], of which a run uses a record that is not current.
 
-        A record of two methods counts for both.
+        kinds : of the records. A record of two methods counts for both.
         """
         return [
             list(cell)
             for cell in dict.fromkeys(
                 (record.dataset, name)
-                for kind in KINDS
+                for kind in kinds
                 for record in self.records(study, kind)
                 if self.is_settled(record) and self.stale(record)
                 for name in record.names

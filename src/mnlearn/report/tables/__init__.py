@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -32,7 +33,7 @@ from mnlearn.report.tables.variants import VARIANTS, VARIANTS_BY_DATASET
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
 from mnlearn.study.definition import Study
-from mnlearn.study.mentions import check_sources
+from mnlearn.study.mentions import check_sources, kinds_read
 from mnlearn.study.published import tidy_scores
 from mnlearn.study.samples import list_means
 
@@ -55,6 +56,8 @@ KINDS: dict[str, Kind[Material, Table]] = {
     "training_times": TRAINING_TIMES,
     "units": UNITS_OF_AXES,
 }
+# The pairs (dataset, method) with a record that is not current, by the kind of the record.
+Stale = Mapping[str, AbstractSet[tuple[str, str]]]
 # Options of every table.
 COMMON: Keys = {**PRODUCT, "traces": TRACES}
 
@@ -115,7 +118,7 @@ def write_tables(
     labels: Mapping[str, str],
     *,
     folder: Path,
-    stale: AbstractSet[tuple[str, str]] = frozenset(),
+    stale: Stale = MappingProxyType({}),
     only: list[str] | None = None,
 ) -> None:
     """Write the tables of a study as `<name>.csv`, `.md` and `.tex`.
@@ -132,8 +135,8 @@ def write_tables(
         Names of the datasets for readers.
     folder : Path
         Where the files go; the traces of tuning are in `tuning` beside it.
-    stale : set of (str, str)
-        Pairs (dataset, method) whose numbers are marked.
+    stale : mapping of str to set of (str, str)
+        By the kind of record, the pairs (dataset, method) whose numbers are marked.
     only : list of str, optional
         Names of the tables to write; all if not given.
 
@@ -144,8 +147,9 @@ def write_tables(
     """
     traces = folder.parent / "tuning"
     for product in chosen_products(study, "tables", only):
+        marked = {cell for kind in kinds_read(product) for cell in stale.get(kind, ())}
         table = make_table(
-            study, product, scores, published, labels=labels, stale=stale, tuning=traces
+            study, product, scores, published, labels=labels, stale=marked, tuning=traces
         )
         write_text(folder / f"{product['name']}.csv", to_csv(table))
         write_text(folder / f"{product['name']}.md", to_markdown(table))
