@@ -153,6 +153,7 @@ def test_a_value_for_all_columns_may_have_an_equals_sign(tmp_path):
     ("content", "sentence"),
     [
         ("a b c\n0 1 1\n1 0 1\n", "separated by commas, semicolons or tabs, not by spaces"),
+        ("a,b\nnot at all,0\na little,1\nvery much,0\n", "has 3 different values"),
         ("1,2,3\n0,1,1\n1,0,1\n", "got '2'; names in line 1 have to begin with a letter"),
     ],
 )

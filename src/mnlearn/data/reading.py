@@ -236,7 +236,7 @@ def _choose(
         raise InputError(f"{where}, line 1, column {v + 1}: has no name.")
     found = values_of_two(known)
     if found is None:
-        raise InputError(_unreadable(column, v, known, reading, place))
+        raise InputError(_unreadable(columns, v, known, reading, place))
     return _Code(column, found)
 
 
@@ -261,13 +261,14 @@ def _as_before(
 
 
 def _unreadable(
-    column: RawColumn, v: int, known: Sequence[str], reading: Reading, place: Place
+    columns: Sequence[RawColumn], v: int, known: Sequence[str], reading: Reading, place: Place
 ) -> str:
     """Return the sentence on a column that cannot be read."""
+    column = columns[v]
     wrong = next(text for text in known if text not in ("0", "1"))
     where = place(column.first_row(column.texts.index(wrong)), v)
     sentence = f"{where}: expected 0 or 1, got {shorten(wrong)}"
-    if all(map(_SPACED.fullmatch, known)):
+    if len(columns) == 1 and all(map(_SPACED.fullmatch, known)):
         return f"{sentence}; cells are separated by commas, semicolons or tabs, not by spaces."
     if len({key_of(text) for text in known}) <= 2:
         return f"{sentence}; {reading.option('ones')} says which value counts as 1."
