@@ -36,6 +36,7 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
     assert mn.from_dependency_network(network, FRAME, orders="all", max_length=np.int64(4))
 
 
+@pytest.mark.filterwarnings("ignore:.*so not cut")
 def test_a_threshold_that_makes_constants_of_binary_columns_is_told():
     table = FRAME.assign(b=RNG.integers(1, 6, 60))
     with pytest.warns(

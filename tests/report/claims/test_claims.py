@@ -81,7 +81,7 @@ def test_what_is_counted():
         (versus("wins", 19, TABLE2, "blm"), "19 of 20"),
         (
             versus("wilcoxon", 0.0002, TABLE2, "blm"),
-            "p 0.0000250, rank sums 204 for and 6 against",
+            "p 0.0000248, rank sums 204 for and 6 against",
         ),
         (
             {"kind": "best_of", "published": 13, "columns": [*TABLE3.values()], "best": ["gssl"]}
