@@ -161,6 +161,9 @@ def _foretell(name: str, datasets: list[str], again: bool) -> None:
         f"{longest.record.dataset}, {longest.seconds / 60:.0f} minutes; a job may use up to "
         f"{max(job.mib for job in jobs):,} MiB"
     )
+    n_guessed = sum(not job.is_known for job in jobs)
+    if n_guessed:
+        say(f"{n_guessed} of the jobs have no recorded times, and count as a minute each")
 
 
 @click.command()

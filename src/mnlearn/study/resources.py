@@ -51,6 +51,10 @@ class JobResources:
         cost = self._cost(record, _SECONDS)
         return START_SECONDS + (UNKNOWN_SECONDS if cost is None else cost[0])
 
+    def is_known(self, record: Record) -> bool:
+        """Tell whether the seconds of a job follow from recorded ones."""
+        return self._cost(record, _SECONDS) is not None
+
     def minutes(self, record: Record) -> int:
         """Return the minutes after which a cluster may end the job that makes a record."""
         cost = self._cost(record, _SECONDS)

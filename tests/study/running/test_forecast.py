@@ -55,4 +55,5 @@ def test_costs_without_records_are_guesses(tmp_path):
     jobs = forecast(plan, JobResources(plan, {}))
     assert {job.seconds for job in jobs} == {START_SECONDS + UNKNOWN_SECONDS}
     assert {job.mib for job in jobs} == {UNKNOWN_MIB}
+    assert not any(job.is_known for job in jobs)
     assert sum(job.seconds for job in jobs) == pytest.approx(350.0)

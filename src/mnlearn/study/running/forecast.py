@@ -22,11 +22,14 @@ class Job:
         Expected seconds of one processor.
     mib : int
         MiB that it may use.
+    is_known : bool
+        Whether the seconds follow from recorded ones; otherwise they are a guess.
     """
 
     record: Record
     seconds: float
     mib: int
+    is_known: bool
 
 
 def forecast(plan: Plan, resources: JobResources) -> list[Job]:
@@ -48,7 +51,10 @@ def forecast(plan: Plan, resources: JobResources) -> list[Job]:
     ]
     models = dict.fromkeys(model for record in wanted for model in _models(plan, record))
     learned = [record for record in models if not plan.is_settled(record)]
-    return [Job(r, resources.seconds(r), resources.mib(r)) for r in (*learned, *wanted)]
+    return [
+        Job(record, resources.seconds(record), resources.mib(record), resources.is_known(record))
+        for record in (*learned, *wanted)
+    ]
 
 
 def _models(plan: Plan, record: Record) -> Iterator[Record]:
