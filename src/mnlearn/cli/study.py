@@ -163,7 +163,7 @@ def _foretell(name: str, datasets: list[str], again: bool) -> None:
     )
     n_guessed = sum(not job.is_known for job in jobs)
     if n_guessed:
-        say(f"{n_guessed} of the jobs have no recorded times, and count as a minute each")
+        say(f"jobs without recorded times, which count as a minute each: {n_guessed}")
 
 
 @click.command()
