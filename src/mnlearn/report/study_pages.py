@@ -59,7 +59,7 @@ def study_page(name: str) -> Document:
     learners = dict.fromkeys(map(study.learner, study.methods))
     summaries = {learner: summarise(learner, *documentation()) for learner in learners}
     labels = label_datasets(configuration()["local"])
-    commit = _common_commit([plan])
+    commit = common_commit([plan])
     return document_of(Material(study, folder, labels, summaries, records, commit))
 
 
@@ -117,10 +117,10 @@ def record_page(names: Iterable[str]) -> Document:
         }
         kept = {kind: [path for path in of if path.exists()] for kind, of in planned.items()}
         found.append(StudyRecords(name, kept, sum(map(len, planned.values()))))
-    return build_record(found, _common_commit(plans.values()))
+    return build_record(found, common_commit(plans.values()))
 
 
-def _common_commit(plans: Iterable[Plan]) -> str:
+def common_commit(plans: Iterable[Plan]) -> str:
     """Return the commit of the record; empty if a record of some studies is not current."""
     stale = (
         plan.stale(record)

@@ -31,11 +31,14 @@ from mnlearn.report.document.spans import Span, marked, plain, to_html, to_markd
 from mnlearn.report.document.study_page import Material, document_of
 from mnlearn.report.document.summaries import read_summary
 from mnlearn.report.pages import write_markdown_page
+from mnlearn.report.study_pages import common_commit
 from mnlearn.report.tables.formats import to_markdown as table_markdown
 from mnlearn.report.tables.table import Cell, Row, Table
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
 from mnlearn.study.commit import read_commit
 from mnlearn.study.definition import Study, load_study
+from mnlearn.study.planning import Plan, Record
 
 ROOT = Path(__file__).parents[3]
 README = runpy.run_path(str(ROOT / "workflow" / "readme.py"))
@@ -243,3 +246,21 @@ def test_seconds_of_scoring_count_each_model_on_each_partition():
         "other": {"parameters": {"l1": 5}, "seconds_inference": 0.5, "scores": {}},
     }
     assert sum_seconds([{"seconds_tuning": 7.0, "variants": variants}]) == (7.0, 6.5)
+
+
+def test_the_commit_is_named_while_no_record_is_of_earlier_code(tmp_path, monkeypatch):
+    cmll = {"groups": 2, "partitions": {"default": 1, "exceptions": {}}, "inference": {}}
+    content = {"datasets": ["grid"], "methods": {"atomic": {}}, "cmll": cmll, "figures": []}
+    monkeypatch.setattr("mnlearn.report.study_pages.read_commit", lambda _: "0123abcd")
+
+    def commit(recipe=None):
+        studies = {"s": Study("s", content)}
+        plan = Plan(studies=studies, running=["s"], results=tmp_path, seed=1, local={})
+        cell = Record("cells", "s", "grid", ("atomic",))
+        write_json(
+            tmp_path / cell.path, {"recipe": plan.recipe(cell) if recipe is None else recipe}
+        )
+        return common_commit([plan])
+
+    assert commit() == "0123abcd"
+    assert commit({}) == ""
