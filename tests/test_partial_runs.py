@@ -126,16 +126,23 @@ def test_again_makes_current_records_again(whole, tmp_path):
     assert tree.scores() == whole.scores()
 
 
-def test_products_are_made_from_what_is_recorded(whole, tmp_path):
-    """Nothing is computed, though a dataset has no record at all."""
+@pytest.mark.parametrize("option", [["--recorded"], []])
+def test_products_are_made_from_what_is_recorded(whole, tmp_path, option):
+    """Nothing is computed, though a dataset has no record at all and cannot be had."""
     tree = clone(whole, tmp_path)
-    tree.write_study({**TWO, "datasets": ["triples", "grid", "digits"]})
+    tree.write_study({**TWO, "datasets": ["triples", "grid", "nltcs"]})
     before = recorded_but_page(tree)
     (tree.folder / "results/tiny/tables/scores.csv").unlink()
-    result = study(tree, "--recorded")
+    if not option:
+        config = tree.folder / "config.yaml"
+        text = config.read_text().replace("recorded: false", "recorded: true")
+        config.write_text(text.replace('mirror: ""', f"mirror: {tmp_path}/nowhere"))
+    result = study(tree, *option)
     assert result.returncode == 0, result.stdout + result.stderr
     assert recorded_but_page(tree) == before
-    assert study(tree, "--recorded", "--again").returncode == 2
+    refused = study(tree, *option, "--again")
+    assert refused.returncode == 2
+    assert "--again: not together with --recorded" in refused.stderr
 
 
 def test_a_dataset_that_cannot_be_had_ends_the_run_with_its_name(whole, tmp_path):

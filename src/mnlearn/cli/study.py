@@ -86,8 +86,6 @@ def study(
     if unlock:
         locks.unlock(force=True)
         return
-    if again and recorded:
-        raise InputError("--again: not together with --recorded.")
     _check(name, recorded)
     status = run.run_study(
         name,

@@ -67,11 +67,14 @@ def run_study(
     InputError
         There is no such study or dataset; another run is under way; a dataset that is asked for
         cannot be had, which is said after all that can be done without it; only records are to be
-        used, and there is none.
+        used, and there is none; records are to be used and to be made again.
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
     datasets = expand_datasets(study, datasets)
-    recorded = recorded or configuration()["recorded"]
+    config = configuration()
+    again, recorded = again or config["again"], recorded or config["recorded"]
+    if again and recorded:
+        raise InputError("--again: not together with --recorded, nor with that of config.yaml.")
     failed = {} if recorded else _fetch_missing(study, datasets, mirror, again)
     unlock()
     if recorded:
