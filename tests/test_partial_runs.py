@@ -142,7 +142,7 @@ def test_products_are_made_from_what_is_recorded(whole, tmp_path, option):
     assert recorded_but_page(tree) == before
     refused = study(tree, *option, "--again")
     assert refused.returncode == 2
-    assert "--again: not together with --recorded" in refused.stderr
+    assert "--again and --recorded: expected one" in refused.stderr
 
 
 def test_a_dataset_that_cannot_be_had_ends_the_run_with_its_name(whole, tmp_path):

@@ -74,7 +74,7 @@ def run_study(
     config = configuration()
     again, recorded = again or config["again"], recorded or config["recorded"]
     if again and recorded:
-        raise InputError("--again: not together with --recorded, nor with that of config.yaml.")
+        raise InputError("--again and --recorded: expected one, by options or in config.yaml.")
     failed = {} if recorded else _fetch_missing(study, datasets, mirror, again)
     unlock()
     if recorded:
