@@ -90,7 +90,7 @@ class DellaPietra(Learner):
         None, "features to add to the atomic ones at most, or none", low=0, high=1e9
     )
     max_seconds: float | None = parameter(
-        None, "seconds to search features at most, or none", low=0, high=1e9
+        None, "processor seconds to search features at most, or none", low=0, high=1e9
     )
     search_sd: float | None = parameter(
         1.0, "standard deviation of the weight prior in the search, or none", above=0
@@ -103,7 +103,7 @@ class DellaPietra(Learner):
 
     def search_features(self, task: Task) -> Induced:
         """Search features; a search that was killed goes on from the state that was kept."""
-        began = time.monotonic()
+        began = time.process_time()
         name = {"search": [str(value) for value in self.values_but(*_NOT_SEARCHED)]}
         kept = None if task.store is None else task.store.load(name)
         before = 0.0 if kept is None else float(kept["seconds"])
@@ -114,13 +114,13 @@ class DellaPietra(Learner):
             search.restore(kept)
 
         def keep(state: dict[str, NDArray]) -> None:
-            seconds = before + time.monotonic() - began
+            seconds = before + time.process_time() - began
             if task.store is not None:
                 task.store.save(name, {**state, "seconds": np.array(seconds)})
 
         left = np.inf if self.max_seconds is None else self.max_seconds - before
         stopped_by = search.run(began + left, keep)
-        seconds = before + time.monotonic() - began
+        seconds = before + time.process_time() - began
         details = {
             "n_added": len(search.gained),
             "n_scored": search.n_scored,

@@ -78,7 +78,7 @@ class Mixture(Learner):
         return self._learn(task, self.n_mixtures)
 
     def _learn(self, task: Task, n_mixtures: int) -> Fitted:
-        began = time.monotonic()
+        began = time.process_time()
         with ThreadPoolExecutor(task.threads) as pool:
             mixtures = list(pool.map(lambda b: self._learn_trees(task, b), range(n_mixtures)))
             parts = list(pool.map(lambda trees: self._circuit(task, trees), mixtures))
@@ -89,7 +89,7 @@ class Mixture(Learner):
             "n_components": sum(len(trees.share) for trees in mixtures),
             "n_iterations": sum(len(trees.objective) for trees in mixtures),
         }
-        return Fitted(model, {"structure": time.monotonic() - began, "weights": 0.0}, details)
+        return Fitted(model, {"structure": time.process_time() - began, "weights": 0.0}, details)
 
     def _learn_trees(self, task: Task, number: int) -> TreeMixture:
         """Return one of the mixtures of trees; they differ by the shares they start from."""

@@ -103,14 +103,14 @@ class CircuitGrowth:
         n_edges : int
             Edges of the circuit at most.
         deadline : float
-            Value of time.monotonic() at which to stop for good.
+            Value of time.process_time() at which to stop for good.
         keep : callable, optional
             Called with the state of the growth every 45 seconds, to store it.
         """
         said = kept = time.monotonic()
         while not self.ended:
             now = time.monotonic()
-            if now > deadline:
+            if time.process_time() > deadline:
                 self.ended = True
                 return
             if keep is not None and now - kept > _SECONDS_BETWEEN_STATES:
@@ -208,7 +208,7 @@ class CircuitLearner(Learner):
         choices=SEARCHES,
     )
     max_seconds: float | None = parameter(
-        None, "seconds to grow the circuit at most, or none", low=0, high=1e9
+        None, "processor seconds to grow the circuit at most, or none", low=0, high=1e9
     )
 
 
@@ -236,7 +236,7 @@ class EdgeBudgets(Generic[M]):
         start : returns the model that is to grow. others : the parameters that it depends on.
         """
         key = (prices.edge_cost, prices.split_cost, prices.search, *others)
-        began = time.monotonic()
+        began = time.process_time()
         model, growth = self._model, self._growth
         passed = model is not None and model.circuit.n_edges > prices.max_edges
         if model is None or growth is None or self._key != key or passed:
@@ -258,13 +258,13 @@ class EdgeBudgets(Generic[M]):
         before = self._seconds
 
         def keep(state: dict[str, NDArray]) -> None:
-            self._keep(state, before + time.monotonic() - began)
+            self._keep(state, before + time.process_time() - began)
 
         growth.grow(prices.max_edges, began + left, keep)
-        grown = time.monotonic()
+        grown = time.process_time()
         self._seconds += grown - began
         circuit = model.model()
-        seconds = {"structure": self._seconds, "weights": time.monotonic() - grown}
+        seconds = {"structure": self._seconds, "weights": time.process_time() - grown}
         if self._task.criterion is not None and not growth.ended:
             self._scores.append(self._task.criterion(circuit))
             growth.ended = _past_best(self._scores)

@@ -55,7 +55,7 @@ class InductionSearch:
     ) -> str:
         """Add features until the search is over; return what ended it: gain, features or time.
 
-        deadline : value of time.monotonic() at which to stop.
+        deadline : value of time.process_time() at which to stop.
         keep : called with the state of the search now and then, to be kept against a kill.
         """
         said = kept = time.monotonic()
@@ -63,7 +63,7 @@ class InductionSearch:
             now = time.monotonic()
             if len(self.gained) >= self.max_features:
                 return "features"
-            if now > deadline:
+            if time.process_time() > deadline:
                 return "time"
             if keep is not None and now - kept > _SECONDS_BETWEEN_STATES:
                 keep(self.state())
