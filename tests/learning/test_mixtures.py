@@ -1,11 +1,14 @@
 """Mixtures of trees and of circuits, against sums over all states."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from conftest import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import conditionals, log_partition, log_value
+from mnlearn.learning.circuit_mixtures import learn_circuit_mixture
 from mnlearn.learning.tree_mixtures import (
     MixtureSettings,
     TreeMixture,
@@ -109,7 +112,7 @@ def test_components_that_become_empty_are_dropped():
 
 def test_validation_data_end_em_early():
     data = random_data(4, n_examples=60, n_vars=8)
-    scores = iter([1.0, 2.0, 1.5])
+    scores = iter([0.0, 1.0, 2.0, 1.5])
     ended = learn_tree_mixture(
         data, MixtureSettings(n_components=8, tolerance=0.0), lambda _: next(scores)
     )
@@ -118,6 +121,47 @@ def test_validation_data_end_em_early():
         data, MixtureSettings(n_components=8, tolerance=0.0, max_iterations=11)
     )
     np.testing.assert_array_equal(ended.log_prob, ten.log_prob)
+
+
+def test_the_last_iteration_is_scored_too():
+    data = random_data(4, n_examples=60, n_vars=8)
+    settings = MixtureSettings(n_components=8, tolerance=0.0, max_iterations=4)
+    scores = iter([1.0, 2.0])
+    judged = learn_tree_mixture(data, settings, lambda _: next(scores))
+    np.testing.assert_array_equal(judged.log_prob, learn_tree_mixture(data, settings).log_prob)
+    falling = iter([2.0, 1.0])
+    first = learn_tree_mixture(data, settings, lambda _: next(falling))
+    one = replace(settings, max_iterations=1)
+    np.testing.assert_array_equal(first.log_prob, learn_tree_mixture(data, one).log_prob)
+
+
+@pytest.mark.parametrize("base", ["lem", "acmn"])
+def test_mixtures_of_circuits_draw_their_examples_apart(base, monkeypatch):
+    data, _ = two_groups(200)
+    seeds = []
+
+    def spied(*arguments, seed, **others):
+        seeds.append(seed)
+        return learn_circuit_mixture(*arguments, seed=seed, **others)
+
+    monkeypatch.setattr("mnlearn.methods.mixture.learn_circuit_mixture", spied)
+    grid = Mixture.grid({"base": base, "n_components": 2, "n_mixtures": 3, "max_edges": 100})
+    tune(Mixture, data, grid, None)
+    assert len(seeds) == len(set(seeds)) == 3
+
+
+def test_a_mixture_is_learned_once_for_all_numbers_of_mixtures(monkeypatch):
+    data, _ = two_groups(200)
+    learned = []
+
+    def spied(*arguments):
+        learned.append(arguments)
+        return learn_tree_mixture(*arguments)
+
+    monkeypatch.setattr("mnlearn.methods.mixture.learn_tree_mixture", spied)
+    tuned = tune(Mixture, data, Mixture.grid({"n_mixtures": [1, 2, 4]}), lambda model: 0.0)
+    assert len(learned) == 4
+    assert [row["n_mixtures"] for row in tuned.trace] == [1, 2, 4]
 
 
 @pytest.mark.parametrize("base", BASES)

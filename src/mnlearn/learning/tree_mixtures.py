@@ -80,7 +80,8 @@ class TreeMixture:
     names : tuple of str or None
         Names of the variables.
     objective : tuple of float
-        Penalised log-likelihood after each iteration with trees, in nats.
+        Penalised log-likelihood after each iteration with trees, in nats; with those that
+        validation data rejected.
     """
 
     share: NDArray[np.float64]
@@ -128,7 +129,8 @@ def learn_tree_mixture(
     settings : MixtureSettings
         See there.
     criterion : callable, optional
-        Scores a circuit on validation data, higher is better. EM ends when the score falls, and the
+        Scores a circuit on validation data, higher is better. Every few iterations, and after the
+        last one, the mixture is scored. EM ends when a score is not above the one before, and the
         mixture with the best score is returned.
     threads : int
         Number of threads; the result does not depend on it.
@@ -146,7 +148,8 @@ def learn_tree_mixture(
         mixture = fitting.independent(fitting.share(mixture)[0])
     mixture = fitting.trees(fitting.share(mixture)[0])
     shares, value = fitting.share(mixture)
-    objective, best, best_score = [value], mixture, -np.inf
+    objective, best = [value], mixture
+    best_score = -np.inf if criterion is None else criterion(mixture.circuit())
     for iteration in range(1, settings.max_iterations):
         n_before, before = len(mixture.share), value
         mixture = fitting.trees(shares)
@@ -154,6 +157,7 @@ def learn_tree_mixture(
         objective.append(value)
         is_settled = value - before < settings.tolerance * data.n_examples
         is_last = is_settled and len(mixture.share) == n_before
+        is_last |= iteration == settings.max_iterations - 1
         if criterion is None:
             best = mixture
         elif is_last or iteration % _BETWEEN_SCORES == 0:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.circuit_mixtures import learn_circuit_mixture
+from mnlearn.learning.latest import Latest
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.lem.growth import learn_feature_tree
 from mnlearn.learning.lem.settings import LemSettings
@@ -25,6 +25,30 @@ from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.scoring import circuits
 
 BASES = ("chow_liu", "lem", "acmn")
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedMixture:
+    """One mixture, and how it was learned; n_iterations : of EM. seconds : of the processor."""
+
+    circuit: ArithmeticCircuit
+    n_components: int
+    n_iterations: int
+    seconds: float
+
+
+class Workspace:
+    """The mixtures of the settings that were learned last."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._found: Latest[list[LearnedMixture]] = Latest()
+
+    def mixtures(self, learner: "Mixture", n_mixtures: int) -> list[LearnedMixture]:
+        """Return the first mixtures of some settings."""
+        found = self._found.get(learner.values_but("n_mixtures"), list)
+        found += [learner.learn_mixture(self._task, b) for b in range(len(found), n_mixtures)]
+        return found[:n_mixtures]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -69,30 +93,31 @@ class Mixture(Learner):
         10_000, "of `acmn`: edges of each circuit at most", low=1, high=2**31 - 1
     )
 
-    def learn_first(self, task: Task) -> Fitted:
+    def learn_first(self, workspace: Workspace) -> Fitted:
         """Return the first of the mixtures, by which the other hyperparameters are chosen."""
-        return self._learn(task, 1)
+        return self._learn(workspace, 1)
 
-    def learn(self, task: Task) -> Fitted:
+    def learn(self, workspace: Workspace) -> Fitted:
         """Return the mean of the mixtures, as a circuit."""
-        return self._learn(task, self.n_mixtures)
+        return self._learn(workspace, self.n_mixtures)
 
-    def _learn(self, task: Task, n_mixtures: int) -> Fitted:
+    def _learn(self, workspace: Workspace, n_mixtures: int) -> Fitted:
+        found = workspace.mixtures(self, n_mixtures)
         began = time.process_time()
-        with ThreadPoolExecutor(task.threads) as pool:
-            mixtures = list(pool.map(lambda b: self._learn_trees(task, b), range(n_mixtures)))
-            parts = list(pool.map(lambda trees: self._circuit(task, trees), mixtures))
+        circuits = [one.circuit for one in found]
         log_share = np.full(n_mixtures, -np.log(n_mixtures))
-        model = parts[0] if n_mixtures == 1 else mixture_circuit(parts, log_share)
+        model = circuits[0] if n_mixtures == 1 else mixture_circuit(circuits, log_share)
+        seconds = sum(one.seconds for one in found) + time.process_time() - began
         details = {
             "n_edges": model.n_edges,
-            "n_components": sum(len(trees.share) for trees in mixtures),
-            "n_iterations": sum(len(trees.objective) for trees in mixtures),
+            "n_components": sum(one.n_components for one in found),
+            "n_iterations": sum(one.n_iterations for one in found),
         }
-        return Fitted(model, {"structure": time.process_time() - began, "weights": 0.0}, details)
+        return Fitted(model, {"structure": seconds, "weights": 0.0}, details)
 
-    def _learn_trees(self, task: Task, number: int) -> TreeMixture:
-        """Return one of the mixtures of trees; they differ by the shares they start from."""
+    def learn_mixture(self, task: Task, number: int) -> LearnedMixture:
+        """Return one of the mixtures; they differ by the shares they start from, and by draws."""
+        began = time.process_time()
         settings = MixtureSettings(
             self.n_components,
             self.prior,
@@ -100,9 +125,12 @@ class Mixture(Learner):
             self.tolerance,
             stream_seed(self.mixture_seed, "mixture", str(number)),
         )
-        return learn_tree_mixture(task.train, settings, task.criterion)
+        trees = learn_tree_mixture(task.train, settings, task.criterion, task.threads)
+        circuit = self._circuit(task, trees, number)
+        seconds = time.process_time() - began
+        return LearnedMixture(circuit, len(trees.share), len(trees.objective), seconds)
 
-    def _circuit(self, task: Task, trees: TreeMixture) -> ArithmeticCircuit:
+    def _circuit(self, task: Task, trees: TreeMixture, number: int) -> ArithmeticCircuit:
         if self.base == "chow_liu":
             return trees.circuit()
         base: dict[str, Callable[[Dataset], ArithmeticCircuit]] = {
@@ -111,10 +139,11 @@ class Mixture(Learner):
         }
         return learn_circuit_mixture(
             task.train,
-            trees.log_probabilities(task.train),
+            trees.log_probabilities(task.train, task.threads),
             base[self.base],
             rounds=self.rounds,
-            seed=self.mixture_seed,
+            seed=stream_seed(self.mixture_seed, "draws", str(number)),
+            threads=task.threads,
         )
 
     def _learn_lem(self, data: Dataset) -> ArithmeticCircuit:
@@ -122,11 +151,12 @@ class Mixture(Learner):
 
     def _learn_acmn(self, data: Dataset) -> ArithmeticCircuit:
         learner = ACMN(max_edges=self.max_edges)
-        task = Task(data, {"max_edges": [self.max_edges]})
+        task = Task(data, learner.grid({"max_edges": [self.max_edges]}))
         model = learner.learn(learner.prepare(task)).model
         assert isinstance(model, ArithmeticCircuit)
         return model
 
+    prepare = staticmethod(Workspace)
     title = "Mixture"
     citation = "Meila & Jordan 2000"
     stages = (

@@ -17,6 +17,7 @@ from mnlearn.learning.circuits.splitting import plan
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.tuning import tune, validation_score
 from mnlearn.methods import load_learner
+from mnlearn.models.io.native import write_npz
 from oracles import all_states
 
 N = 7
@@ -325,6 +326,47 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
     a, b = whole.best.fitted.model, again.best.fitted.model
     assert a.weight.tobytes() == b.weight.tobytes()
     assert a.child.tobytes() == b.child.tobytes()
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 1e9])
+@pytest.mark.parametrize("method_name", ["acmn", "acbn"])
+def test_a_search_that_ends_early_ends_there_after_any_kill(
+    train, tmp_path, monkeypatch, method_name, seconds
+):
+    """Wherever it is killed: while a circuit is scored, or before it is on disk."""
+    monkeypatch.setattr("mnlearn.learning.circuits.growth._SECONDS_BETWEEN_STATES", seconds)
+    method = load_learner(method_name)
+    budgets = [80, 120, 160, 240, 320, 480]
+    grid = method.grid({"max_edges": budgets, "split_cost": 0.1})
+
+    def outcome(n_steps, checkpoints):
+        left = n_steps
+
+        def step():
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise KilledError
+
+        def criterion(model):
+            step()
+            return -abs(model.n_edges - 110.0)
+
+        def write(model, path):
+            step()
+            write_npz(model, path)
+
+        monkeypatch.setattr("mnlearn.learning.checkpoints.write_npz", write)
+        trace = tune(method, train, grid, criterion, checkpoints=checkpoints).trace
+        return [(row["max_edges"], row["n_edges"], row["validation"]) for row in trace]
+
+    whole = outcome(0, None)
+    assert whole[3][1] < whole[-1][1] + 1 <= 241  # It ends at the fourth budget.
+    for n_steps in range(1, 17):
+        kept = Checkpoints(tmp_path / str(n_steps), code="x")
+        with pytest.raises(KilledError):
+            outcome(n_steps, kept)
+        assert outcome(0, kept) == whole, n_steps
 
 
 @pytest.mark.parametrize(("room", "looks"), [(3, False), (40, True)])

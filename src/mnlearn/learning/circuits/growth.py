@@ -228,7 +228,8 @@ class EdgeBudgets(Generic[M]):
         self._model: M | None = None
         self._growth: CircuitGrowth | None = None
         self._seconds = 0.0
-        self._scores: list[float] = []
+        # Of the circuits of the budgets before, which a resumed search does not learn again.
+        self._scores: dict[int, float] = {}
 
     def fit(self, start: Callable[[], M], prices: CircuitLearner, *others: Any) -> Fitted:
         """Return the model grown to a budget of edges.
@@ -253,21 +254,22 @@ class EdgeBudgets(Generic[M]):
             )
             self._key, self._model, self._growth = key, model, growth
             self._seconds = 0.0 if state is None else float(state["seconds"])
-            self._scores = [] if state is None else state["scores"].tolist()
+            self._scores = self._kept_scores(key)
         left = np.inf if prices.max_seconds is None else prices.max_seconds - self._seconds
         before = self._seconds
 
         def keep(state: dict[str, NDArray]) -> None:
             self._keep(state, before + time.process_time() - began)
 
-        growth.grow(prices.max_edges, began + left, keep)
+        last = _last_budget(self._scores, prices.max_edges)
+        growth.grow(prices.max_edges if last is None else last, began + left, keep)
         grown = time.process_time()
         self._seconds += grown - began
         circuit = model.model()
         seconds = {"structure": self._seconds, "weights": time.process_time() - grown}
-        if self._task.criterion is not None and not growth.ended:
-            self._scores.append(self._task.criterion(circuit))
-            growth.ended = _past_best(self._scores)
+        if self._task.criterion is not None and not growth.ended and last is None:
+            self._scores[prices.max_edges] = self._task.criterion(circuit)
+            self._keep_scores()
         if self._seconds > _SECONDS_BETWEEN_STATES:
             self._keep(growth.state(), self._seconds)
         details = {
@@ -279,19 +281,41 @@ class EdgeBudgets(Generic[M]):
         return Fitted(circuit, seconds, details)
 
     def _keep(self, state: dict[str, NDArray], seconds: float) -> None:
-        """Keep the state of the growth, with the scores of the budgets before."""
+        """Keep the state of the growth."""
         if self._task.store is not None:
-            more = {"seconds": np.array(seconds), "scores": np.array(self._scores)}
-            self._task.store.save(self._name(self._key), {**state, **more})
+            kept = {**state, "seconds": np.array(seconds)}
+            self._task.store.save(self._name("growth", self._key), kept)
 
     def _kept(self, key: tuple[Any, ...], n_edges: int) -> dict[str, NDArray] | None:
         """Return the state that was kept, unless it is beyond a budget."""
-        state = None if self._task.store is None else self._task.store.load(self._name(key))
+        state = (
+            None if self._task.store is None else self._task.store.load(self._name("growth", key))
+        )
         return None if state is None or len(state["model_child"]) > n_edges else state
 
-    def _name(self, key: tuple[Any, ...]) -> dict[str, Any]:
-        return {"growth": [str(part) for part in key], "max_edges": self._max_edges}
+    def _keep_scores(self) -> None:
+        if self._task.store is not None:
+            budgets, scores = list(self._scores), list(self._scores.values())
+            arrays = {"budgets": np.array(budgets), "scores": np.array(scores)}
+            self._task.store.save(self._name("scores", self._key), arrays)
+
+    def _kept_scores(self, key: tuple[Any, ...]) -> dict[int, float]:
+        """Return the scores of budgets that were learned before, in this process or another."""
+        store = self._task.store
+        kept = None if store is None else store.load(self._name("scores", key))
+        if kept is None:
+            return {}
+        return dict(zip(kept["budgets"].tolist(), kept["scores"].tolist(), strict=True))
+
+    def _name(self, kind: str, key: tuple[Any, ...]) -> dict[str, Any]:
+        return {kind: [str(part) for part in key], "max_edges": self._max_edges}
 
 
-def _past_best(scores: list[float]) -> bool:
-    return len(scores) > 2 and max(scores[-2:]) < max(scores[:-2])
+def _last_budget(scores: Mapping[int, float], n_edges: int) -> int | None:
+    """Return the budget below `n_edges` at which growth ends because of scores, None if none."""
+    found: list[float] = []
+    for budget in sorted(budget for budget in scores if budget < n_edges):
+        found.append(scores[budget])
+        if len(found) > 2 and max(found[-2:]) < max(found[:-2]):
+            return budget
+    return None

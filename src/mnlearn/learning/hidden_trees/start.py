@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.latent_trees.chow_liu import PairTables
-from mnlearn.models.hidden_tree import HiddenTree
+from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree
 
 STARTS = ("clusters", "random")
 # Iterations of EM of the mixture whose components are the hidden values at the start.
@@ -38,8 +38,9 @@ def start_tree(data: Dataset, n_states: int, start: str, rng: np.random.Generato
     if start == "random":
         transition, emission = _random_tables(data, n_states, rng)
     else:
-        transition, emission = _tables_of_clusters(data, n_states, rng)
-    transition[parent < 0] = transition[parent < 0][:, :1]
+        transition, emission = _tables_of_clusters(data, n_states, rng, parent)
+    root = parent == NO_PARENT
+    transition[root] = transition[root][:, :1]
     return HiddenTree(parent, transition, emission, data.names)
 
 
@@ -55,16 +56,14 @@ def _random_tables(
 
 
 def _tables_of_clusters(
-    data: Dataset, n_states: int, rng: np.random.Generator
+    data: Dataset, n_states: int, rng: np.random.Generator, parent: NDArray[np.int32]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     share, emission = _mixture(data, n_states, rng)
     noise = 0.5 + rng.random((data.n_vars, n_states, n_states))
     other = noise * share
     other /= other.sum(axis=2, keepdims=True)
     transition = (1.0 - _LEAK) * np.eye(n_states) + _LEAK * other
-    is_root = np.zeros(data.n_vars, bool)
-    is_root[0] = True  # the root of `maximum_spanning_tree`
-    transition[is_root] = share
+    transition[parent == NO_PARENT] = share
     return transition, emission
 
 

@@ -52,8 +52,9 @@ def group_recursively(nodes: Sequence[int], distances: Distances) -> list[Edge]:
 
 def _find_families(active: list[int], distance: NDArray[np.float64]) -> list[list[int]]:
     """Return the families among active nodes, at least one of two nodes or more."""
-    pairs = list(combinations(range(len(active)), 2))
-    spread = np.array([_spread(distance[np.ix_(active, active)], i, j) for i, j in pairs])
+    among = distance[np.ix_(active, active)]
+    pairs = combinations(range(len(active)), 2)
+    spread = np.array([_spread(among, i, j) for i, j in pairs])
     labels = fcluster(linkage(spread, "complete"), max(_ALIKE, spread.min()), "distance")
     return [[active[k] for k in np.flatnonzero(labels == c)] for c in np.unique(labels)]
 
