@@ -41,6 +41,21 @@ def test_the_probability_of_an_event_is_a_sum_over_states(name):
         assert LEARNERS[name].probability(event, given) == model.probability(event, given)
 
 
+def test_a_hidden_tree_of_many_states_is_asked_without_its_circuit():
+    """Which would have more edges than a circuit may have."""
+    rng, n_vars, n_states = np.random.default_rng(1), 300, 80
+    transition = rng.dirichlet(np.ones(n_states), (n_vars, n_states))
+    transition[0] = transition[0, 0]
+    parent = np.arange(-1, n_vars - 1).astype(np.int32)
+    model = mn.HiddenTree(parent, transition, rng.random((n_vars, n_states)))
+    with pytest.raises(InputError, match="edges"):
+        model.to_circuit()
+    given = {n_vars - 2: 0}
+    expected = model.query(given).iloc[-1]
+    assert model.probability({n_vars - 1: 1}, given) == pytest.approx(expected, rel=1e-9)
+    assert model.joint([n_vars - 1], given).iloc[1] == pytest.approx(expected, rel=1e-9)
+
+
 def test_names_of_variables_and_what_is_refused():
     features = [{"rain": 1, "wet": 0}, {"rain": 1}]
     network = mn.MarkovNetwork.from_features(features, [-np.inf, 1.0], ["rain", "wet"])

@@ -41,9 +41,12 @@ def test_a_search_chooses_as_the_command_line_does(tmp_path):
     np.testing.assert_array_equal(again.model_.weight, search.model_.weight)
     refitted = mn.DTSL(**search.best_params_).fit(TRAIN)
     assert refitted.score(VALID) == pytest.approx(search.best_score_, abs=0.01)
-    # Other validation data are another search.
+    # Other validation data are another search, and so are the rows in another order.
     mn.GridSearch(mn.DTSL(), GRID, checkpoints=tmp_path).fit(TRAIN, validation=VALID[:20])
     assert len(list(tmp_path.iterdir())) == 2 * len(kept)
+    turned = TRAIN.iloc[::-1]
+    mn.GridSearch(mn.DTSL(), GRID, checkpoints=tmp_path).fit(turned, validation=VALID)
+    assert len(list(tmp_path.iterdir())) == 3 * len(kept)
 
 
 def test_a_search_by_cmll_and_by_held_out_rows():

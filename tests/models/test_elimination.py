@@ -37,3 +37,14 @@ def test_the_order_of_least_fill(seed):
     expected, expected_cells = order_by_definition(n_vars, scopes)
     assert order == expected
     assert log_cells == pytest.approx(expected_cells, rel=1e-12)
+
+
+def test_the_search_ends_beyond_a_limit():
+    """It need not see the whole of a network that is too large in any case."""
+    chain = [(v, v + 1) for v in range(9)]
+    assert min_fill_order(10, chain, most=10) == min_fill_order(10, chain)
+    clique = list(itertools.combinations(range(8), 2))
+    order, log_cells = min_fill_order(10, [*clique, (8, 9)], most=6)
+    assert order == [0]
+    assert log_cells == 8.0
+    assert min_fill_order(10, [range(8)], most=6) == ([], 8.0)

@@ -26,6 +26,8 @@ from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import METHODS
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.hidden_tree import HiddenTree
+from mnlearn.models.io.native import Model
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import marginal_ll
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 MAX_COMBINATIONS = 2**16
 # The circuits of networks that were asked before; None if one would be too large.
 _COMPILED: "WeakKeyDictionary[Any, ArithmeticCircuit | None]" = WeakKeyDictionary()
-# The circuits of networks that were too large for the above, and that were asked for in any case.
+# The circuits of trees, and of networks that were too large for the above, which were asked for.
 _COMPILED_IN_FULL: "WeakKeyDictionary[Any, ArithmeticCircuit]" = WeakKeyDictionary()
 # How the most probable states of models that were asked before are found.
 _MAXIMISED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
@@ -154,7 +156,7 @@ def _conditional(
     """Return the probability of each row, given the one row of what is known; NaN: summed out."""
     rows = np.concatenate([both, known])
     data = merge_incomplete(np.where(np.isnan(rows), MISSING, rows).astype(np.uint8))
-    *log_both, log_known = marginal_ll(_exact_circuit(model), data).per_row[data.row_of]
+    *log_both, log_known = marginal_ll(_exact_model(model), data).per_row[data.row_of]
     if np.isneginf(log_known):
         raise InputError("given: has probability 0.")
     return np.asarray(np.exp(np.array(log_both) - log_known))
@@ -324,6 +326,13 @@ def _probabilities(
     return found, method
 
 
+def _exact_model(model: Any) -> Model:
+    """Return what sums variables out of a model exactly: a hidden tree, else a circuit."""
+    own = core(model)
+    # Its circuit has many times as many edges as the tree has probabilities.
+    return own if isinstance(own, HiddenTree) else _exact_circuit(model)
+
+
 def _exact_circuit(model: Any) -> ArithmeticCircuit:
     """Return the circuit of a model, compiled if need be."""
     own = core(model)
@@ -331,13 +340,12 @@ def _exact_circuit(model: Any) -> ArithmeticCircuit:
         raise InputError("model: a dependency network has no joint distribution.")
     if isinstance(own, ArithmeticCircuit):
         return own
-    if isinstance(own, TreeModel):
-        return circuit_of(own)
-    small = _circuit_of(model)
+    is_tree = isinstance(own, TreeModel)
+    small = None if is_tree else _circuit_of(model)
     if small is not None:
         return small
     if model not in _COMPILED_IN_FULL:
-        _COMPILED_IN_FULL[model] = compile_network(own)
+        _COMPILED_IN_FULL[model] = circuit_of(own) if is_tree else compile_network(own)
     return _COMPILED_IN_FULL[model]
 
 

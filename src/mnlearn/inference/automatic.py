@@ -61,10 +61,10 @@ def _excludes_states(model: Model) -> bool:
 
 
 def _log2_entries(network: MarkovNetwork) -> float:
-    """Return the logarithm of the number of entries of tables in variable elimination."""
+    """Return the logarithm of the number of entries of tables, beyond the limit a lower bound."""
     features = network.features
     scopes = [[v for v, _ in features.literals(f)] for f in range(len(features))]
-    return float(min_fill_order(network.n_vars, scopes)[1])
+    return min_fill_order(network.n_vars, scopes, most=_LOG2_ENTRIES)[1]
 
 
 def compile_small(model: Model) -> ArithmeticCircuit | None:

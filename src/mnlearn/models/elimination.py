@@ -1,11 +1,14 @@
 """Orders in which variables are eliminated."""
 
+import heapq
 import itertools
 import math
 from collections.abc import Iterable, Sequence
 
 
-def min_fill_order(n_vars: int, scopes: Iterable[Sequence[int]]) -> tuple[list[int], float]:
+def min_fill_order(
+    n_vars: int, scopes: Iterable[Sequence[int]], most: float = math.inf
+) -> tuple[list[int], float]:
     """Return an elimination order, and the work that it takes.
 
     The next variable is always the one whose elimination joins the fewest pairs of neighbours; of
@@ -17,15 +20,21 @@ def min_fill_order(n_vars: int, scopes: Iterable[Sequence[int]]) -> tuple[list[i
         Number of variables.
     scopes : iterable of sequence of int
         Variables of each factor.
+    most : float
+        The search ends where `log2_entries` is more than this.
 
     Returns
     -------
     order : list of int
-        All variables.
+        All variables, or the first ones where the search has ended before.
     log2_entries : float
-        Log2 of the number of entries of all tables: one table per elimination, over the variable
+        Log2 of the number of entries of the tables: one table per elimination, over the variable
         and its neighbours, without local structure.
     """
+    scopes = list(scopes)
+    largest = max(map(len, scopes), default=0)
+    if largest > most:
+        return [], float(largest)
     near: list[set[int]] = [set() for _ in range(n_vars)]
     for scope in scopes:
         for u, v in itertools.combinations(scope, 2):
@@ -33,11 +42,18 @@ def min_fill_order(n_vars: int, scopes: Iterable[Sequence[int]]) -> tuple[list[i
             near[v].add(u)
     fill = [_fill(near, v) for v in range(n_vars)]
     left, order, entries = set(range(n_vars)), [], 0.0
+    # A variable stands there once for each number that it had; all but the current one are skipped.
+    queue = [(fill[v], v) for v in range(n_vars)]
+    heapq.heapify(queue)
     while left:
-        v = min(left, key=lambda u: (fill[u], u))
+        number, v = heapq.heappop(queue)
+        if v not in left or number != fill[v]:
+            continue
         left.remove(v)
         order.append(v)
         entries += 2.0 ** min(len(near[v]) + 1, 1000)
+        if math.log2(entries) > most:
+            break
         changed = set(near[v])
         for a, b in itertools.combinations(sorted(near[v]), 2):
             if b not in near[a]:
@@ -50,6 +66,7 @@ def min_fill_order(n_vars: int, scopes: Iterable[Sequence[int]]) -> tuple[list[i
             changed |= near[u]
         for w in changed & left:
             fill[w] = _fill(near, w)
+            heapq.heappush(queue, (fill[w], w))
         near[v] = set()
     return order, math.log2(entries)
 
