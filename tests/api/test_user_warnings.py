@@ -52,3 +52,18 @@ def test_true_and_false_are_read_without_a_word():
             frame = pd.DataFrame(ROWS, columns=list("abcd")).astype(dtype)
             learned = mn.Atomic().fit(frame)
             assert learned.score(frame) == mn.Atomic().fit(ROWS).score(ROWS)
+
+
+def test_an_ising_network_warns_of_what_makes_it_unreliable():
+    """With the sentences of the command line."""
+    alike = pd.DataFrame(ROWS, columns=list("abcd")).assign(e=lambda frame: 1 - frame["a"])
+    rare = alike.assign(e=(np.arange(60) < 4).astype(int))
+    for frame, sentence in (
+        (alike, "the same or opposite answers in all rows: a – e; leave one out."),
+        (rare, "a value occurs fewer than 10 times in e: their estimates are unreliable."),
+        (alike[:4], "5 items and 4 rows: expected a row for each person."),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            mn.Ising().fit(frame)
+        assert sentence in [str(warning.message) for warning in caught]

@@ -1,6 +1,6 @@
 """Ising networks as psychometrics estimates them, as an estimator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,9 @@ from mnlearn.api.inputs import (
 from mnlearn.api.item_groups import to_groups
 from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
+from mnlearn.learning.ising.cautions import cautions
 from mnlearn.learning.ising.comparison import IsingComparison, compare
-from mnlearn.learning.ising.estimation import FEWEST, GAMMA, learn_ising
+from mnlearn.learning.ising.estimation import GAMMA, learn_ising
 from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases
 from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 class Ising(Estimator):
     """Ising network with penalties by EBIC (van Borkulo et al. 2014), as in R's IsingFit.
 
-    A variable of which a value occurs fewer than twice gets no edges, and a warning names it.
+    A variable of which a value occurs fewer than twice gets no edges. Warnings name such variables,
+    those with a value that is rare, those that are alike, and those whose penalty was the smallest.
 
     Parameters
     ----------
@@ -86,7 +88,8 @@ class Ising(Estimator):
 
     def _learn(self, data: Dataset) -> None:
         self.network_ = learn_ising(data, self.gamma, self.merge, to_threads(self.n_jobs))
-        warn_of_dropped(self.network_.dropped_labels)
+        for caution in cautions(data, self.network_):
+            warn_user(caution)
         self.weights_ = self.network_.weight
         self.thresholds_ = self.network_.threshold
         self.model_ = public(self.network_.markov_network())
@@ -302,10 +305,3 @@ def _groups_alike(groups: Mapping[str, Any], binarize: float | None) -> dict[str
                 reading = reading if reading.codes else found
         data[str(name)] = to_complete_dataset(table, binarize=binarize, argument=argument)
     return data
-
-
-def warn_of_dropped(labels: Sequence[str]) -> None:
-    """Warn that variables were left out, if there are any."""
-    if labels:
-        listed = ", ".join(labels)
-        warn_user(f"no edges for what has a value fewer than {FEWEST} times: {listed}")

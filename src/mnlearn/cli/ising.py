@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from mnlearn.report.figures.ising import ItemGroups
     from mnlearn.report.ising_estimate import Estimate
 
-# A value that occurs less often says little about the other variables.
-_RARE = 10
 _LEVEL = 0.05
 # What the values of the tests of a comparison are.
 _TESTED = {
@@ -246,34 +244,10 @@ def _compare(
 
 
 def _warnings(found: "Estimate") -> list[str]:
-    """Return what a person should know before trusting the network."""
-    import numpy as np
+    """Return what a person should know before trusting the network and the comparison."""
+    from mnlearn.learning.ising.cautions import cautions
 
-    from mnlearn.learning.ising.estimation import FEWEST
-
-    data, network = found.data, found.network
-    ones = data.ones
-    rare = np.flatnonzero(np.minimum(ones, data.n_examples - ones) < _RARE)
-    lines = []
-    rare = rare[~network.dropped[rare]]
-    if data.n_vars > data.n_examples:
-        lines.append(
-            f"{data.n_vars} items and {data.n_examples} rows: expected a row for each person."
-        )
-    if network.dropped.any():
-        listed = ", ".join(network.dropped_labels)
-        lines.append(f"no edges for what has a value fewer than {FEWEST} times: {listed}.")
-    if len(rare):
-        listed = ", ".join(network.labels[v] for v in rare)
-        lines.append(
-            f"a value occurs fewer than {_RARE} times in {listed}: their estimates are unreliable."
-        )
-    if network.at_end.any():
-        listed = ", ".join(network.labels[v] for v in np.flatnonzero(network.at_end))
-        lines.append(f"the smallest penalty of the path was chosen for {listed}.")
-    if alike := _alike_items(data, network.labels):
-        listed = ", ".join(alike)
-        lines.append(f"the same or opposite answers in all rows: {listed}; leave one out.")
+    lines = cautions(found.data, found.network)
     if found.comparison is not None and found.comparison.dropped:
         listed = ", ".join(found.comparison.dropped)
         lines.append(f"not compared, rare in a group: {listed}.")
@@ -286,20 +260,6 @@ def _warnings(found: "Estimate") -> list[str]:
                 f"take --permutations {enough}."
             )
     return lines
-
-
-def _alike_items(data: "Dataset", labels: Sequence[str]) -> list[str]:
-    """Return the pairs of items whose answers are the same, or opposite, in all rows."""
-    import numpy as np
-
-    # Once the first answer to each is 0, such items are equal, and constant ones are 0.
-    turned = data.rows ^ data.rows[:1]
-    _, first, kind = np.unique(turned, axis=1, return_index=True, return_inverse=True)
-    return [
-        f"{labels[first[k]]} – {labels[v]}"
-        for v, k in enumerate(kind)
-        if v != first[k] and turned[:, v].any()
-    ]
 
 
 def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[str, Any]:
