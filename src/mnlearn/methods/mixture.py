@@ -104,9 +104,9 @@ class Mixture(Learner):
     def _learn(self, workspace: Workspace, n_mixtures: int) -> Fitted:
         found = workspace.mixtures(self, n_mixtures)
         began = time.process_time()
-        circuits = [one.circuit for one in found]
+        parts = [one.circuit for one in found]
         log_share = np.full(n_mixtures, -np.log(n_mixtures))
-        model = circuits[0] if n_mixtures == 1 else mixture_circuit(circuits, log_share)
+        model = parts[0] if n_mixtures == 1 else mixture_circuit(parts, log_share)
         seconds = sum(one.seconds for one in found) + time.process_time() - began
         details = {
             "n_edges": model.n_edges,

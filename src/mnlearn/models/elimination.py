@@ -35,11 +35,7 @@ def min_fill_order(
     largest = max(map(len, scopes), default=0)
     if largest > most:
         return [], float(largest)
-    near: list[set[int]] = [set() for _ in range(n_vars)]
-    for scope in scopes:
-        for u, v in itertools.combinations(scope, 2):
-            near[u].add(v)
-            near[v].add(u)
+    near = _neighbours(n_vars, scopes)
     fill = [_fill(near, v) for v in range(n_vars)]
     left, order, entries = set(range(n_vars)), [], 0.0
     # A variable stands there once for each number that it had; all but the current one are skipped.
@@ -69,6 +65,16 @@ def min_fill_order(
             heapq.heappush(queue, (fill[w], w))
         near[v] = set()
     return order, math.log2(entries)
+
+
+def _neighbours(n_vars: int, scopes: Iterable[Sequence[int]]) -> list[set[int]]:
+    """Return the variables that share a scope with each variable."""
+    near: list[set[int]] = [set() for _ in range(n_vars)]
+    for scope in scopes:
+        for u, v in itertools.combinations(scope, 2):
+            near[u].add(v)
+            near[v].add(u)
+    return near
 
 
 def _fill(near: list[set[int]], v: int) -> int:

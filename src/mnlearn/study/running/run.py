@@ -71,10 +71,7 @@ def run_study(
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
     datasets = expand_datasets(study, datasets)
-    config = configuration()
-    again, recorded = again or config["again"], recorded or config["recorded"]
-    if again and recorded:
-        raise InputError("--again and --recorded: expected one, by options or in config.yaml.")
+    again, recorded = _which_records(again, recorded)
     failed = {} if recorded else _fetch_missing(study, datasets, mirror, again)
     unlock()
     if recorded:
@@ -93,6 +90,15 @@ def run_study(
     for reason in dict.fromkeys(failed.values()):
         say(reason)
     return status
+
+
+def _which_records(again: bool, recorded: bool) -> tuple[bool, bool]:
+    """Return whether to make records again, and to use only those there are, config.yaml read."""
+    config = configuration()
+    again, recorded = again or config["again"], recorded or config["recorded"]
+    if again and recorded:
+        raise InputError("--again and --recorded: expected one, by options or in config.yaml.")
+    return again, recorded
 
 
 def log_of(name: str) -> Path:
