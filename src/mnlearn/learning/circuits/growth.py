@@ -227,6 +227,8 @@ class EdgeBudgets(Generic[M]):
         self._key: tuple[Any, ...] = ()
         self._model: M | None = None
         self._growth: CircuitGrowth | None = None
+        # The circuit of so many splits, and the seconds that its weights took.
+        self._learned: tuple[int, ArithmeticCircuit, float] | None = None
         self._seconds = 0.0
         # Of the circuits of the budgets before, which a resumed search does not learn again.
         self._scores: dict[int, float] = {}
@@ -252,7 +254,7 @@ class EdgeBudgets(Generic[M]):
                 state=state,
                 quick=prices.search == "quick",
             )
-            self._key, self._model, self._growth = key, model, growth
+            self._key, self._model, self._growth, self._learned = key, model, growth, None
             self._seconds = 0.0 if state is None else float(state["seconds"])
             self._scores = self._kept_scores(key)
         left = np.inf if prices.max_seconds is None else prices.max_seconds - self._seconds
@@ -263,10 +265,9 @@ class EdgeBudgets(Generic[M]):
 
         last = _last_budget(self._scores, prices.max_edges)
         growth.grow(prices.max_edges if last is None else last, began + left, keep)
-        grown = time.process_time()
-        self._seconds += grown - began
-        circuit = model.model()
-        seconds = {"structure": self._seconds, "weights": time.process_time() - grown}
+        self._seconds += time.process_time() - began
+        circuit, seconds_weights = self._learn_weights(model, growth.n_splits)
+        seconds = {"structure": self._seconds, "weights": seconds_weights}
         if self._task.criterion is not None and not growth.ended and last is None:
             self._scores[prices.max_edges] = self._task.criterion(circuit)
             self._keep_scores()
@@ -279,6 +280,13 @@ class EdgeBudgets(Generic[M]):
             **model.details(),
         }
         return Fitted(circuit, seconds, details)
+
+    def _learn_weights(self, model: M, n_splits: int) -> tuple[ArithmeticCircuit, float]:
+        """Return the model, its weights learned to the end, and their seconds; once per split."""
+        if self._learned is None or self._learned[0] != n_splits:
+            began = time.process_time()
+            self._learned = n_splits, model.model(), time.process_time() - began
+        return self._learned[1:]
 
     def _keep(self, state: dict[str, NDArray], seconds: float) -> None:
         """Keep the state of the growth."""

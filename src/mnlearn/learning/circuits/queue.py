@@ -86,7 +86,7 @@ class SplitQueue:
     at a share of its value once another split was made. It updates the least numbers of edges
     first, and then the bounds of the gains. It computes exact values only for candidates that may
     be the best by these (Lowd & Rooshenas 2013, Section 3.1). The other search updates all
-    groups before each choice, so that no split scores more than the one chosen.
+    groups before each choice, so that no candidate that is left scores more than the one chosen.
     """
 
     def __init__(
