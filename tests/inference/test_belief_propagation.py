@@ -1,4 +1,4 @@
-"""Belief propagation: exact on trees, near the exact marginals where couplings are weak."""
+"""Belief propagation: exact on trees of features, near exact where couplings are weak."""
 
 import numpy as np
 import pytest
@@ -43,6 +43,26 @@ def test_beliefs_of_trees_are_exact(seed):
         p, converged = marginals(network, row, query)
         assert converged
         np.testing.assert_allclose(p, conditional_marginals(network, row, query), atol=2e-4)
+
+
+def test_several_features_over_one_pair_are_a_loop_as_the_page_on_inference_says():
+    """The cells of a table are features; one feature of the same pair is answered exactly."""
+    cells = [[(0, x), (1, y)] for x in (0, 1) for y in (0, 1)]
+    table = np.log([0.128, 0.872, 0.92, 0.08])
+    network = markov_network(2, features_of([[(0, 1)], *cells]), [0.25, *table])
+    row, query = np.zeros(2, np.uint8), [0, 1]
+    exact = conditional_marginals(network, row, query)
+    p, converged = marginals(network, row, query)
+    assert converged
+    assert np.abs(p - exact).max() > 0.01
+    one = [
+        0.25 + table[2] - table[0],
+        table[1] - table[0],
+        table[3] - table[2] - table[1] + table[0],
+    ]
+    same = markov_network(2, features_of([[(0, 1)], [(1, 1)], [(0, 1), (1, 1)]]), one)
+    np.testing.assert_allclose(conditional_marginals(same, row, query), exact, atol=1e-12)
+    np.testing.assert_allclose(marginals(same, row, query)[0], exact, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -94,7 +94,8 @@ def propagate(
     -----
     The algorithm makes sum-product updates of log-odds messages. An iteration costs time
     proportional to the total length of the features. The marginals and log Z are exact where the
-    features, restricted to query variables, form a tree.
+    graph that joins each feature to its query variables has no cycle. Two features over the same
+    two variables make a cycle.
 
     References
     ----------
@@ -130,6 +131,7 @@ def bethe_log_partition(
 
     Notes
     -----
-    The estimate can be above or below log Z. It is exact where the features form a tree.
+    The estimate can be above or below log Z. It is exact where the graph that joins each feature
+    to its variables has no cycle.
     """
     return log_partition_by(propagate, network, inference)
