@@ -257,3 +257,28 @@ def test_missing_cells_in_python():
     ):
         with pytest.raises(mn.InputError, match=message):
             made()
+
+
+def test_score_treats_missing_cells_as_fit_does():
+    holes = FRAME.astype(float).mask(np.random.default_rng(0).random(FRAME.shape) < 0.1)
+    whole = holes.notna().all(axis=1).to_numpy()
+    weight = np.arange(len(holes)) % 3
+    for missing in ("drop", "impute"):
+        assert np.isfinite(cross_val_score(mn.Atomic(missing=missing), holes, cv=3)).all()
+        learner = mn.Atomic(missing=missing).fit(holes)
+        each = learner.score_samples(holes)
+        assert each.shape == whole.shape
+        np.testing.assert_allclose(
+            each[whole], mn.score(learner.model_, holes[whole], "pll").per_example
+        )
+        assert np.isnan(each[~whole]).all() == (missing == "drop")
+        found = mn.score(learner, holes, "pll", sample_weight=weight)
+        used = (weight > 0) & (whole if missing == "drop" else True)
+        np.testing.assert_array_equal(~np.isnan(found.per_example), used)
+        weighed = np.average(found.per_example[used], weights=weight[used])
+        assert found.mean == pytest.approx(weighed)
+        assert learner.score(holes, sample_weight=weight) == found.mean
+        search = mn.GridSearch(mn.Atomic(missing=missing), {"pseudocount": [0.5, 1.0]})
+        assert np.isfinite(search.fit(holes).score(holes))
+    with pytest.raises(mn.InputError, match="is missing"):
+        mn.score(learner.model_, holes, "pll")

@@ -86,3 +86,24 @@ def test_groups_are_read_and_ordered_like_the_first():
         mn.compare_ising({"x": first, "y": constant}, 5, random_state=0)
     with pytest.raises(mn.InputError, match="group y: expected the variables of the first group"):
         mn.compare_ising({"x": first - 1, "y": (second - 1).rename(columns={"a": "z"})}, 5)
+
+
+def test_missing_cells_of_groups_are_dropped_or_filled_in_together():
+    table = FRAME[["item0", "item1", "item2"]].astype(float)
+    holes = table.mask(np.random.default_rng(0).random(table.shape) < 0.1)
+    groups = {"first": holes[:150], "second": holes[150:]}
+    with pytest.raises(mn.InputError, match=r"groups\['first'\], row \d+, .*is missing"):
+        mn.compare_ising(groups, 3)
+    with pytest.raises(mn.InputError, match="missing: expected drop, impute or None, got 'em'"):
+        mn.compare_ising(groups, 3, missing="em")
+    other = groups["second"].rename(columns={"item0": "z"})
+    with pytest.raises(mn.InputError, match="group second: expected the variables of the first"):
+        mn.compare_ising({**groups, "second": other}, 3, missing="impute")
+    found = mn.compare_ising(groups, 3, missing="drop", random_state=0)
+    whole = mn.compare_ising({k: x.dropna() for k, x in groups.items()}, 3, random_state=0)
+    pd.testing.assert_frame_equal(found.edges, whole.edges)
+    found = mn.compare_ising(groups, 3, missing="impute", random_state=0)
+    filled = mn.impute(holes, random_state=0)
+    parts = {"first": filled[:150], "second": filled[150:]}
+    whole = mn.compare_ising(parts, 3, random_state=0)
+    pd.testing.assert_frame_equal(found.edges, whole.edges)

@@ -132,13 +132,17 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """Return the mean of `score_samples`, weighted by `sample_weight`.
 
         The metric is `criterion`: "ll" for learners of circuits and of trees, "pll" for learners of
-        Markov networks and dependency networks. `mnlearn.score` has other metrics.
+        Markov networks and dependency networks. `mnlearn.score` has other metrics. "ll" sums
+        missing cells (NaN) out. "pll" treats them as `missing` says; cells are filled in from the
+        examples that are scored.
         """
         self._check_fitted()
         return score(self, X, self.criterion, sample_weight=sample_weight, n_jobs=self.n_jobs).mean
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the score of each example in nats: "ll" or "pll", as `criterion` says.
+
+        It is NaN for an example that `missing="drop"` leaves out.
 
         Returns
         -------
@@ -179,6 +183,10 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """Return data as the estimator sees them, after `fit`: checked, 0, 1 or missing."""
         self._check_fitted()
         return self._read_cells(X, sample_weight, reset=False, missing=True)
+
+    def complete_examples(self, data: Dataset | IncompleteData) -> Dataset | IncompleteData:
+        """Return data whose missing cells are treated as in `fit`; unchanged if nothing is said."""
+        return self._completed(data) if self.missing in TREATMENTS else data
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)

@@ -10,15 +10,18 @@ from mnlearn.api.estimators import Estimator
 from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import (
     Dataset,
+    IncompleteData,
     check_threshold,
-    to_complete_dataset,
+    labels_of,
     to_count,
+    to_dataset,
     to_threads,
     to_whole_seed,
 )
 from mnlearn.api.item_groups import to_groups
 from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
+from mnlearn.learning.imputation import TREATMENTS, complete_groups
 from mnlearn.learning.ising.cautions import cautions
 from mnlearn.learning.ising.comparison import IsingComparison, compare
 from mnlearn.learning.ising.estimation import GAMMA, learn_ising
@@ -238,6 +241,7 @@ def compare_ising(
     gamma: float = GAMMA,
     merge: str = "and",
     binarize: float | None = None,
+    missing: str | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> IsingComparison:
@@ -251,8 +255,10 @@ def compare_ising(
         Number of permutations.
     gamma, merge, binarize, n_jobs
         As for `Ising`.
+    missing : {"drop", "impute"}, optional
+        As for `Ising`; cells are filled in from the examples of all groups together.
     random_state : int, generator or None
-        Seed of the permutations.
+        Seed of the permutations, and of filling in missing cells.
 
     Returns
     -------
@@ -280,17 +286,22 @@ def compare_ising(
         raise InputError("groups: expected a mapping of names to examples.")
     check_threshold(binarize)
     n_permutations = to_count(n_permutations, "n_permutations")
-    data = _groups_alike(groups, binarize)
+    if missing not in (None, *TREATMENTS):
+        raise InputError(f"missing: expected drop, impute or None, got {missing!r}.")
+    cells = _groups_alike(groups, binarize, missing is not None)
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
+    data = complete_groups(cells, missing or "drop", seed=seed, threads=threads)
     found = compare(data, n_permutations, gamma=gamma, merge=merge, seed=seed, threads=threads)
     if found.dropped:
         warn_user(f"left out, rare in a group: {', '.join(found.dropped)}")
     return found
 
 
-def _groups_alike(groups: Mapping[str, Any], binarize: float | None) -> dict[str, Dataset]:
+def _groups_alike(
+    groups: Mapping[str, Any], binarize: float | None, missing: bool
+) -> dict[str, Dataset | IncompleteData]:
     """Return the data of groups; tables are read and ordered like the first of them."""
-    data: dict[str, Dataset] = {}
+    data: dict[str, Dataset | IncompleteData] = {}
     reading, columns = PYTHON, None
     for name, X in groups.items():
         if str(name) in data:
@@ -303,5 +314,9 @@ def _groups_alike(groups: Mapping[str, Any], binarize: float | None) -> dict[str
             if binarize is None:
                 table, found = read_frame(table, reading, argument)
                 reading = reading if reading.codes else found
-        data[str(name)] = to_complete_dataset(table, binarize=binarize, argument=argument)
+        own = to_dataset(table, binarize=binarize, argument=argument, missing=missing)
+        first = next(iter(data.values()), own)
+        if labels_of(own.names, own.n_vars) != labels_of(first.names, first.n_vars):
+            raise InputError(f"group {name}: expected the variables of the first group.")
+        data[str(name)] = own
     return data

@@ -49,7 +49,8 @@ class ScoreResult:
     stderr : float
         Standard error of the mean, over the draw of examples; NaN if the mean is minus infinity.
     per_example : ndarray of float64, shape (n_samples,)
-        Score of each example; NaN for an example of weight 0, which is not scored.
+        Score of each example; NaN for an example that is not scored, because its weight is 0 or
+        `missing="drop"` leaves it out.
     monte_carlo_error : float
         Standard error of the mean due to sampling in inference; 0 without sampling.
     converged : float, optional
@@ -91,7 +92,8 @@ def score(
     model : model or estimator
         A model, or an estimator that learned one.
     X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
-        The examples. With "ll", missing cells (NaN) are summed out.
+        The examples. With "ll", missing cells (NaN) are summed out. With other metrics, an
+        estimator with missing="drop" or "impute" treats them as in `fit`; else they are refused.
     metric : {"pll", "cmll", "cll", "ll"}, optional
         See Notes. Default: "pll" for Markov and dependency networks, "ll" for all other models.
     folds : int, optional
@@ -164,14 +166,28 @@ class How:
 def _score_weighted(
     model: Any, X: Any, sample_weight: Any, metric: str | None, how: How
 ) -> ScoreResult:
-    """Return a score that has a place for each example, those of weight 0 included."""
-    found = measure(*_model_and_data(model, X, sample_weight), metric, how)
-    scored = None if sample_weight is None else np.asarray(sample_weight, np.float64) > 0.0
-    if scored is None or scored.all():
+    """Return a score that has a place for each example, also for those that are not scored."""
+    own, data = _model_and_data(model, X, sample_weight)
+    scored = np.ones(len(data.row_of), bool)
+    if sample_weight is not None:
+        scored = np.asarray(sample_weight, np.float64) > 0.0
+    if isinstance(data, IncompleteData) and hasattr(model, "fit") and not _sums(own, metric, how):
+        treated = model.complete_examples(data)
+        if len(treated.row_of) < len(data.row_of):
+            scored[scored] = (data.values != MISSING).all(axis=1)
+        data = treated
+    found = measure(own, data, metric, how)
+    if scored.all():
         return found
     per_example = np.full(len(scored), np.nan)
     per_example[scored] = found.per_example
     return replace(found, per_example=per_example)
+
+
+def _sums(model: Any, metric: str | None, how: How) -> bool:
+    """Tell whether a metric sums missing cells out."""
+    metric = usual_metric(model) if metric is None else metric
+    return metric == "ll" and how.inference is None
 
 
 def _pseudo_likelihood(model: Any, data: Dataset, how: How) -> Score:
@@ -263,7 +279,7 @@ def measure(
     _check_arguments(metric, how)
     if isinstance(data, Dataset):
         found = _MEASURES[metric].measure(model, data, how)
-    elif metric == "ll" and how.inference is None:
+    elif _sums(model, metric, how):
         found = any_model.marginal_ll(model, data, how.threads)
     else:
         row, v = np.argwhere(data.values == MISSING)[0].tolist()

@@ -267,6 +267,11 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         data: Dataset | IncompleteData = self.best_estimator_.read_examples(X, sample_weight)
         return data
 
+    def complete_examples(self, data: Dataset | IncompleteData) -> Dataset | IncompleteData:
+        """Return data whose missing cells are treated as by the best estimator."""
+        complete: Dataset | IncompleteData = self.best_estimator_.complete_examples(data)
+        return complete
+
 
 def _results(trace: list[dict[str, Any]], named: Mapping[str, str]) -> dict[str, Any]:
     """Return the grid points as arrays by column, in the order of the search."""
