@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mnlearn as mn
 from command import mean, numbers, refuse, succeed
 from command_folder import fill_folder
 from conftest import random_data, random_network
@@ -40,6 +41,17 @@ def test_score_prints_one_json_object(metric):
     text = succeed(line).stdout
     assert text.startswith("metric ")
     assert f"{record['mean']:.6g}" in text
+
+
+@pytest.mark.parametrize("model", ["m.npz", "dn.npz", "trees.npz", "circuit.ac"])
+def test_score_uses_the_metric_and_the_seed_that_python_uses(model):
+    succeed("fit chow_liu --train d.data --out trees.npz")
+    mn.save(mn.load("m.npz").compile(), "circuit.ac")
+    rows, own = mn.read_data("d.data"), mn.load(model)
+    record = numbers(f"score {model} d.data --json")
+    assert (record["metric"], record["mean"]) == (mn.score(own, rows).metric, own.score(rows))
+    drawn = numbers(f"score {model} d.data --metric cmll --samples 20 --json")["mean"]
+    assert drawn == mn.score(own, rows, "cmll", samples=20).mean
 
 
 def test_score_per_example_is_in_the_order_of_the_file():
@@ -261,7 +273,7 @@ def test_pll_of_variables_of_several_states_is_told():
         "probability ( mood ) { table 0.2, 0.3, 0.5; }\n"
     )
     Path("d.csv").write_text("mood\nlow\nhigh\n")
-    assert "pll says little" in succeed("score x.bif d.csv").stderr
+    assert "pll says little" in succeed("score x.bif d.csv --metric pll").stderr
     assert mean("x.bif d.csv --metric ll") == pytest.approx(np.log([0.2, 0.5]).mean())
 
 

@@ -93,7 +93,7 @@ def test_help_of_fit_says_which_score_chooses():
 
 
 def test_help_of_score_says_which_metric_is_the_default():
-    assert "--metric [pll|cmll|cll|ll] [default: pll]" in " ".join(
+    assert "Default: pll for Markov and dependency networks, ll for all other models." in " ".join(
         succeed("score --help").stdout.split()
     )
 

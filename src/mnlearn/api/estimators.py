@@ -40,6 +40,7 @@ from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.seed import SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +152,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         self._check_fitted()
         return score(self, X, self.criterion, n_jobs=self.n_jobs).per_example
 
-    def sample(self, n_samples: int = 1, random_state: Any = None, **settings: Any) -> Any:
+    def sample(self, n_samples: int = 1, random_state: Any = SEED, **settings: Any) -> Any:
         """Draw examples from the model; see `mnlearn.MarkovNetwork.sample`."""
         self._check_fitted()
         settings = {"n_jobs": self.n_jobs, **settings}
@@ -215,7 +216,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         if isinstance(cells, Dataset):
             return cells
         treatment = "drop" if self.missing == "drop" else "impute"
-        seed = 0 if self.random_state is None else to_whole_seed(self.random_state)
+        seed = SEED if self.random_state is None else to_whole_seed(self.random_state)
         return complete(cells, treatment, seed=seed, threads=to_threads(self.n_jobs))
 
     def _run_em(self, cells: IncompleteData) -> None:

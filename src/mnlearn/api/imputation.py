@@ -8,6 +8,7 @@ from mnlearn.api.frames import is_frame, read_frame
 from mnlearn.api.inputs import IncompleteData, to_dataset, to_threads, to_whole_seed
 from mnlearn.learning.imputation import Imputation
 from mnlearn.learning.imputation import impute as impute_cells
+from mnlearn.runtime.seed import SEED
 
 
 def impute(
@@ -15,7 +16,7 @@ def impute(
     *,
     fill: str = "sample",
     iterations: int = 10,
-    random_state: Any = 0,
+    random_state: Any = SEED,
     n_jobs: int | None = None,
 ) -> Any:
     """Return a table whose missing cells (NaN) are filled in with 0 and 1.
@@ -33,7 +34,8 @@ def impute(
     iterations : int
         How often the network is learned.
     random_state : int, generator or None
-        Seed of all draws.
+        Seed of all draws, by default that of the command line (20); None draws another seed each
+        time.
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
 

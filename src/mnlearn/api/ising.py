@@ -29,6 +29,7 @@ from mnlearn.learning.ising.measures import centrality_frame, predictability_fra
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases
 from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.seed import SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,8 @@ class Ising(Estimator):
     missing : {"drop", "impute"} | None, default=None
         What is done about missing cells (NaN) in `fit`; None refuses them.
     random_state : int | None, default=None
-        Seed of filling in missing cells, and of the bootstrap if it is given none.
+        Seed of filling in missing cells, and of `bootstrap` and `drop_cases` if they are given
+        none. None stands for the seed of the command line, 20.
     n_jobs : int | None, default=None
         Threads; -1 for all processors; no effect on results.
 
@@ -111,7 +113,8 @@ class Ising(Estimator):
         n_resamples : int
             Number of resamples.
         random_state : int, generator or None
-            Seed of the resamples; default: that of the estimator.
+            Seed of the resamples; default: that of the estimator, so that a second call gives the
+            same.
         n_jobs : int, optional
             Number of threads; default: that of the estimator.
 
@@ -121,16 +124,20 @@ class Ising(Estimator):
             See `edges_frame`.
         """
         check_is_fitted(self)
-        seed = self.random_state if random_state is None else random_state
         self.stability_ = bootstrap(
             self.examples_,
             to_count(n_resamples, "n_resamples"),
             gamma=self.gamma,
             merge=self.merge,
-            seed=to_whole_seed(seed),
+            seed=self._seed(random_state),
             threads=to_threads(self.n_jobs if n_jobs is None else n_jobs),
         )
         return self.edges_frame()
+
+    def _seed(self, random_state: Any) -> int:
+        """Return the seed of resamples: the one given, or that of the estimator."""
+        given = self.random_state if random_state is None else random_state
+        return SEED if given is None else to_whole_seed(given)
 
     def edges_frame(self, coding: str = "0/1") -> "pd.DataFrame":
         """Return the edges as a table, strongest first; after `bootstrap` with their stability.
@@ -210,7 +217,8 @@ class Ising(Estimator):
         n_resamples : int
             Number of resamples for each of the ten shares.
         random_state : int, generator or None
-            Seed of the resamples; default: that of the estimator.
+            Seed of the resamples; default: that of the estimator, so that a second call gives the
+            same.
         n_jobs : int, optional
             Number of threads; default: that of the estimator.
 
@@ -220,13 +228,12 @@ class Ising(Estimator):
             Columns `measure`, `dropped`, `correlation`, `low`, `high` and `share_high`.
         """
         check_is_fitted(self)
-        seed = self.random_state if random_state is None else random_state
         cases = drop_cases(
             self.examples_,
             to_count(n_resamples, "n_resamples"),
             gamma=self.gamma,
             merge=self.merge,
-            seed=to_whole_seed(seed),
+            seed=self._seed(random_state),
             threads=to_threads(self.n_jobs if n_jobs is None else n_jobs),
         )
         self.cases_ = cases
@@ -242,7 +249,7 @@ def compare_ising(
     merge: str = "and",
     binarize: float | None = None,
     missing: str | None = None,
-    random_state: Any = None,
+    random_state: Any = SEED,
     n_jobs: int | None = None,
 ) -> IsingComparison:
     """Test whether the Ising networks of two or more groups differ, by permutation.
@@ -258,7 +265,8 @@ def compare_ising(
     missing : {"drop", "impute"}, optional
         As for `Ising`; cells are filled in from the examples of all groups together.
     random_state : int, generator or None
-        Seed of the permutations, and of filling in missing cells.
+        Seed of the permutations and of filling in missing cells, by default that of the command
+        line (20), so that a second call gives the same; None draws another seed each time.
 
     Returns
     -------

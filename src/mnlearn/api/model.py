@@ -17,6 +17,7 @@ from mnlearn.models import markov_network as markov
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.tree_models import TreeModel, network_of
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.seed import SEED
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -42,7 +43,7 @@ class Model:
         variables: Any = None,
         *,
         inference: str = "auto",
-        random_state: Any = 0,
+        random_state: Any = SEED,
         n_jobs: int | None = None,
         **settings: Any,
     ) -> Any:
@@ -60,7 +61,8 @@ class Model:
             How marginals of networks are computed. "auto" is exact where that is cheap, and Gibbs
             sampling elsewhere. Circuits always answer exactly.
         random_state : int, generator or None
-            Seed of the samplers.
+            Seed of the samplers, by default that of the command line (20); None draws another
+            seed each time.
         n_jobs : int, optional
             Number of threads; the result does not depend on it.
         **settings
@@ -190,7 +192,7 @@ class Model:
         self,
         n_samples: int = 1,
         *,
-        random_state: Any = None,
+        random_state: Any = SEED,
         burn_in: int = 1000,
         states: bool = False,
         n_jobs: int | None = None,
@@ -205,7 +207,8 @@ class Model:
         n_samples : int
             Number of examples.
         random_state : int, generator or None
-            Seed; None draws other examples each time.
+            Seed, by default that of the command line (20): a second call draws the same examples.
+            None draws others each time.
         burn_in : int
             Sweeps of a Gibbs chain before the example is taken.
         states : bool

@@ -29,6 +29,7 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream, stream_seed
+from mnlearn.runtime.seed import SEED
 from mnlearn.scoring import any_model
 from mnlearn.scoring.metrics import METRICS
 
@@ -81,7 +82,7 @@ def score(
     groups: Sequence[Sequence[str | int]] | None = None,
     inference: str | None = None,
     sample_weight: Any = None,
-    random_state: Any = 0,
+    random_state: Any = SEED,
     n_jobs: int | None = None,
     **settings: Any,
 ) -> ScoreResult:
@@ -106,7 +107,8 @@ def score(
     sample_weight : array-like of float, shape (n_samples,), optional
         Weights of the examples: weight 2 counts as two examples, also in standard errors.
     random_state : int, generator or None
-        Seed of query groups and samplers; the same as `--seed` on the command line.
+        Seed of query groups and samplers; the same as `--seed` on the command line, also by
+        default (20). None draws another seed each time.
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     **settings

@@ -25,6 +25,7 @@ from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream, stream_seed
+from mnlearn.runtime.seed import SEED
 
 _CRITERIA = ("pll", "ll", "cmll")
 
@@ -52,7 +53,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         How "cmll" gets its marginals, see `mnlearn.score`; default "gibbs".
     checkpoints : path-like, optional
         Folder that keeps the finished grid points. A search that was interrupted resumes there.
-    random_state : int, generator or None, default=0
+    random_state : int, generator or None, default=20
         Seed of the query groups, of the samplers and of the split of the data.
     n_jobs : int, optional
         Threads; default: that of the estimator.
@@ -85,7 +86,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     folds: int | None = None
     inference: str | None = None
     checkpoints: Path | str | None = None
-    random_state: Any = 0
+    random_state: Any = SEED
     n_jobs: int | None = None
 
     def fit(

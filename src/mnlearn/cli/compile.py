@@ -112,6 +112,7 @@ def _ask(model: "Model", data: "Dataset") -> None:
     from mnlearn.inference.settings import METHODS, inference_of
     from mnlearn.models.io.formats import load_model, save_model
     from mnlearn.runtime.errors import InputError
+    from mnlearn.runtime.seed import SEED
     from mnlearn.scoring import any_model
 
     with TemporaryDirectory() as folder:
@@ -129,8 +130,8 @@ def _ask(model: "Model", data: "Dataset") -> None:
         sampled = few if method in ("gibbs", "mcsat") else {}
         try:
             inference = inference_of(method, **sampled)
-            any_model.cmll(model, data, groups, inference, seed=20)
-            answer(model, rows, asked, inference, seed=20)
+            any_model.cmll(model, data, groups, inference, seed=SEED)
+            answer(model, rows, asked, inference, seed=SEED)
         except InputError:
             # Not every kind of model takes every kind of inference.
             continue

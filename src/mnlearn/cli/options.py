@@ -14,6 +14,7 @@ from mnlearn.cli.values import parse_json, parse_object
 from mnlearn.inference.settings import METHODS, SCHEDULES, Inference, inference_of
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.seed import SEED
 from mnlearn.runtime.threads import available_threads
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,7 +24,9 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 # The largest limit of expanded data: an exabyte.
 _MOST_GIGABYTES = 1e9
 
-seed_option = click.option("--seed", default=20, show_default=True, help="Seed of all randomness.")
+seed_option = click.option(
+    "--seed", default=SEED, show_default=True, help="Seed of all randomness."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 threads_option = click.option(
     "--threads",

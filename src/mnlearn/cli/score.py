@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
 @click.argument("data_path", metavar="DATA", type=FILE)
-@click.option("--metric", type=click.Choice(METRICS), default="pll", show_default=True)
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    help="Default: pll for Markov and dependency networks, ll for all other models.",
+)
 @score_options
 @click.option(
     "--ais",
@@ -61,7 +65,7 @@ def score(
     *,
     model_path: Path,
     data_path: Path,
-    metric: str,
+    metric: str | None,
     inference: str | None,
     settings: dict[str, Any],
     chains: int | None,
@@ -85,17 +89,18 @@ def score(
           with --inference meanfield, so that ll is too high);
           missing cells are summed out, exactly
     """
-    from mnlearn.api.scores import measure
+    from mnlearn.api.scores import measure, usual_metric
     from mnlearn.data.domains import domains_of
     from mnlearn.data.examples import load_examples
     from mnlearn.inference.query_groups import read_groups
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
 
-    if chains is not None and metric != "ll":
-        raise InputError("--ais: expected --metric ll.")
     check_outputs([per_example], model_path, data_path, groups)
     model = load_model(model_path)
+    metric = usual_metric(model) if metric is None else metric
+    if chains is not None and metric != "ll":
+        raise InputError("--ais: expected --metric ll.")
     query = None if groups is None else read_groups(groups, model.n_vars)
     how = _how(inference, chains, settings, folds, query, seed=seed, threads=threads)
     found = load_examples(data_path, limit, reading.for_model(model))

@@ -12,6 +12,7 @@ from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_c
 from mnlearn.learning.logistic import LogisticPath, learn_logistic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
+from mnlearn.runtime.seed import SEED
 
 # What is done with examples that have missing cells before a structure is learned.
 TREATMENTS = ("drop", "impute")
@@ -45,7 +46,7 @@ class Imputation:
 
 
 def impute(
-    data: IncompleteData, how: Imputation | None = None, *, seed: int = 20, threads: int = 1
+    data: IncompleteData, how: Imputation | None = None, *, seed: int = SEED, threads: int = 1
 ) -> Dataset:
     """Return data whose missing cells are filled in.
 

@@ -29,6 +29,7 @@ from mnlearn.learning.ising.resampling import count_rows, draw_rows, map_resampl
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.holm import holm
 from mnlearn.runtime.random_streams import stream
+from mnlearn.runtime.seed import SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,7 @@ def compare(
     *,
     gamma: float = GAMMA,
     merge: str = "and",
-    seed: int = 20,
+    seed: int = SEED,
     threads: int = 1,
 ) -> IsingComparison:
     """Test whether the networks of groups differ, by exchanging examples between the groups.

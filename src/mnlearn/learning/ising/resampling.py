@@ -20,6 +20,7 @@ from mnlearn.learning.ising.stability import (
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import begin_work
 from mnlearn.runtime.random_streams import stream
+from mnlearn.runtime.seed import SEED
 
 T = TypeVar("T")
 
@@ -30,7 +31,7 @@ def bootstrap(
     *,
     gamma: float = GAMMA,
     merge: str = "and",
-    seed: int = 20,
+    seed: int = SEED,
     threads: int = 1,
 ) -> EdgeStability:
     """Estimate the network again from resampled examples.
@@ -86,7 +87,7 @@ def drop_cases(
     *,
     gamma: float = GAMMA,
     merge: str = "and",
-    seed: int = 20,
+    seed: int = SEED,
     threads: int = 1,
 ) -> CaseDropping:
     """Estimate the network again from some of the examples.

@@ -1,0 +1,67 @@
+"""The seed of a call that names none: that of the command line, the same in each call."""
+
+import inspect
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+
+import mnlearn as mn
+from mnlearn.api.estimators import Estimator
+from mnlearn.api.model import Model
+from mnlearn.cli import main
+from mnlearn.methods import learner_names, load_learner
+from mnlearn.runtime.seed import SEED
+
+RNG = np.random.default_rng(3)
+# Each column is the one before it, with noise.
+ROWS = np.cumsum(RNG.random((120, 4)) < 0.25, axis=1) % 2
+FRAME = pd.DataFrame(ROWS, columns=list("abcd"))
+HOLES = FRAME.astype(float).mask(RNG.random(FRAME.shape) < 0.2)
+WIDE = mn.Atomic().fit(RNG.integers(0, 2, (50, 25)))
+LEARNED = mn.DTSL().fit(FRAME)
+CALLS = {
+    "sample of a model": lambda **seed: WIDE.model_.sample(20, burn_in=2, **seed),
+    "sample of an estimator": lambda **seed: WIDE.sample(20, burn_in=2, **seed),
+    "query": lambda **seed: LEARNED.query({"a": 1}, inference="gibbs", samples=40, **seed),
+    "score": lambda **seed: mn.score(LEARNED, FRAME, "cmll", samples=9, **seed).mean,
+    "impute": lambda **seed: mn.impute(HOLES, iterations=1, **seed),
+    "fit": lambda **seed: mn.Atomic(missing="impute", **seed).fit(HOLES).model_.weight,
+    "fit ising": lambda **seed: mn.Ising(missing="impute", **seed).fit(HOLES).thresholds_,
+    "bootstrap": lambda **seed: mn.Ising(gamma=0.0).fit(FRAME).bootstrap(4, **seed),
+    "drop cases": lambda **seed: mn.Ising(gamma=0.0).fit(FRAME).drop_cases(2, **seed),
+    "compare": lambda **seed: (
+        mn.compare_ising({"x": FRAME[:60], "y": FRAME[60:]}, 19, gamma=0.0, **seed).edges
+    ),
+    "search": lambda **seed: (
+        mn.GridSearch(mn.DTSL(), {"sd": [0.5, 1.0]}, **seed).fit(FRAME).best_score_
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_without_a_seed_is_that_of_the_command_line(name):
+    found = np.asarray(CALLS[name](), object).tolist()
+    assert repr(found) == repr(np.asarray(CALLS[name](random_state=20), object).tolist())
+    assert repr(found) != repr(np.asarray(CALLS[name](random_state=21), object).tolist())
+
+
+def test_every_default_seed_is_the_same_number():
+    context = click.Context(main)
+    commands = [main.get_command(context, name) for name in main.list_commands(context)]
+    options = {option for command in commands for option in command.params}
+    defaults = [option.default for option in options if option.name == "seed"]
+    # `write` takes the seed of its run and has none of its own.
+    assert {value for value in defaults if isinstance(value, int)} == {SEED}
+    functions = [mn.score, mn.impute, mn.compare_ising, mn.GridSearch]
+    functions += [Model.query, Model.sample, Estimator.sample]
+    for function in functions:
+        assert inspect.signature(function).parameters["random_state"].default == SEED
+    seeds = {
+        value
+        for name in learner_names()
+        for parameter, value in load_learner(name).defaults().items()
+        if parameter.endswith("_seed")
+    }
+    assert seeds == {SEED}
