@@ -244,6 +244,19 @@ def test_tables_of_edges_and_features():
     assert nx.is_directed_acyclic_graph(directed)
 
 
+def test_weights_of_one_example_have_no_standard_error():
+    model, weight = learned("ArithmeticCircuit"), np.full(len(FRAME), 1 / len(FRAME))
+    whole = mn.score(model, FRAME, "ll")
+    for found in (
+        mn.score(model, FRAME, "ll", sample_weight=weight),
+        mn.score(model, FRAME, "ll", sample_weight=weight / 2),
+    ):
+        assert found.mean == pytest.approx(whole.mean)
+        assert np.isnan(found.stderr)
+    assert np.isnan(mn.score(model, FRAME[:1], "pll").stderr)
+    assert mn.score(model, FRAME[:2], "pll").stderr >= 0
+
+
 def test_scores_agree_with_each_other():
     model = learned("ArithmeticCircuit")
     scored = mn.score(model, FRAME, "cll", groups=[["sleep"], ["mood", "work"]])

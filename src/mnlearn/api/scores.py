@@ -35,6 +35,8 @@ from mnlearn.scoring.metrics import METRICS
 
 # Query groups of cmll and cll, unless a person asks for others.
 FOLDS = 4
+# Weights that add up to this have no standard error: 1, and what rounding adds to it.
+_ALONE = 1 + 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +50,8 @@ class ScoreResult:
     mean : float
         Mean over examples; minus infinity if an example has probability 0.
     stderr : float
-        Standard error of the mean, over the draw of examples; NaN if the mean is minus infinity.
+        Standard error of the mean, over the draw of examples; NaN if the mean is minus infinity, or
+        if the weights of the examples add up to 1 at most.
     per_example : ndarray of float64, shape (n_samples,)
         Score of each example; NaN for an example that is not scored, because its weight is 0 or
         `missing="drop"` leaves it out.
@@ -93,8 +96,7 @@ def score(
     model : model or estimator
         A model, or an estimator that learned one.
     X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
-        The examples. With "ll", missing cells (NaN) are summed out. With other metrics, an
-        estimator with missing="drop" or "impute" treats them as in `fit`; else they are refused.
+        The examples. "ll" sums missing cells (NaN) out; for others, see `missing` of a learner.
     metric : {"pll", "cmll", "cll", "ll"}, optional
         See Notes. Default: "pll" for Markov and dependency networks, "ll" for all other models.
     folds : int, optional
@@ -105,7 +107,7 @@ def score(
         How "cmll" gets its marginals; default: "gibbs"; not "ais". How "ll" gets the partition
         function of a Markov network: "exact" (the default), "bp", "meanfield" or "ais".
     sample_weight : array-like of float, shape (n_samples,), optional
-        Weights of the examples: weight 2 counts as two examples, also in standard errors.
+        Weight 2 counts as two examples, so survey weights have to add up to their number.
     random_state : int, generator or None
         Seed of query groups and samplers; the same as `--seed` on the command line, also by
         default (20). None draws another seed each time.
@@ -293,7 +295,7 @@ def measure(
     return ScoreResult(
         metric,
         found.mean,
-        found.standard_error,
+        found.standard_error if data.n_examples > _ALONE else np.nan,
         found.per_row[data.row_of],
         found.monte_carlo_error,
         found.converged,
