@@ -89,7 +89,7 @@ def test_groups_are_read_and_ordered_like_the_first():
 
 
 def test_missing_cells_of_groups_are_dropped_or_filled_in_together():
-    table = FRAME[["item0", "item1", "item2"]].astype(float)
+    table = FRAME[["item0", "item2", "item8"]].astype(float)
     holes = table.mask(np.random.default_rng(0).random(table.shape) < 0.1)
     groups = {"first": holes[:150], "second": holes[150:]}
     with pytest.raises(mn.InputError, match=r"groups\['first'\], row \d+, .*is missing"):
@@ -102,8 +102,29 @@ def test_missing_cells_of_groups_are_dropped_or_filled_in_together():
     found = mn.compare_ising(groups, 3, missing="drop", random_state=0)
     whole = mn.compare_ising({k: x.dropna() for k, x in groups.items()}, 3, random_state=0)
     pd.testing.assert_frame_equal(found.edges, whole.edges)
+    assert found.edges["difference"].any()
     found = mn.compare_ising(groups, 3, missing="impute", random_state=0)
     filled = mn.impute(holes, random_state=0)
     parts = {"first": filled[:150], "second": filled[150:]}
     whole = mn.compare_ising(parts, 3, random_state=0)
     pd.testing.assert_frame_equal(found.edges, whole.edges)
+
+
+def test_items_with_the_same_or_opposite_answers_are_named():
+    table = FRAME[["item0", "item1", "item2"]]
+    said = r"the same or opposite answers in all rows: item0 – copy, item1 – turned; leave one out"
+    with pytest.warns(UserWarning, match=said):
+        mn.Ising().fit(table.assign(copy=table["item0"], turned=1 - table["item1"]))
+
+
+def test_the_penalty_is_lambda_times_the_number_of_examples():
+    """At the optimum the mean gradient for an edge, on a scaled input, is glmnet's lambda."""
+    table = FRAME[["item0", "item2", "item8"]]
+    ising, x = mn.Ising().fit(table), table.to_numpy(float)
+    network = ising.network_
+    found = ising.variables_frame()["penalty"] / len(x)
+    for v, u in zip(*np.nonzero(network.regression), strict=True):
+        odds = x @ network.regression[v] + network.threshold[v]
+        gradient = np.mean(x[:, u] * (x[:, v] - 1 / (1 + np.exp(-odds)))) / x[:, u].std()
+        assert abs(gradient) == pytest.approx(found[v], rel=1e-3)
+    assert network.regression.any()

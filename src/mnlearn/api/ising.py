@@ -151,7 +151,10 @@ class Ising(Estimator):
         return self.network_.edges_frame(getattr(self, "stability_", None), coding)
 
     def variables_frame(self, coding: str = "0/1") -> "pd.DataFrame":
-        """Return thresholds, degrees and strengths of the variables as a table."""
+        """Return thresholds, degrees, strengths and penalties of the variables as a table.
+
+        A penalty is glmnet's lambda times the number of examples.
+        """
         check_is_fitted(self)
         return self.network_.variables_frame(coding)
 
@@ -260,10 +263,8 @@ def compare_ising(
         Examples of each group, with the same variables.
     n_permutations : int
         Number of permutations.
-    gamma, merge, binarize, n_jobs
-        As for `Ising`.
-    missing : {"drop", "impute"}, optional
-        As for `Ising`; cells are filled in from the examples of all groups together.
+    gamma, merge, binarize, missing, n_jobs
+        As for `Ising`; missing cells are filled in from the examples of all groups together.
     random_state : int, generator or None
         Seed of the permutations and of filling in missing cells, by default that of the command
         line (20), so that a second call gives the same; None draws another seed each time.

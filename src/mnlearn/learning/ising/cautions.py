@@ -54,6 +54,6 @@ def _alike(data: Dataset, labels: Sequence[str]) -> list[str]:
     _, first, kind = np.unique(turned, axis=1, return_index=True, return_inverse=True)
     return [
         f"{labels[first[k]]} – {labels[v]}"
-        for v, k in enumerate(kind)
+        for v, k in enumerate(kind.ravel())
         if v != first[k] and turned[:, v].any()
     ]

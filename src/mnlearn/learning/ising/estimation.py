@@ -55,7 +55,8 @@ def learn_ising(
     Every variable is regressed on all others along a path of penalties. Each regression gets the
     penalty with the least EBIC = -2 log-likelihood + k log(n) + 2 gamma k log(n_vars - 1) [2]_,
     where k is its number of neighbours and n the number of examples. The weight of an edge is the
-    mean of its weights in the two regressions. The penalty is on inputs scaled to unit variance.
+    mean of its weights in the two regressions. The penalty is on inputs scaled to unit variance,
+    for the loss summed over examples: it is glmnet's lambda times n.
     Path and rules are those of the R packages IsingFit and glmnet [3]_. Weights and thresholds are
     for the values 0 and 1.
 

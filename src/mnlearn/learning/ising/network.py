@@ -32,7 +32,8 @@ class IsingNetwork:
     regression : float64 array of shape (n_vars, n_vars)
         Row v has the weights of the other variables in the regression of v.
     penalty, ebic : float64 array of shape (n_vars,)
-        Chosen penalty of each regression, and its EBIC.
+        Chosen penalty of each regression, for the loss summed over examples (glmnet's lambda times
+        the number of examples), and its EBIC.
     at_end : bool array of shape (n_vars,)
         Whether the smallest penalty of the path was chosen.
     dropped : bool array of shape (n_vars,)
@@ -139,7 +140,8 @@ class IsingNetwork:
         -------
         pandas.DataFrame
             Columns `variable`, `frequency` (of the value 1), `threshold`, `degree` (number of
-            edges), `strength` (sum of their absolute weights), `penalty` and `ebic`.
+            edges), `strength` (sum of their absolute weights), `penalty` (glmnet's lambda times the
+            number of examples) and `ebic`.
         """
         import pandas as pd
 
