@@ -79,7 +79,7 @@ def test_every_kind_answers(kind, tmp_path):
 def test_a_hidden_tree_answers(tmp_path):
     """All of what other models answer, but for a graph; the most probable state is no promise."""
     model = mn.HCLT(n_states=4).fit(FRAME).model_
-    circuit = model.to_circuit()
+    circuit = model.compile()
     assert type(model) is mn.HiddenTree
     found = model.query({"sleep": 1, "work": 0})
     np.testing.assert_allclose(found, circuit.query({"sleep": 1, "work": 0}))

@@ -65,7 +65,7 @@ def test_the_most_probable_state_is_exact(name):
 @pytest.mark.parametrize("kind", ["BayesianNetwork", "conditioned", "to_circuit", "compile"])
 def test_it_is_exact_in_another_form_of_a_model(kind):
     if kind == "to_circuit":
-        check_exact(EXACT["JunctionTree"].fit(ROWS).model_.to_circuit())
+        check_exact(EXACT["JunctionTree"].fit(ROWS).model_.compile())
     elif kind == "compile":
         check_exact(EXACT["DTSL"].fit(ROWS).model_.compile())
     elif kind == "BayesianNetwork":

@@ -3,10 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import mnlearn as mn
+from conftest import random_network
+from mnlearn.api.models import public
+from mnlearn.cli import main
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.errors import InputError
+from oracles import all_states
 
 DATA = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (80, 3)), columns=["a", "b", "c"])
 DATA["b"] = DATA["a"] ^ (np.random.default_rng(1).random(80) < 0.1)
@@ -153,3 +158,60 @@ def test_the_order_within_a_feature_does_not_matter(tmp_path):
         mn.MarkovNetwork.from_features(None, [1.0], 2)
     with pytest.raises(InputError, match="features, number 0, 0: expected 0 or 1"):
         mn.MarkovNetwork.from_features([{0: np.ones(2)}], [1.0], 2)
+
+
+def test_log_partition_by_enumeration():
+    network = random_network(3, n_vars=6)
+    potential = network.log_potential(all_states(6))
+    log_z = np.logaddexp.reduce(potential)
+    own = public(network)
+    assert own.log_partition() == pytest.approx(log_z, abs=1e-9)
+    log_p = mn.score(own, all_states(6), "ll").per_example
+    np.testing.assert_allclose(potential - own.log_partition(), log_p, atol=1e-9)
+    assert own.log_partition("meanfield") < log_z
+    for method in ("bp", "meanfield"):
+        scored = mn.score(own, all_states(6), "ll", inference=method).per_example
+        np.testing.assert_allclose(potential - own.log_partition(method), scored, atol=1e-9)
+    settings = {"chains": 50, "samples": 200, "random_state": 3}
+    scored = mn.score(own, all_states(6), "ll", inference="ais", **settings).per_example
+    np.testing.assert_allclose(potential - own.log_partition("ais", **settings), scored, atol=1e-9)
+    with pytest.warns(UserWarning, match="inference bp: did not converge"):
+        own.log_partition("bp", iterations=1)
+    with pytest.raises(mn.InputError, match="inference: expected one of exact, bp, meanfield, ais"):
+        own.log_partition("gibbs")
+    with pytest.raises(mn.InputError, match="samples: is not read by inference bp"):
+        own.log_partition("bp", samples=3)
+
+
+def test_log_partition_of_a_conditioned_circuit_is_that_of_the_evidence():
+    learner = mn.ChowLiu().fit(all_states(4)[[0, 1, 3, 3, 7, 15, 15, 8]])
+    given = learner.model_.condition({0: 1, 2: 0})
+    assert learner.model_.log_partition() == pytest.approx(0, abs=1e-12)
+    assert given.log_partition() == pytest.approx(np.log(learner.probability({0: 1, 2: 0})))
+    tree = learner.model_.to_bayesian_network()
+    assert tree.log_partition("bp") == pytest.approx(0, abs=1e-12)
+    with pytest.raises(mn.InputError, match="a dependency network has no joint distribution"):
+        mn.DNTree().fit(all_states(4)).model_.log_partition()
+
+
+@pytest.mark.parametrize("suffix", ["ac", "nnf"])
+def test_save_compiles_a_network_as_convert_does(suffix, tmp_path):
+    network = public(random_network(3, n_vars=5))
+    mn.save(network, tmp_path / "network.mn")
+    arguments = [str(tmp_path / "network.mn"), str(tmp_path / f"converted.{suffix}")]
+    assert CliRunner().invoke(main, ["convert", *arguments]).exit_code == 0
+    mn.save(mn.load(tmp_path / "network.mn"), tmp_path / f"saved.{suffix}")
+    network.save(tmp_path / f"own.{suffix}")
+    expected = (tmp_path / f"converted.{suffix}").read_bytes()
+    assert (tmp_path / f"saved.{suffix}").read_bytes() == expected
+    assert (tmp_path / f"own.{suffix}").exists()
+
+
+def test_models_have_the_same_conversions():
+    network = public(random_network(3, n_vars=5))
+    assert network.to_markov_network() is network
+    circuit = network.compile()
+    assert circuit.compile() is circuit
+    for learner in (mn.LEM(), mn.HCLT(n_states=2, max_iterations=2)):
+        model = learner.fit(np.repeat(all_states(3), 4, axis=0)).model_
+        assert isinstance(model.compile(), mn.ArithmeticCircuit)

@@ -38,6 +38,20 @@ def test_convert_a_dependency_network_and_back():
     assert 'edgedefault="directed"' in Path("e.graphml").read_text()
 
 
+def test_info_prints_the_partition_function():
+    network = mn.load("m.npz")
+    for method in ("exact", "bp", "meanfield"):
+        record = numbers(f"info m.npz --log-partition {method} --json")
+        assert record["log_partition"] == network.log_partition(method)
+        assert ("converged" in record) == (method != "exact")
+    record = numbers("info m.npz --log-partition ais --seed 3 --json")
+    assert record["log_partition"] == network.log_partition("ais", random_state=3)
+    assert record["monte_carlo_error"] > 0
+    assert "log_partition" not in numbers("info m.npz --json")
+    refuse("info m.npz --seed 3", "--seed: is not read without --log-partition")
+    refuse("info dn.npz --log-partition exact", "a dependency network has no joint distribution")
+
+
 def test_convert_data_and_back():
     for a, b in (("d.data", "a.npz"), ("a.npz", "b.csv"), ("b.csv", "c.data.xz")):
         assert succeed(f"convert {a} {b}").output == ""

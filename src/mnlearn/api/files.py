@@ -12,7 +12,8 @@ from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.reading import Reading
-from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.inference.circuits.compilation import compile_for
+from mnlearn.models.io.formats import check_writable, load_model, save_model
 from mnlearn.runtime.errors import InputError
 
 
@@ -48,14 +49,18 @@ def save(model: Any, path: Path | str) -> None:
     path : path-like
         `.npz` keeps all of any model. `.mn`, `.dn`, `.bn` and `.ac` are for Libra. `.bif` holds a
         Bayesian network, `.uai` a Markov or Bayesian network, and `.nnf` a circuit as d-DNNF, with
-        its weights in a second file. `.csv` and `.graphml` hold the edges.
+        its weights in a second file. `.csv` and `.graphml` hold the edges. A Markov or Bayesian
+        network is compiled for `.ac` and `.nnf`, as by `compile()`.
 
     Raises
     ------
     InputError
-        The suffix does not fit the model, or the file cannot be written.
+        The suffix does not fit the model, its circuit would be too large, or the file cannot be
+        written.
     """
-    save_model(core(getattr(model, "model_", model)), path)
+    own = core(getattr(model, "model_", model))
+    check_writable(path)
+    save_model(compile_for(own, path), path)
 
 
 def read_data(

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from mnlearn.api import graphs, queries
-from mnlearn.api.inputs import is_whole, labels_of, to_seed, to_threads
+from mnlearn.api.inputs import is_whole, labels_of, to_seed, to_threads, to_whole_seed
 from mnlearn.api.kinds import core, words
+from mnlearn.api.partition import partition_of
 from mnlearn.api.scores import score
+from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.domains import name_states
+from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.models import bayesian_network, circuit
 from mnlearn.models import markov_network as markov
@@ -255,6 +258,58 @@ class Model:
         """Return the score of each example in nats, NaN for one of weight 0; see `score`."""
         return score(self, X, metric, **settings).per_example
 
+    def log_partition(
+        self,
+        inference: str = "exact",
+        *,
+        random_state: Any = SEED,
+        n_jobs: int | None = None,
+        **settings: Any,
+    ) -> float:
+        """Return log Z in nats, the logarithm of the sum of the potentials of all states.
+
+        The log-probability of a state of a Markov network is its `log_potential` less log Z.
+        Bayesian networks, trees and learned circuits are normalised: their log Z is 0. That of a
+        circuit after `condition` is the log-probability of the evidence.
+
+        Parameters
+        ----------
+        inference : {"exact", "bp", "meanfield", "ais"}
+            How log Z of a Markov network is found. "exact" compiles it into a circuit, "bp" gives
+            the Bethe estimate, "meanfield" a lower bound, and "ais" the estimate of annealed
+            importance sampling. Other models are always exact.
+        random_state : int, generator or None
+            Seed of "ais", by default that of the command line (20).
+        n_jobs : int, optional
+            Number of threads; the result does not depend on it.
+        **settings
+            `iterations` and `tolerance` of "bp" and "meanfield"; `damping` and `schedule` of "bp";
+            `chains` and `samples` (steps) of "ais".
+
+        Raises
+        ------
+        InputError
+            The model is a dependency network, which has no joint distribution, or its circuit
+            would be too large; or an argument is not as expected.
+
+        Notes
+        -----
+        A warning says if an approximation did not converge. `mnlearn.score` with the metric "ll"
+        and "ais" has the standard error of the estimate, `monte_carlo_error`.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> network = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [2.0], ["a", "b"])
+        >>> round(network.log_partition(), 4)
+        2.3408
+        """
+        seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
+        found = partition_of(self, inference, settings, seed, threads)
+        if found.converged is False:
+            warn_user(f"inference {inference}: did not converge; iterations= allows more.")
+        return found.log_partition
+
     def to_networkx(self) -> "nx.Graph | nx.DiGraph":
         """Return the graph; its nodes are the names of the variables, or their numbers.
 
@@ -298,7 +353,7 @@ class Model:
         Raises
         ------
         InputError
-            The model has no features, or is a dependency network, whose CPDs they belong to.
+            The model has no features, or is a dependency network of trees.
         """
         network = _graph_of(self)
         if isinstance(network, bayesian_network.BayesianNetwork):
@@ -309,7 +364,7 @@ class Model:
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""
-        save_model(core(self), path)
+        save_model(compile_for(core(self), path), path)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -137,6 +137,10 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         )
         return shared(learned, MarkovNetwork)
 
+    def to_markov_network(self) -> "MarkovNetwork":
+        """Return this network, so that all models with features have this method."""
+        return self
+
     def compile(self, max_edges: int = MAX_EDGES) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution, which answers every query exactly.
 
@@ -187,12 +191,16 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
         """Return the Bayesian network of the parameters; an InputError if they are no CPDs."""
         return shared(super().to_bayesian_network(), BayesianNetwork)
 
+    def compile(self) -> "ArithmeticCircuit":
+        """Return this circuit, so that all models with a joint distribution have this method."""
+        return self
+
     def condition(self, evidence: Any) -> "ArithmeticCircuit":
         """Return the smaller circuit that is left given the values of some variables.
 
         It has the same variables and answers the same for the others; all states that contradict
-        the evidence have the value 0. If this circuit is normalised, the value of the result with
-        all variables summed out is the probability of the evidence.
+        the evidence have the value 0. If this circuit is normalised, `log_partition()` of the
+        result is the log-probability of the evidence.
 
         Parameters
         ----------
@@ -228,7 +236,7 @@ class FeatureTree(Model, feature_tree.FeatureTree):
         """Return the same distribution as a Markov network."""
         return shared(network_of(core(self)), MarkovNetwork)
 
-    def to_circuit(self) -> ArithmeticCircuit:
+    def compile(self) -> ArithmeticCircuit:
         """Return the same distribution as a circuit."""
         return shared(circuit_of(core(self)), ArithmeticCircuit)
 
@@ -243,7 +251,7 @@ class JunctionTreeModel(Model, junction_tree.JunctionTree):
         """Return the same distribution as a Markov network."""
         return shared(network_of(core(self)), MarkovNetwork)
 
-    def to_circuit(self) -> ArithmeticCircuit:
+    def compile(self) -> ArithmeticCircuit:
         """Return the same distribution as a circuit."""
         return shared(circuit_of(core(self)), ArithmeticCircuit)
 
@@ -254,7 +262,7 @@ class JunctionTreeModel(Model, junction_tree.JunctionTree):
 class HiddenTree(Model, hidden_tree.HiddenTree):
     """A tree of hidden variables, one for each observed one. `HCLT` learns it."""
 
-    def to_circuit(self) -> ArithmeticCircuit:
+    def compile(self) -> ArithmeticCircuit:
         """Return the same distribution as a circuit; an InputError if it would be too large."""
         return shared(circuit_of(core(self)), ArithmeticCircuit)
 

@@ -73,7 +73,7 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
 def most_probable(model: Any, evidence: Any) -> Any:
     """Return the most probable values; see `mnlearn.api.model.Model.most_probable`."""
     values = values_of(model, evidence)
-    circuit = _exact_circuit(model)
+    circuit = exact_circuit(model)
     if model not in _MAXIMISED:
         # Where terms of a sum overlap, the largest term takes the place of their sum.
         _MAXIMISED[model] = "exact" if circuit.is_deterministic() else "max-product"
@@ -330,10 +330,10 @@ def _exact_model(model: Any) -> Model:
     """Return what sums variables out of a model exactly: a hidden tree, else a circuit."""
     own = core(model)
     # Its circuit has many times as many edges as the tree has probabilities.
-    return own if isinstance(own, HiddenTree) else _exact_circuit(model)
+    return own if isinstance(own, HiddenTree) else exact_circuit(model)
 
 
-def _exact_circuit(model: Any) -> ArithmeticCircuit:
+def exact_circuit(model: Any) -> ArithmeticCircuit:
     """Return the circuit of a model, compiled if need be."""
     own = core(model)
     if isinstance(own, DependencyNetwork):

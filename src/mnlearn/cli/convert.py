@@ -4,7 +4,7 @@ import json
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -128,17 +128,12 @@ def _save_data(
 
 def _convert_model(source: Path, target: Path, given: str | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
-    from mnlearn.inference.circuits.compilation import compile_network
-    from mnlearn.models.bayesian_network import BayesianNetwork
+    from mnlearn.inference.circuits.compilation import compile_for
     from mnlearn.models.io.formats import convert_tables, load_model, save_model
-    from mnlearn.models.markov_network import MarkovNetwork
 
     if given is None and convert_tables(source, target):
         return
-    model = load_model(source)
-    holds_circuits = target.suffix.lower() in (".ac", ".nnf")
-    if holds_circuits and isinstance(model, MarkovNetwork | BayesianNetwork):
-        model = compile_network(model)
+    model = compile_for(load_model(source), target)
     if given is not None:
         model = _given(model, given)
     save_model(model, target)
@@ -198,9 +193,35 @@ def _kind(path: Path, limit: ExpansionLimit) -> str | None:
 
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
+@click.option(
+    "--log-partition",
+    "method",
+    type=click.Choice(["exact", "bp", "meanfield", "ais"]),
+    help="Also print log Z in nats by this method: exact by a circuit, the Bethe estimate, a lower "
+    "bound, or annealed importance sampling.",
+)
+@seed_option
 @json_option
-def info(model_path: Path, as_json: bool) -> None:
+def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None:
     """Say what a model is: kind, variables, features by length, edges, size."""
     from mnlearn.models.io.formats import describe, load_model
 
-    print_record({**describe(load_model(model_path)), "bytes": model_path.stat().st_size}, as_json)
+    model = load_model(model_path)
+    record = {**describe(model), "bytes": model_path.stat().st_size}
+    if method is None:
+        refuse_given(["seed"], "without --log-partition")
+    else:
+        record |= _partition_record(model, method, seed)
+    print_record(record, as_json)
+
+
+def _partition_record(model: "Model", method: str, seed: int) -> dict[str, Any]:
+    """Return log Z, with the error of an estimate or whether an approximation converged."""
+    from mnlearn.api.partition import partition_of
+
+    found = partition_of(model, method, {}, seed, threads=1)
+    return {
+        name: value
+        for name, value in vars(found).items()
+        if value is not None and (name != "monte_carlo_error" or value)
+    }

@@ -7,12 +7,14 @@ using variable elimination", IJCAI 2007.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.elimination import min_fill_order
+from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 
@@ -91,6 +93,20 @@ def _lowest(diagram: Diagram) -> int:
             stack += one[1:]
     assert lowest is not None
     return lowest
+
+
+def compile_for(model: Model, path: Path | str) -> Model:
+    """Return a model as the form of a file holds it: a network compiled for `.ac` and `.nnf`.
+
+    Raises
+    ------
+    InputError
+        See `compile_network`.
+    """
+    holds_circuits = Path(path).suffix.lower() in (".ac", ".nnf")
+    if holds_circuits and isinstance(model, MarkovNetwork | BayesianNetwork):
+        return compile_network(model)
+    return model
 
 
 class _Builder:

@@ -1,0 +1,72 @@
+"""The partition function of a model, exact or by an approximation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mnlearn.api.kinds import core
+from mnlearn.api.queries import exact_circuit
+from mnlearn.api.settings import ANNEALED, check_read, check_settings, settings_of
+from mnlearn.inference.annealing import Annealing, estimate_log_partition
+from mnlearn.inference.belief_propagation import bethe_log_partition
+from mnlearn.inference.circuits import exact
+from mnlearn.inference.mean_field import bound_log_partition
+from mnlearn.inference.settings import ITERATIVE
+from mnlearn.models.hidden_tree import HiddenTree
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream_seed
+
+# Methods that give a partition function, the usual one first.
+METHODS = ("exact", *ITERATIVE, ANNEALED)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """log Z in nats; the standard error of an estimate; whether an approximation converged."""
+
+    log_partition: float
+    monte_carlo_error: float = 0.0
+    converged: bool | None = None
+
+
+def partition_of(
+    model: Any, inference: str, settings: Mapping[str, Any], seed: int, threads: int
+) -> Partition:
+    """Return the partition function; see `mnlearn.api.model.Model.log_partition`.
+
+    Parameters
+    ----------
+    model : Model
+        A model of `mnlearn.models` or of `mnlearn.api`.
+    inference : str
+        One of `METHODS`; models other than Markov networks get the exact value in any case.
+    settings : mapping
+        Settings of the method.
+    seed, threads : int
+        For annealed importance sampling.
+
+    Raises
+    ------
+    InputError
+        An argument is not as expected, the model has no joint distribution, or its circuit would
+        be too large.
+    """
+    if inference not in METHODS:
+        raise InputError(f"inference: expected one of {', '.join(METHODS)}, got {inference!r}.")
+    check_read(inference, settings)
+    network = core(model)
+    if isinstance(network, HiddenTree):
+        return Partition(0.0)
+    if inference == "exact" or not isinstance(network, MarkovNetwork):
+        return Partition(exact.log_partition(exact_circuit(model)))
+    if inference == ANNEALED:
+        given = {"chains": Annealing.n_chains, "samples": Annealing.n_steps}
+        given |= check_settings(settings)
+        annealing = Annealing(given["chains"], given["samples"])
+        return Partition(
+            *estimate_log_partition(network, annealing, stream_seed(seed, "ais"), threads)
+        )
+    approximate = bethe_log_partition if inference == "bp" else bound_log_partition
+    value, converged = approximate(network, settings_of(inference, settings))
+    return Partition(value, converged=converged)
