@@ -8,6 +8,7 @@ from mnlearn.api.inputs import labels_of
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -59,7 +60,7 @@ def _features_by_pair(network: MarkovNetwork) -> dict[tuple[int, int], int]:
     return count
 
 
-def features_frame(network: MarkovNetwork) -> "pd.DataFrame":
+def features_frame(network: MarkovNetwork | DependencyNetwork) -> "pd.DataFrame":
     """Return the features, strongest first; see `mnlearn.api.model.Model.features_frame`."""
     import pandas as pd
 
@@ -69,10 +70,44 @@ def features_frame(network: MarkovNetwork) -> "pd.DataFrame":
         " & ".join(f"{labels[v]}={value}" for v, value in network.features.literals(f))
         for f in order.tolist()
     ]
-    return pd.DataFrame(
-        {
-            "feature": texts,
-            "weight": network.weight[order],
-            "length": network.features.length[order],
-        }
-    )
+    columns: dict[str, Any] = {
+        "feature": texts,
+        "weight": network.weight[order],
+        "length": network.features.length[order],
+    }
+    if isinstance(network, DependencyNetwork):
+        columns["target"] = [labels[v] for v in network.target[order].tolist()]
+    return pd.DataFrame(columns)
+
+
+def coefficients_frame(network: DependencyNetwork) -> "pd.DataFrame":
+    """Return the regressions; see `mnlearn.api.models.DependencyNetwork.coefficients_frame`."""
+    import pandas as pd
+
+    if not network.trees.is_leaf.all():
+        raise InputError(
+            "coefficients_frame: expected logistic regressions; the network has trees, whose log "
+            "odds are no weighted sum."
+        )
+    n, labels = network.n_vars, labels_of(network.names, network.n_vars)
+    leaf = network.trees.log_prob[network.trees.start[:-1]]
+    intercept, weights = leaf[:, 1] - leaf[:, 0], np.zeros((n, n))
+    for f, (v, w) in enumerate(zip(network.target.tolist(), network.weight.tolist(), strict=True)):
+        literals = dict(network.features.literals(f))
+        # Where the target has the other value the feature does not hold.
+        w = w if literals.pop(v) else -w
+        if len(literals) > 1:
+            raise InputError(
+                "coefficients_frame: expected features of the target and one other variable, got "
+                f"one of {len(literals) + 1} variables."
+            )
+        if not literals:
+            intercept[v] += w
+        for u, value in literals.items():
+            # w (1 - x) is w - w x.
+            weights[v, u] += w if value else -w
+            intercept[v] += 0.0 if value else w
+    name = None if "target" in labels else "target"
+    table = pd.DataFrame(weights, pd.Index(labels, name=name), labels)
+    table.insert(0, "(Intercept)", intercept)
+    return table

@@ -348,7 +348,9 @@ class Model:
         Returns
         -------
         pandas.DataFrame
-            Columns `feature` such as "sleep=1 & mood=0", `weight` in nats, and `length`.
+            Columns `feature` such as "sleep=1 & mood=0", `weight` in nats, and `length`. For a
+            dependency network of logistic regressions, `target` is the variable whose regression
+            has the feature; `coefficients_frame` has the matrix.
 
         Raises
         ------
@@ -358,9 +360,9 @@ class Model:
         network = _graph_of(self)
         if isinstance(network, bayesian_network.BayesianNetwork):
             network = network.to_markov_network()
-        if not isinstance(network, markov.MarkovNetwork):
-            raise InputError(f"features_frame: {words(self)} has no features of its own.")
-        return graphs.features_frame(network)
+        if isinstance(network, markov.MarkovNetwork) or len(network.features):
+            return graphs.features_frame(network)
+        raise InputError(f"features_frame: {words(self)} of trees has no features.")
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""

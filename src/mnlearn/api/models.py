@@ -1,10 +1,11 @@
 """The kinds of models as people use them: data of `mnlearn.models` with the methods of `Model`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mnlearn.api import graphs
 from mnlearn.api.features import check_features, to_features
 from mnlearn.api.inputs import Dataset, is_whole, to_count, to_threads
 from mnlearn.api.kinds import core, shared
@@ -28,6 +29,9 @@ from mnlearn.models import (
 from mnlearn.models import markov_network as markov
 from mnlearn.models.tree_models import circuit_of, network_of
 from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class MarkovNetwork(Model, markov.MarkovNetwork):
@@ -163,6 +167,22 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
 
 class DependencyNetwork(Model, dependency_network.DependencyNetwork):
     """One conditional distribution for each variable; there is no joint distribution."""
+
+    def coefficients_frame(self) -> "pd.DataFrame":
+        """Return the coefficients of logistic regressions, as of `DNLR`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for the regression of each variable: `(Intercept)`, and the weight of each other
+            variable, in nats, for the values 0 and 1.
+
+        Raises
+        ------
+        InputError
+            The network has trees, or features of more than two variables.
+        """
+        return graphs.coefficients_frame(core(self))
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_edges": len(self.edges())}
