@@ -103,6 +103,25 @@ def test_the_text_of_a_markov_network(tmp_path):
     )
 
 
+def test_variables_of_several_values_keep_their_numbers_of_values(tmp_path):
+    rng = np.random.default_rng(2)
+    values = " ".join(map(str, rng.random(12).round(3)))
+    text = f"MARKOV 3 2 3 2 2 3 0 2 1 1 0 12 {values} 2 0.25 3"
+    (tmp_path / "a.uai").write_text(text)
+    tree = load_model(tmp_path / "a.uai")
+    table = np.array(values.split(), float).reshape(2, 2, 3) * np.array([0.25, 3])[:, None, None]
+    save_model(tree, tmp_path / "a.npz")
+    for source in ("a.uai", "a.npz"):
+        save_model(load_model(tmp_path / source), tmp_path / "b.uai")
+        words = (tmp_path / "b.uai").read_text().split()
+        assert words[:5] == ["MARKOV", "3", "2", "3", "2"]
+        again = load_model(tmp_path / "b.uai")
+        cells = np.stack(np.indices((2, 2, 3)), -1).reshape(-1, 3)[:, [0, 2, 1]]
+        rows = again.variables.one_hot(cells)
+        expected = np.log(table.ravel() / table.sum())
+        np.testing.assert_allclose(again.log_likelihood(rows), expected, atol=1e-12)
+
+
 def test_the_text_of_a_bayesian_network(tmp_path):
     table = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
     variables = [

@@ -22,6 +22,7 @@ from mnlearn.models.io.libra import (
 )
 from mnlearn.models.io.native import Model, as_dependency_network, read_npz, words_for, write_npz
 from mnlearn.models.io.nnf import write_nnf
+from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_models import TreeModel, circuit_of, network_of
 from mnlearn.runtime.errors import InputError
@@ -129,9 +130,9 @@ def save_model(model: Model, path: Path | str) -> None:
             model.to_markov_network() if isinstance(model, ArithmeticCircuit) else model, path
         )
     elif suffix == _UAI:
-        if not isinstance(model, MarkovNetwork | BayesianNetwork):
+        if not isinstance(model, MarkovNetwork | BayesianNetwork | JunctionTree):
             model = _as_kind(model, MarkovNetwork, path)
-        assert isinstance(model, MarkovNetwork | BayesianNetwork)
+        assert isinstance(model, MarkovNetwork | BayesianNetwork | JunctionTree)
         uai.write_uai(model, path)
     else:
         kind, write = _WRITERS[suffix]

@@ -105,8 +105,11 @@ def _markov_network(n_vars: int, factors: Sequence[Factor]) -> MarkovNetwork:
     return markov_network(n_vars, features_of(conjunctions), np.array(weights, np.float64))
 
 
-def write_uai(model: MarkovNetwork | BayesianNetwork, path: Path | str) -> None:
+def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path | str) -> None:
     """Write a network: a table for each set of variables that features join, or for each CPD.
+
+    A junction tree is written as a Markov network with a table for each clique. Its variables keep
+    their numbers of values.
 
     Raises
     ------
@@ -120,6 +123,10 @@ def write_uai(model: MarkovNetwork | BayesianNetwork, path: Path | str) -> None:
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
         write_variables(variables, path)
+        return
+    if isinstance(model, JunctionTree):
+        cliques = [Factor(model.clique(c), np.exp(model.table(c))) for c in range(model.n_cliques)]
+        _write("MARKOV", model.variables.arity.tolist(), cliques, path)
         return
     tables: dict[tuple[int, ...], np.ndarray] = {}
     n_cells = 0
