@@ -45,6 +45,31 @@ def test_query_prints_and_writes_the_same():
         )
 
 
+def test_query_prints_the_most_probable_states():
+    Path("two.bif").write_text(
+        "network n {} variable a { type discrete [ 2 ] { yes, no }; } "
+        "variable b { type discrete [ 3 ] { low, mid, high }; } "
+        "probability ( a ) { table 0.6, 0.4; } "
+        "probability ( b | a ) { (yes) 0.3, 0.3, 0.4; (no) 0.9, 0.1, 0.0; }"
+    )
+    # The best value of each variable alone is a=yes and b=low.
+    for line, expected in (
+        ("b=mid", [("a", "yes")]),
+        ("a=no", [("b", "low")]),
+        ("a=yes", [("b", "high")]),
+    ):
+        out = succeed(f"query two.bif --evidence {line} --most-probable").stdout
+        assert list(csv.reader(out.splitlines()))[1:] == [list(row) for row in expected]
+    Path("asked.csv").write_text("a,b\n*,*\nyes,*\n*,mid\n")
+    succeed("query two.bif --evidence asked.csv --most-probable --out states.csv")
+    assert Path("states.csv").read_text() == "a,b\nno,low\nyes,high\nyes,mid\n"
+    line = "query two.bif --evidence asked.csv --most-probable"
+    refuse(f"{line} --inference bp", "--inference: is not read with --most-probable")
+    Path("asked.csv").write_text("a,b\n*,*\nno,high\n")
+    refuse(line, "asked.csv, line 3: has probability 0")
+    refuse("query dn.npz --evidence evidence --most-probable", "no joint distribution")
+
+
 @pytest.mark.parametrize("method", ["bp", "mcsat"])
 def test_query_by_other_methods(method):
     line = "query m.npz --evidence evidence --inference"

@@ -1,6 +1,6 @@
 """Conditional probabilities for evidence as people give it: mappings, tables and arrays."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -73,19 +73,32 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
 def most_probable(model: Any, evidence: Any) -> Any:
     """Return the most probable values; see `mnlearn.api.model.Model.most_probable`."""
     values = values_of(model, evidence)
+    known = np.where(np.isnan(values), UNKNOWN, values).astype(np.uint8)
+    states, method = most_probable_rows(model, known)
+    if _is_mapping(evidence):
+        return _series(model, states[0], _wanted(model, values[0], None), "value", method)
+    return _like(model, evidence, states, method)
+
+
+def most_probable_rows(
+    model: Any, known: NDArray[np.uint8], name_row: Callable[[int], str] = "evidence, row {}".format
+) -> tuple[NDArray[np.uint8], str]:
+    """Return the most probable state given each row of 0, 1 and UNKNOWN, and how it was found.
+
+    Raises
+    ------
+    InputError
+        A row has probability 0; the sentence begins with its name. See also `exact_circuit`.
+    """
     circuit = exact_circuit(model)
     if model not in _MAXIMISED:
         # Where terms of a sum overlap, the largest term takes the place of their sum.
         _MAXIMISED[model] = "exact" if circuit.is_deterministic() else "max-product"
-    method = _MAXIMISED[model]
-    known = np.where(np.isnan(values), UNKNOWN, values).astype(np.uint8)
     states, log_value = most_probable_states(circuit, known)
     impossible = np.flatnonzero(np.isneginf(log_value))
     if len(impossible):
-        raise InputError(f"evidence, row {impossible[0]}: has probability 0.")
-    if _is_mapping(evidence):
-        return _series(model, states[0], _wanted(model, values[0], None), "value", method)
-    return _like(model, evidence, states, method)
+        raise InputError(f"{name_row(int(impossible[0]))}: has probability 0.")
+    return states, _MAXIMISED[model]
 
 
 def probability(model: Any, event: Any, given: Any) -> float:

@@ -231,6 +231,8 @@ _METHODS_HELP = (
     "field."
 )
 _INFERENCE_SETTINGS = ("burn_in", "samples", "iterations", "tolerance", "damping", "schedule")
+# The options of `query_options`, as parameters.
+QUERY_NAMES = ("inference", *_INFERENCE_SETTINGS)
 _INFERENCE_OPTIONS = (
     click.option(
         "--burn-in",

@@ -7,7 +7,14 @@ import click
 
 from mnlearn.cli.evidence import Question, evidence_path, read_question
 from mnlearn.cli.files import check_outputs, check_text_form
-from mnlearn.cli.options import FILE, query_options, seed_option, threads_option
+from mnlearn.cli.options import (
+    FILE,
+    QUERY_NAMES,
+    query_options,
+    refuse_given,
+    seed_option,
+    threads_option,
+)
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +31,11 @@ if TYPE_CHECKING:
     help="File of rows of 0, 1, names of states and * (asked for); or variable=state,...",
 )
 @click.option("--out", type=FILE, help="CSV to write; default: stdout.")
+@click.option(
+    "--most-probable",
+    is_flag=True,
+    help="Print the most probable states of all that is asked for together, by their names.",
+)
 @query_options
 @threads_option
 @seed_option
@@ -32,6 +44,7 @@ def query(
     model_path: Path,
     evidence: str,
     out: Path | None,
+    most_probable: bool,
     inference: "Inference",
     automatic: bool,
     threads: int,
@@ -45,13 +58,16 @@ def query(
     from mnlearn.inference.evidence import format_states, labels_of_answers, state_probabilities
     from mnlearn.inference.queries import answer, format_answers
     from mnlearn.models.io.formats import load_model
-    from mnlearn.runtime.files import write_text
     from mnlearn.runtime.random_streams import stream_seed
 
     path = evidence_path(evidence)
     check_outputs([out], model_path, path)
     model = load_model(model_path)
     question = read_question(evidence, model, "--evidence")
+    if most_probable:
+        refuse_given([*QUERY_NAMES, "threads", "seed"], "with --most-probable")
+        _put(_explain(model, question, model_path, as_table=path is not None), out)
+        return
     answering = model
     if automatic:
         answering, inference = _choose(model, question, inference, model_path)
@@ -63,10 +79,52 @@ def query(
         text = format_states(state_probabilities(model, probability[0], question.asked[0]))
     else:
         text = format_answers(probability, question.rows, question.asked, labels_of_answers(model))
+    _put(text, out)
+
+
+def _put(text: str, out: Path | None) -> None:
+    """Write a text to a file, or print it."""
+    from mnlearn.runtime.files import write_text
+
     if out is None:
         click.echo(text, nl=False)
     else:
         write_text(out, text)
+
+
+def _explain(model: "Model", question: Question, path: Path, *, as_table: bool) -> str:
+    """Return the most probable states as CSV: a row for each row of evidence, or lines of one."""
+    import csv
+    import io
+
+    import numpy as np
+
+    from mnlearn.api.queries import most_probable_rows
+    from mnlearn.data.domains import domains_of, name_states
+    from mnlearn.inference.circuits.exact import UNKNOWN
+    from mnlearn.runtime.progress import say
+
+    known = np.where(question.asked, UNKNOWN, question.rows).astype(np.uint8)
+    rows, method = most_probable_rows(model, known, question.name_row)
+    if method != "exact":
+        say(
+            f"{path}: hidden variables are maximised too, so other states may be more probable "
+            "than these."
+        )
+    named = name_states(rows, model)
+    lines: list[tuple[str, ...]] = [tuple(named), *zip(*named.values(), strict=True)]
+    if not as_table:
+        asked = []
+        for name, domain in domains_of(model).items():
+            own = list(domain.columns)
+            # Of several columns, one that is 1 says the state, and one that is 0 does not.
+            said = ~question.asked[0, own] & ((len(own) == 1) | (question.rows[0, own] == 1))
+            if not said.any():
+                asked.append(name)
+        lines = [("variable", "state"), *((name, named[name][0]) for name in asked)]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
 
 
 def _choose(
