@@ -1,0 +1,133 @@
+"""What each record depends on: any change of it makes the record stale, and no other record."""
+
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+from mnlearn.study.definition import Study
+from mnlearn.study.planning import KINDS, Plan
+
+GIBBS = {"method": "gibbs", "burn_in": 5, "samples": 20}
+STUDY = {
+    "datasets": ["grid"],
+    "methods": {
+        "trees": {"learner": "dn_tree", "grid": {"kappa": [0.1]}},
+        "others": {"learner": "dn_tree", "grid": {"kappa": [0.5]}},
+        "dtsl": {"grid": {"kappa": [0.1], "sd": [1.0]}, "criterion": "cmll", "cmll": "chosen"},
+        "conversion": {"learner": "dn2mn", "network": "trees"},
+        "chow_liu": {},
+        "acbn": {"grid": {"max_edges": [100]}, "cmll": "all"},
+    },
+    "cmll": {
+        "groups": 2,
+        "partitions": {"default": 3, "exceptions": {}},
+        "inference": GIBBS,
+        "tuning": dict(GIBBS),
+    },
+    "timed": ["dtsl"],
+    "paired": [["dtsl", "trees"]],
+    "divergences": [["chow_liu", "acbn"]],
+    "exports": {"chow_liu": ["ac", "bn"]},
+    "queries": {
+        "examples": 10,
+        "percentages": [10, 50],
+        "methods": ["chow_liu"],
+        "sampled": {"study": "s", "methods": ["dtsl"], "examples": 5, "beliefs": True},
+    },
+    "likelihoods": {
+        "methods": ["dtsl"], "beliefs": {}, "annealing": {"chains": 3, "samples": 4}, "queries": 5,
+    },
+    "figures": [
+        {"name": "drawn", "kind": "structure", "caption": "", "dataset": "grid", "method": "dtsl"}
+    ],
+}  # fmt: skip
+
+
+def recipes(content, seed=20, local=None):
+    """Return the recipe of every record, by kind and methods."""
+    studies = {"s": Study("s", content)}
+    whole = {"running": ["s"], "results": Path("none"), "datasets": ()}
+    plan = Plan(studies=studies, seed=seed, local=local or {}, **whole)
+    kinds = ("models", *KINDS)
+    return {
+        f"{kind} {' '.join(record.names)}": deepcopy(plan.recipe(record))
+        for kind in kinds
+        for record in plan.records("s", kind)
+    }
+
+
+BEFORE = recipes(STUDY)
+ALL = set(BEFORE)
+OF_DTSL = {name for name in ALL if "dtsl" in name}
+SCORED = {name for name in ALL if name.startswith(("cells", "paired"))}
+
+
+def test_every_kind_of_record_is_there():
+    assert {name.split()[0] for name in ALL} == {"models", *KINDS}
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "stale"),
+    [
+        (("methods", "dtsl", "grid", "kappa"), [0.2], OF_DTSL),
+        (("methods", "dtsl", "criterion"), "pll", OF_DTSL),
+        (("cmll", "tuning", "samples"), 21, OF_DTSL),
+        (("methods", "conversion", "network"), "others",
+         {"cells conversion"}),
+        (("cmll", "inference", "samples"), 21, SCORED | {"curves dtsl"}),
+        (("cmll", "groups"), 3, SCORED | OF_DTSL),
+        (("cmll", "partitions", "default"), 4, SCORED),
+        (("methods", "acbn", "cmll"), "chosen", {"cells acbn"}),
+        (("queries", "examples"), 11, {"curves chow_liu", "curves dtsl"}),
+        (("queries", "percentages"), [10], {"curves chow_liu", "curves dtsl"}),
+        (("queries", "sampled", "beliefs"), False, {"curves dtsl"}),
+        (("queries", "sampled", "examples"), 6, {"curves chow_liu", "curves dtsl"}),
+        (("exports", "chow_liu"), ["ac"], {"exports chow_liu"}),
+        (("likelihoods", "annealing", "samples"), 5, {"likelihoods dtsl"}),
+        (("likelihoods", "queries"), 6, {"likelihoods dtsl"}),
+        (("divergences",), [["acbn", "chow_liu"]],
+         {"divergences chow_liu acbn", "divergences acbn chow_liu"}),
+        (("paired",), [["trees", "dtsl"]], {"paired dtsl trees", "paired trees dtsl"}),
+    ],
+)  # fmt: skip
+def test_a_change_makes_stale_what_depends_on_it(place, value, stale):
+    content = deepcopy(STUDY)
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    after = recipes(content)
+    changed = {name for name in BEFORE | after if BEFORE.get(name) != after.get(name)}
+    assert changed == stale
+
+
+def test_a_pair_in_another_order_is_another_record():
+    turned = deepcopy(STUDY)
+    turned["divergences"] = [["acbn", "chow_liu"]]
+    found, before = (
+        recipes(turned)["divergences acbn chow_liu"],
+        BEFORE["divergences chow_liu acbn"],
+    )
+    assert (found["first"], found["second"]) == (before["second"], before["first"])
+    assert found["first"] != found["second"]
+
+
+def test_another_seed_makes_all_stale():
+    after = recipes(STUDY, seed=21)
+    assert [name for name in ALL if after[name] == BEFORE[name]] == []
+
+
+def test_an_edited_file_of_ones_own_makes_all_stale(tmp_path):
+    rows = "a,b\n" + "0,1\n1,0\n" * 5
+    paths = {split: tmp_path / f"{split}.csv" for split in ("train", "valid", "test")}
+    for path in paths.values():
+        path.write_text(rows)
+    local = {"grid": {split: str(path) for split, path in paths.items()}}
+    before = recipes(STUDY, local=local)
+    assert before == recipes(STUDY, local=local)
+    for path in paths.values():
+        path.write_text(rows + "1,1\n")
+        after = recipes(STUDY, local=local)
+        assert [name for name in ALL if after[name] == before[name]] == []
+        before = after
