@@ -21,6 +21,8 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
         (lambda: mn.Atomic().fit(infinite), "column 'b'"),
         (lambda: mn.score(model, FRAME, "cmll", groups=5), "groups: expected lists of variables"),
         (lambda: mn.score(model, FRAME, "cmll", groups=[0, 1]), "groups: expected lists"),
+        (lambda: mn.score(model, FRAME, "cmll", groups=[]), "groups: expected .*, got \\[\\]"),
+        (lambda: mn.score(model, FRAME, "cll", groups=[["a"], []]), "at least one in each, got"),
         (lambda: mn.score(model, FRAME, sample_weight=["x"] * 60), "sample_weight: expected"),
         (lambda: model.query([[0, 1, 0], [1]]), "evidence: expected rows of equal length"),
         (

@@ -93,6 +93,19 @@ def test_score_with_given_groups():
     assert mean("m.npz d.data --folds 1 --metric cll") == pytest.approx(ll, abs=1e-9)
 
 
+def test_score_with_groups_by_name():
+    Path("named.json").write_text('[["V0", "V1", 2], ["V4"]]')
+    Path("numbers.json").write_text("[[0, 1, 2], [4]]")
+    line = "m.npz d.data --metric cll --groups"
+    assert mean(f"{line} named.json") == mean(f"{line} numbers.json")
+    Path("first.json").write_text("[[0, 1, 2]]")
+    Path("second.json").write_text("[[4]]")
+    # Variables in no group are evidence without a term.
+    apart = mean(f"{line} first.json") + mean(f"{line} second.json")
+    assert mean(f"{line} named.json") == pytest.approx(apart)
+    refuse(f"score {line} letters.json", "letters.json: there is no variable 'a'; the first names")
+
+
 def test_score_of_a_dependency_network():
     assert mean("dn.npz d.data") < 0
     exact = mean("dn.npz d.data --metric cmll --inference exact")

@@ -102,15 +102,14 @@ def score(
     folds : int, optional
         Number of query groups, drawn at random, of "cmll" and "cll"; default: 4.
     groups : sequence of sequence of str or int, optional
-        The query groups, by names or numbers of variables, instead of random ones.
+        The query groups, by names or numbers of variables. A variable in none is evidence only.
     inference : {"gibbs", "exact", "mcsat", "bp", "meanfield", "ais"}, optional
         How "cmll" gets its marginals; default: "gibbs"; not "ais". How "ll" gets the partition
         function of a Markov network: "exact" (the default), "bp", "meanfield" or "ais".
     sample_weight : array-like of float, shape (n_samples,), optional
         Weight 2 counts as two examples, so survey weights have to add up to their number.
     random_state : int, generator or None
-        Seed of query groups and samplers; the same as `--seed` on the command line, also by
-        default (20). None draws another seed each time.
+        Seed of query groups and samplers, as `--seed` on the command line; None draws one.
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     **settings
@@ -306,14 +305,23 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, str)
 
 
+def _lists_of(groups: Any) -> list[list[Any]]:
+    """Return query groups as lists, each of at least one variable."""
+    given = list(groups) if _is_list(groups) else []
+    if all(map(_is_list, given)):
+        lists = [list(group) for group in given]
+        if lists and all(lists):
+            return lists
+    raise InputError(f"groups: expected lists of variables, at least one in each, got {groups!r}.")
+
+
 def _groups_of(model: Any, how: How) -> Groups:
     """Return the query groups as numbers of variables."""
     if how.groups is not None:
-        if not _is_list(how.groups) or not all(map(_is_list, how.groups)):
-            raise InputError(f"groups: expected lists of variables, got {how.groups!r}.")
+        groups = _lists_of(how.groups)
         return [
             [find_variable(v, model.names, model.n_vars, "groups") for v in group]
-            for group in how.groups
+            for group in groups
         ]
     folds = FOLDS if how.folds is None else to_count(how.folds, "folds")
     return random_partition(model.n_vars, folds, stream(how.seed, "query groups"))

@@ -50,7 +50,12 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Query groups of cmll and cll, drawn at random.  [default: 4]",
 )
-@click.option("--groups", type=FILE, help="JSON file of query groups, lists of variables.")
+@click.option(
+    "--groups",
+    type=FILE,
+    help="JSON file of query groups, lists of variables by name or by number from 0. A variable "
+    "in no group is evidence only: the score has no term for it.",
+)
 @click.option(
     "--per-example",
     type=FILE,
@@ -89,6 +94,7 @@ def score(
           with --inference meanfield, so that ll is too high);
           missing cells are summed out, exactly
     """
+    from mnlearn.api.inputs import labels_of
     from mnlearn.api.scores import measure, usual_metric
     from mnlearn.data.domains import domains_of
     from mnlearn.data.examples import load_examples
@@ -101,7 +107,7 @@ def score(
     metric = usual_metric(model) if metric is None else metric
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
-    query = None if groups is None else read_groups(groups, model.n_vars)
+    query = None if groups is None else read_groups(groups, labels_of(model.names, model.n_vars))
     how = _how(inference, chains, settings, folds, query, seed=seed, threads=threads)
     found = load_examples(data_path, limit, reading.for_model(model))
     # Exact likelihoods sum missing cells out.
