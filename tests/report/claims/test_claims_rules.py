@@ -196,6 +196,15 @@ def test_ratios_that_are_not_scored(published, kind, theirs):
     assert found.reason == "none of 2 datasets is scored"
 
 
+@pytest.mark.parametrize("rest", [False, True])
+def test_a_share_of_nothing_is_not_zero(published, rest):
+    scores = scores_on(a=[0.95, 0.95, 0.0], b=[1.0, 1.0, 0.0])
+    entry = {"kind": "share", "a": A, "b": B, "rest": rest}
+    found = outcome(published, scores, published=0.95, **entry)
+    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "", 3)
+    assert found.reason == "the divisor of a share is 0"
+
+
 def test_the_usual_mean_is_arithmetic(published):
     names = ["nltcs", "msnbc"]
     scores = scores_on(names, a=[1.0, 16.0], b=[10.0, 2.0])

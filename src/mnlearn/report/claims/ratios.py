@@ -53,15 +53,16 @@ RATIO_RULE = (
 def _ratios(
     entry: Entry, evidence: Evidence, above: str = "a", below: str = "b"
 ) -> tuple[NDArray[np.float64], list[str]]:
+    """Return the ratios, NaN where the divisor is 0, and the datasets that are not scored."""
     columns = [numbers_at(entry, evidence, key) for key in (above, below)]
     rows, missing = collect_rows(columns, datasets_of(entry, evidence))
-    return np.array([x / y if y else 0.0 for x, y in rows]), missing
+    return np.array([x / y if y else math.nan for x, y in rows]), missing
 
 
 def _unusable(ratios: NDArray[np.float64], missing: list[str]) -> Outcome | None:
     if not len(ratios):
         return incomplete("", 0, missing)
-    if ratios.min() <= 0:
+    if not (ratios > 0).all():
         return Outcome(UNKNOWN, reason="a ratio is not positive", n_datasets=len(ratios))
     return None
 
@@ -140,6 +141,8 @@ def judge_share(entry: Entry, evidence: Evidence) -> Outcome:
     ratios, missing = _ratios(entry, evidence)
     if not len(ratios):
         return incomplete("", 0, missing)
+    if np.isnan(ratios).any():
+        return Outcome(UNKNOWN, reason="the divisor of a share is 0", n_datasets=len(ratios))
     mean = float(1 - ratios.mean() if entry.get("rest") else ratios.mean())
     if missing:
         return incomplete(f"{mean:.3f}", len(ratios), missing)
