@@ -4,10 +4,28 @@ import sys
 
 import click
 
-from mnlearn.cli.options import mirror_option
+from mnlearn.cli.options import mirror_option, refuse_given
 from mnlearn.cli.values import parse_names
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
+
+# The options that are read beside each option that asks for something else than a whole run.
+_READ: dict[str, tuple[str, ...]] = {
+    "show": (),
+    "stale": ("chosen",),
+    "dry_run": ("chosen", "again"),
+    "unlock": (),
+    "recorded": ("chosen", "cores", "mirror", "profile", "again", "report", "verbose"),
+}
+
+
+def _refuse_unread() -> None:
+    """Refuse an option that another one makes useless."""
+    context = click.get_current_context()
+    names = {str(option.name) for option in context.command.params}
+    for mode, read in _READ.items():
+        if context.params[mode]:
+            refuse_given(names - {"name", mode, *read}, f"with --{mode.replace('_', '-')}")
 
 
 def _check_cores(
@@ -73,6 +91,7 @@ def study(
     from mnlearn.study import configuration
     from mnlearn.study.running import locks, run
 
+    _refuse_unread()
     if show:
         click.echo(configuration.definition_of(name), nl=False)
         return
