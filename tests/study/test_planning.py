@@ -65,6 +65,16 @@ def test_everything_is_made_where_nothing_is_recorded(tmp_path):
     assert {dataset for _, dataset, *_ in made(plan(tmp_path, ["grid"]))} == {"grid"}
 
 
+def test_a_record_that_is_asked_for_twice_is_listed_once(tmp_path):
+    figure = {"kind": "structure", "dataset": "grid", "method": "dtsl"}
+    likelihoods = {"methods": ["dtsl", "atomic"], "timed": ["dtsl"]}
+    content = {**CONTENT, "figures": [figure, figure], "likelihoods": likelihoods}
+    whole = plan(tmp_path, content=content)
+    assert [record.names for record in whole.records("s", "structures")] == [("dtsl",)]
+    on_grid = [r.names for r in whole.records("s", "likelihoods") if r.dataset == "grid"]
+    assert on_grid == [("dtsl",), ("atomic",)]
+
+
 def test_current_records_are_used(tmp_path):
     record_all(tmp_path)
     assert made(plan(tmp_path)) == set()

@@ -119,7 +119,8 @@ class Plan:
         asked = set(self.datasets(study))
         found = []
         for dataset in self.all_datasets(study):
-            for names in _names(self.studies[study], kind, dataset):
+            # A method may be asked for twice, such as by two figures.
+            for names in dict.fromkeys(_names(self.studies[study], kind, dataset)):
                 record = Record(kind, study, dataset, names)
                 if dataset in asked or (self.results / record.path).exists():
                     found.append(record)
