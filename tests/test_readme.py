@@ -7,6 +7,8 @@ import pytest
 
 from mnlearn.methods import learner_names
 from mnlearn.report.fidelity.numbers import PublishedNumber
+from mnlearn.report.study_pages import PAPERS
+from mnlearn.study.configuration import find_study
 
 ROOT = Path(__file__).parent.parent
 MODULE = runpy.run_path(str(ROOT / "workflow" / "readme.py"))
@@ -24,6 +26,14 @@ def test_generated_parts_are_current(name):
 @pytest.mark.parametrize("learner", learner_names())
 def test_the_index_of_methods_names_every_learner(learner):
     assert f"({learner}.md)" in (ROOT / "docs" / "methods" / "README.md").read_text()
+
+
+def test_the_lists_of_papers_and_of_scored_learners_are_complete():
+    studies = runpy.run_path(str(ROOT / "workflow" / "record.py"))["STUDIES"]
+    assert set(MODULE["PAPER_TITLES"]) == set(PAPERS) <= set(studies)
+    found = [find_study(name) for name in studies]
+    learned = {study.learner(method) for study in found for method in study.content["methods"]}
+    assert set(MODULE["SCORES"]) == learned
 
 
 def test_the_readme_is_short():

@@ -14,6 +14,7 @@ import mnlearn.cli
 from command import refuse, run, succeed
 from command_folder import fill_folder
 from mnlearn.cli import main
+from mnlearn.cli.compile import _QUICK
 from mnlearn.inference.settings import METHODS, SCHEDULES
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.scoring.metrics import METRICS
@@ -90,6 +91,18 @@ def test_help_of_fit_says_which_score_chooses():
     listed = f"{', '.join(methods[:-1])} and {methods[-1]}"
     expected = f"exact log-likelihood for {listed}, and the log-pseudo-likelihood for all other"
     assert expected in text
+
+
+def test_help_of_fit_names_the_learners_that_build_on_a_network():
+    text = " ".join(succeed("fit --help").stdout.split())
+    methods = [name for name in learner_names() if load_learner(name).network != "none"]
+    assert f"Dependency network to build on ({', '.join(methods)})." in text
+
+
+def test_quick_values_of_compile_are_of_learners_and_their_hyperparameters():
+    assert set(_QUICK) <= set(learner_names())
+    for name, values in _QUICK.items():
+        assert set(values) <= set(load_learner(name).defaults())
 
 
 def test_help_of_score_says_which_metric_is_the_default():
