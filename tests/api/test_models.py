@@ -164,7 +164,7 @@ def test_tables_of_evidence():
     ("evidence", "message"),
     [
         ({"slep": 1}, "evidence: there is no variable 'slep'; did you mean 'sleep'"),
-        ({"sleep": 2}, "evidence, variable 'sleep': expected 0, 1 or NaN, got 2"),
+        ({"sleep": 2}, "evidence, variable 'sleep': expected one of 0, 1, got 2"),
         ({"sleep": "maybe"}, "evidence, variable 'sleep'.*got 'maybe'"),
         ({9: 1}, "evidence: expected a name or a number from 0 to 4, got 9"),
         (np.zeros((2, 3)), "evidence: expected 5 columns"),

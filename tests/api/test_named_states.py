@@ -23,6 +23,79 @@ def named(tmp_path):
     return mn.load(path)
 
 
+def network_of_states(tmp_path, first, second):
+    """P(a = second) is 0.8; P(b = hi) is 0.1 if a is the first, and 0.7 if it is the second."""
+    path = tmp_path / "states.bif"
+    path.write_text(
+        f"network n {{}}\nvariable a {{ type discrete [ 2 ] {{ {first}, {second} }}; }}\n"
+        "variable b { type discrete [ 2 ] { lo, hi }; }\nprobability ( a ) { table 0.2, 0.8; }\n"
+        f"probability ( b | a ) {{ ({first}) 0.9, 0.1; ({second}) 0.3, 0.7; }}\n"
+    )
+    return mn.load(path)
+
+
+FIRST, SECOND = 0.1, 0.7
+
+
+@pytest.mark.filterwarnings("ignore:source. .* counts as 1")
+@pytest.mark.parametrize(
+    ("states", "values"),
+    [
+        (("True", "False"), [(True, FIRST), ("true", FIRST), (np.False_, SECOND), (1, None)]),
+        (("yes", "no"), [(True, None), (1, None), (0.0, None), ("1", None), ("Yes", FIRST)]),
+        (("1", "0"), [(1, FIRST), (0, SECOND), (True, None), ("1.0", FIRST), (np.int8(2), None)]),
+        (("1", "2"), [(1, FIRST), (2.0, SECOND), (0, None), ("0", None)]),
+        (("2", "1"), [(1, SECOND), (2, FIRST), (0, None)]),
+        (("present", "no"), [(1, None), (False, None)]),
+        (("low", "high"), [(1, SECOND), (0, FIRST), (True, None), ("yes", None)]),
+        (("no", "yes"), [(1, SECOND), (True, SECOND), (False, FIRST), ("true", SECOND), (2, None)]),
+        (("0", "1"), [(1, SECOND), (True, SECOND), ("no", FIRST), ("maybe", None)]),
+    ],
+    ids=lambda given: "-".join(given) if isinstance(given, tuple) else "",
+)
+def test_a_value_is_the_state_whose_name_it_is(tmp_path, states, values):
+    """None: which state is meant is not clear, so that the value is refused."""
+    model = network_of_states(tmp_path, *states)
+    p_first = {FIRST: 0.2, SECOND: 0.8}
+    for value, expected in values:
+        table = pd.DataFrame({"a": [value], "b": ["hi"]}, dtype=object)
+        table.infer_objects().to_csv(tmp_path / "t.csv", index=False)
+        ask = [
+            lambda value=value: model.query({"a": value})["b=hi"],
+            lambda value=value: model.joint("b", {"a": value})["hi"],
+            lambda value=value: model.probability({"b": "hi"}, {"a": value}),
+            lambda table=table: model.query(table[["a"]]).to_numpy()[0, 1],
+            lambda table=table: model.query(table[["a"]].infer_objects()).to_numpy()[0, 1],
+        ]
+        score = [
+            lambda table=table: model.score(table.infer_objects()),
+            lambda table=table: model.score(mn.read_data(table, model=model)),
+            lambda: model.score(mn.read_data(tmp_path / "t.csv", model=model)),
+        ]
+        for way in (*ask, *score):
+            if expected is None:
+                with pytest.raises(InputError, match=f"expected.*{states[0]}.*{states[1]}"):
+                    way()
+            else:
+                wanted = np.log(p_first[expected] * expected) if way in score else expected
+                assert way() == pytest.approx(wanted)
+
+
+def test_numbers_of_states_that_are_called_true_and_false(tmp_path):
+    """A table of three states, some of which are truth values, and pandas made bool of them."""
+    path = tmp_path / "many.bif"
+    path.write_text(
+        "network many {}\nvariable a { type discrete [ 3 ] { True, False, unknown }; }\n"
+        "variable b { type discrete [ 2 ] { True, False }; }\nprobability ( a ) "
+        "{ table 0.2, 0.3, 0.5; }\nprobability ( b | a ) { (True) 0.9, 0.1; (False) 0.2, 0.8; "
+        "(unknown) 0.5, 0.5; }\n"
+    )
+    model = mn.load(path)
+    found = mn.score(model, pd.DataFrame({"a": [True, False], "b": [True, True]}), "ll")
+    np.testing.assert_allclose(np.exp(found.per_example), [0.2 * 0.9, 0.3 * 0.2])
+    assert model.probability({"b": True}, {"a": False}) == pytest.approx(0.2)
+
+
 def test_names_of_states_beside_numbers_are_refused(named):
     table = pd.DataFrame({"a": ["yes", 0], "b": ["no", "yes"]}, dtype=object)
     with pytest.raises(InputError, match="X, row 1, column 'a': expected 'no' or 'yes', got 0"):

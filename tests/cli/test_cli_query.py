@@ -248,7 +248,7 @@ def test_samples_have_the_names_of_states():
         "network y {}\nvariable rain { type discrete [ 2 ] { 1, 0 }; }\n"
         "probability ( rain ) { table 0.2, 0.8; }\n"
     )
-    refuse("sample y.bif --rows 5 --out a.csv", "0 and 1 would be read as states of 'rain', which")
+    refuse("sample y.bif --rows 5 --out a.csv", "0 and 1 do not say which state of 'rain' is meant")
     succeed("sample y.bif --rows 200 --out digits.csv --states")
     share = (pd.read_csv("digits.csv")["rain"] == 1).mean()
     expected = share * np.log(0.2) + (1 - share) * np.log(0.8)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -82,19 +83,39 @@ def test_what_cannot_be_cut_is_refused(ones, sentence):
 
 
 def test_words_are_read_by_the_states_of_the_model():
-    expected = mean("small.bif numbers.csv --metric ll")
+    expected = np.log([0.1 * 0.2, 0.9 * 0.05, 0.9 * 0.95]).mean()
     assert mean("small.bif words.csv --metric ll") == pytest.approx(expected)
     model = mn.load("small.bif")
     assert model.score(pd.read_csv("words.csv"), "ll") == pytest.approx(expected)
-    for source in ("words.csv", pd.read_csv("words.csv"), "numbers.csv"):
+    for source in ("words.csv", pd.read_csv("words.csv")):
         data = mn.read_data(source, model=model)
         assert mn.score(model, data, "ll").mean == pytest.approx(expected)
     succeed("convert small.bif small.ac")
     assert mean("small.ac words.csv --metric ll") == pytest.approx(expected)
     succeed("weights small.bif words.csv --out words.mn")
-    succeed("weights small.bif numbers.csv --out numbers.mn")
+    succeed("weights small.bif numbers.csv --ones a=1 --out numbers.mn")
     assert Path("words.mn").read_bytes() == Path("numbers.mn").read_bytes()
     refuse("score small.bif other.csv", "line 2, column 2: expected no or yes, got 'maybe'")
+
+
+def test_values_whose_state_is_not_clear_are_refused(tmp_path):
+    """In the first variable 1 would be no; without names of columns the place says which it is."""
+    sentence = "line 2, column 1: expected yes or no, got '0'"
+    refuse("score small.bif numbers.csv --metric ll", f"numbers.csv, {sentence}")
+    model, table = mn.load("small.bif"), pd.read_csv("numbers.csv")
+    for source in (tmp_path / "numbers.csv", table):
+        with pytest.raises(InputError, match=r"column .*: expected yes or no, got '0'"):
+            mn.read_data(source, model=model)
+    expected = model.score(table.to_numpy(), "ll")
+    assert mean("small.bif numbers.csv --ones a=1 --metric ll") == pytest.approx(expected)
+    assert model.score(mn.read_data(table, model=model, ones="a=1")) == pytest.approx(expected)
+    Path("rows.csv").write_text(NUMBERS.removeprefix("a,b\n"))
+    refuse("score small.bif rows.csv --metric ll", "line 1, column 1: expected yes or no, got '0'")
+    text = BIF.replace("yes, no", "1, 0").replace("(yes)", "(1)").replace("(no)", "(0)")
+    Path("digits.bif").write_text(text)
+    Path("rows.csv").write_text("1,1\n0,0\n0,1\n")
+    assert mean("digits.bif rows.csv --metric ll") == pytest.approx(expected)
+    refuse("sample small.bif --rows 5 --out s.data", "0 and 1 do not say which state of 'a'")
 
 
 def test_a_threshold_keeps_all_its_digits(tmp_path):

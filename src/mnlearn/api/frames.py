@@ -6,7 +6,7 @@ import numpy as np
 
 from mnlearn.api.column_names import column_names
 from mnlearn.api.user_warnings import warn_user
-from mnlearn.data.cell_texts import RawColumn, text_of
+from mnlearn.data.cell_texts import RawColumn, cell_text
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.reading import Reading, read_columns, reading_of
 from mnlearn.runtime.errors import InputError
@@ -83,15 +83,8 @@ def _raw_column(name: str, column: Any) -> RawColumn:
     values = np.asarray(column)
     if values.dtype.kind in "biuf":
         distinct, codes = np.unique(values, return_inverse=True)
-        return RawColumn(name, [_text(x) for x in distinct.tolist()], codes.astype(np.int32))
+        return RawColumn(name, [cell_text(x) for x in distinct.tolist()], codes.astype(np.int32))
     number: dict[str, int] = {}
-    texts = [_text(value) for value in np.asarray(column, object).tolist()]
+    texts = [cell_text(value) for value in np.asarray(column, object).tolist()]
     of_row = np.array([number.setdefault(text, len(number)) for text in texts], np.int32)
     return RawColumn(name, list(number), of_row)
-
-
-def _text(value: Any) -> str:
-    """Return a value as a file would have it; missing ones are empty."""
-    if value is None or repr(value) in ("<NA>", "NaT") or (np.ndim(value) == 0 and value != value):
-        return ""
-    return text_of(value) if isinstance(value, float) else str(value).strip()

@@ -14,7 +14,7 @@ from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
 from mnlearn.api.states import expand_states, replace_states
-from mnlearn.data.cell_texts import text_of
+from mnlearn.data.cell_texts import cell_text
 from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of, states_of
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
@@ -191,17 +191,8 @@ def values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[
     known = domains_and_columns(model)
     for given, value in ({} if evidence is None else evidence).items():
         name, domain = _find_domain(model, known, given, argument)
-        where = f"{argument}, variable {name!r}"
-        literals: Mapping[int, float]
-        if isinstance(value, str):
-            literals = find_literals(known, name, value, argument)
-        elif len(domain.columns) > 1:
-            is_missing = np.isnan(to_numbers(np.array([[value]], object), None, where)[0, 0])
-            literals = (
-                {} if is_missing else find_literals(known, name, text_of(float(value)), argument)
-            )
-        else:
-            literals = {domain.columns[0]: _value_of(value, where)}
+        is_missing = not isinstance(value, str) and cell_text(value) == ""
+        literals = {} if is_missing else find_literals(known, name, value, argument)
         if not np.isnan(values[0, list(domain.columns)]).all():
             raise InputError(f"{argument}: names the variable {name!r} twice.")
         for c, x in literals.items():
@@ -268,14 +259,6 @@ def _like(model: Any, evidence: Any, values: NDArray[Any], method: str) -> Any:
     table = pd.DataFrame(values, evidence.index, list(labels_of(model.names, model.n_vars)))
     table.attrs["inference"] = method
     return table
-
-
-def _value_of(value: Any, where: str) -> float:
-    """Return a value of evidence as a number, NaN if it is not known."""
-    number = to_numbers(np.array([[value]], object), None, where)[0, 0]
-    if not (np.isnan(number) or number in (0, 1)):
-        raise InputError(f"{where}: expected 0, 1 or NaN, got {value!r}.")
-    return float(number)
 
 
 def _rows_of(model: Any, evidence: Any) -> NDArray[np.float64]:

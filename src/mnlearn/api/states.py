@@ -1,11 +1,12 @@
 """Tables whose cells are names of states, for models that know these names."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.api.frames import is_frame
+from mnlearn.data.cell_texts import cell_text
 from mnlearn.data.domains import BINARY, Domain, domains_of
 from mnlearn.models.fields import States
 from mnlearn.runtime.errors import InputError
@@ -42,21 +43,38 @@ def expand_states(X: Any, model: Any, argument: str) -> Any:
         if domain is None:
             parts.append(X.iloc[:, [k]])
             continue
-        values = np.full((len(X), len(domain.states)), np.nan)
-        for row, cell in enumerate(np.asarray(X.iloc[:, k], object).tolist()):
-            if pd.isna(cell):
-                continue
-            state = domain.find_state(str(cell))
-            if state is None:
-                raise _no_state(cell, domain.states, f"{argument}, row {row}, column {name!r}")
-            values[row] = np.arange(len(domain.states)) == state
+        found = _find_states(X.iloc[:, k], domain, (argument, str(name)))
+        values = (found[:, None] == np.arange(len(domain.states))).astype(float)
+        values[np.isnan(found)] = np.nan
         parts.append(pd.DataFrame(values, X.index, [model.names[c] for c in domain.columns]))
     return pd.concat(parts, axis=1)
 
 
-def _no_state(cell: Any, states: Sequence[str], where: str) -> InputError:
-    """Return the refusal of a cell that is not the name of a state."""
-    return InputError(f"{where}: expected {' or '.join(map(repr, states))}, got {cell!r}.")
+def _find_states(column: Any, domain: Domain, names: tuple[str, str]) -> NDArray[np.float64]:
+    """Return the numbers of the states in a column, NaN where a cell is missing.
+
+    names : those of the table and of the column, for messages.
+    """
+    cells = np.asarray(column, object).tolist()
+    # Beside names, a number could be meant as one of them.
+    words = {cell for cell in cells if isinstance(cell, str)} if domain.states != BINARY else ()
+    is_named = any(domain.find_name(word) is not None for word in words)
+    find = domain.find_name if is_named else domain.find_state
+    number_of_text: dict[str, int | None] = {}
+    found = np.full(len(cells), np.nan)
+    for row, cell in enumerate(cells):
+        text = cell if isinstance(cell, str) else cell_text(cell)
+        if text == "" and not isinstance(cell, str):
+            continue
+        if text not in number_of_text:
+            number_of_text[text] = find(text)
+        state = number_of_text[text]
+        if state is None:
+            expected = " or ".join(map(repr, domain.states))
+            where = f"{names[0]}, row {row}, column {names[1]!r}"
+            raise InputError(f"{where}: expected {expected}, got {cell!r}.")
+        found[row] = state
+    return found
 
 
 def replace_states(X: Any, states: States | None, argument: str) -> Any:
@@ -66,7 +84,7 @@ def replace_states(X: Any, states: States | None, argument: str) -> Any:
     ----------
     X : DataFrame or array-like
         Its columns are the variables in the order of the model. Columns of numbers are left as they
-        are, and so is what is no DataFrame.
+        are if the states have no names, and so is what is no DataFrame.
     states : tuple of (str, str) or None
         The names of the values 0 and 1 of each variable; None leaves the table as it is. Columns
         of BINARY states may have words for 0 and 1, such as no and yes.
@@ -76,28 +94,19 @@ def replace_states(X: Any, states: States | None, argument: str) -> Any:
     Raises
     ------
     InputError
-        A text is not the name of a state of its variable.
+        A value is no state of its variable; see `Domain.find_state`.
     """
     if states is None or not is_frame(X) or len(states) != X.shape[1]:
         return X
-    import pandas as pd
-
     out = X.copy()
     for v, (name, own) in enumerate(zip(X.columns, states, strict=True)):
-        cells = np.asarray(X.iloc[:, v], object).tolist()
-        texts = {cell for cell in cells if isinstance(cell, str)}
-        if texts <= {"0", "1"} - (set() if own == BINARY else set(own)):
-            # Numbers, also as texts, are values and no names.
+        if own == BINARY and not _has_words(X.iloc[:, v]):
             continue
-        domain = Domain((v,), own)
-        values = np.full(len(cells), np.nan)
-        for row, cell in enumerate(cells):
-            if pd.isna(cell):
-                continue
-            is_name = isinstance(cell, str) or own == BINARY
-            state = domain.find_state(str(cell)) if is_name else None
-            if state is None:
-                raise _no_state(cell, own, f"{argument}, row {row}, column {str(name)!r}")
-            values[row] = state
-        out.isetitem(v, values)
+        out.isetitem(v, _find_states(X.iloc[:, v], Domain((v,), own), (argument, str(name))))
     return out
+
+
+def _has_words(column: Any) -> bool:
+    """Tell whether a column has texts other than 0 and 1."""
+    cells = np.asarray(column, object).tolist()
+    return any(isinstance(cell, str) and cell not in BINARY for cell in cells)

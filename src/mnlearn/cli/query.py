@@ -191,12 +191,12 @@ def sample(
 
 
 def _check_values(model: "Model") -> None:
-    """Refuse to write the values 0 and 1 where a file has them as names of states."""
-    from mnlearn.data.reading import has_digits
+    """Refuse to write the values 0 and 1 where they do not say which state is meant."""
+    from mnlearn.data.reading import has_values
 
     for name, own in zip(model.names or (), getattr(model, "states", None) or (), strict=False):
-        if has_digits(own):
+        if not has_values(own):
             raise InputError(
-                f"--states: expected, because 0 and 1 would be read as states of {name!r}, which "
-                f"are called {' and '.join(own)}."
+                f"--states: expected, because 0 and 1 do not say which state of {name!r} is meant; "
+                f"they are called {' and '.join(own)}."
             )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,13 @@ def text_of(number: float) -> str:
     """Return the shortest text that is a number, without `.0` for whole ones."""
     is_whole = float(number).is_integer() and abs(number) < 2.0**53
     return str(int(number)) if is_whole else repr(float(number))
+
+
+def cell_text(value: Any) -> str:
+    """Return a value of Python as a file would have it; missing ones are empty."""
+    if value is None or repr(value) in ("<NA>", "NaT") or (np.ndim(value) == 0 and value != value):
+        return ""
+    return text_of(value) if isinstance(value, float) else str(value).strip()
 
 
 def key_of(text: str) -> float | str:

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.cell_texts import PLAIN, is_same, number_of, values_of_two
+from mnlearn.data.cell_texts import PLAIN, cell_text, is_same, number_of, values_of_two
 from mnlearn.runtime.errors import InputError
 
 # The values of a variable whose states have no names.
 BINARY = ("0", "1")
+# Words for 0, and words for 1.
+_ZEROS, _ONES = ({pair[k] for pair in PLAIN} - set(BINARY) for k in (0, 1))
 
 
 class Domain(NamedTuple):
@@ -30,30 +32,43 @@ class Domain(NamedTuple):
         return {c: int(k == state) for k, c in enumerate(self.columns)}
 
     @property
-    def is_reversed(self) -> bool:
-        """Whether 0 and 1 are called yes and no, or true and false, in this order."""
-        return tuple(state.lower() for state in reversed(self.states)) in PLAIN
+    def has_values(self) -> bool:
+        """Whether 0 and 1 stand for the states, because no name of a state says otherwise.
 
-    def find_state(self, text: str) -> int | None:
+        They do not where 1 would be no, as for yes and no in this order, or where the names are
+        numbers themselves.
+        """
+        if self.states == BINARY or len(self.columns) > 1:
+            return self.states == BINARY
+        zero, one = (state.lower() for state in self.states)
+        is_number = any(number_of(state) is not None for state in self.states)
+        return not is_number and zero not in _ONES and one not in _ZEROS
+
+    def find_name(self, text: str) -> int | None:
         """Return the number of a state that is given by its name; None if there is no such state.
 
-        Names may be in other capitals, and numbers in another form, such as 1.0. The values of a
-        binary column have the names 0 and 1, and also the words of data if the column has no other
-        names: no and yes, false and true.
+        Names may be in other capitals, and numbers in another form, such as 1.0.
         """
         if text in self.states:
             return self.states.index(text)
-        for k, state in enumerate(self.states):
-            if is_same(text, state):
-                return k
-        if len(self.columns) > 1:
-            return None
+        return next((k for k, state in enumerate(self.states) if is_same(text, state)), None)
+
+    def find_state(self, value: Any) -> int | None:
+        """Return the number of the state that a value of data or evidence is; None if it is none.
+
+        The text of the value is the name of a state: True is the state True, and 1.0 the state 1.
+        Else 0 and 1 are the values of a binary column, unless its names say otherwise. Words for
+        them are too, if the names of its states are such words: no and yes, false and true.
+        """
+        text = value if isinstance(value, str) else cell_text(value)
+        named = self.find_name(text)
+        if named is not None or not self.has_values:
+            return named
         number = number_of(text)
         if number is not None:
-            # 1 would be no where the states are yes and no.
-            is_value = number in (0, 1) and not self.is_reversed
-            return int(number) if is_value else None
-        words = values_of_two([text]) if self.states == BINARY else None
+            return int(number) if number in (0, 1) else None
+        is_plain = tuple(state.lower() for state in self.states) in PLAIN
+        words = values_of_two([text]) if is_plain else None
         return None if words is None else words.index(text.lower())
 
 

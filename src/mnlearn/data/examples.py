@@ -201,7 +201,8 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     if has_names and reading.names is not None:
         columns, place = arrange_columns(columns, reading, str(path), place)
     try:
-        found = read_columns(columns, reading, str(path), place)
+        by_place = reading if has_names else _states_by_place(columns, reading)
+        found = read_columns(columns, by_place, str(path), place)
     except InputError:
         # Without names of columns, the first line that is wrong says more.
         if fault is None or has_names:
@@ -218,6 +219,14 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     if has_names:
         return Examples(made, after, None, first)
     return Examples(made, replace(after, names=reading.names), fault, first)
+
+
+def _states_by_place(columns: Sequence[RawColumn], reading: Reading) -> Reading:
+    """Return the reading of columns without names, whose states are those of their place."""
+    names = reading.names or ()
+    pairs = zip(columns, names, strict=True) if len(names) == len(columns) else ()
+    states = {column.name: reading.states[name] for column, name in pairs if name in reading.states}
+    return replace(reading, states=states)
 
 
 def _refuse_options(path: Path, reading: Reading) -> None:

@@ -24,6 +24,7 @@ from mnlearn.data.cell_texts import (
     some_of,
     values_of_two,
 )
+from mnlearn.data.domains import BINARY, Domain
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.ones import check_fits, columns_named, is_one, stays_whole, texts_asked
 from mnlearn.data.row_names import names_rows
@@ -99,7 +100,7 @@ class Reading:
     def is_plain(self) -> bool:
         """Tell whether nothing is said, so that values 0 and 1 are read as they are."""
         said = self.ones or self.leave_out or self.keep or self.na or self.codes
-        return not said and not any(map(has_digits, self.states.values()))
+        return not said and all(map(has_values, self.states.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +191,9 @@ def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -
             )
 
 
-def has_digits(states: tuple[str, str]) -> bool:
-    """Tell whether names of states are 0 or 1 other than as these values: 1 and 2, or 1 and 0."""
-    return states != ("0", "1") and any(number_of(state) in (0, 1) for state in states)
+def has_values(states: tuple[str, str]) -> bool:
+    """Tell whether 0 and 1 stand for two states; see `Domain.has_values`."""
+    return Domain((0,), states).has_values
 
 
 def _known(column: RawColumn, reading: Reading) -> list[str]:
@@ -225,19 +226,37 @@ def _choose(
     asked = texts_asked(column, known, reading.ones, reading.option("ones"))
     if asked is not None:
         return _Code(column, asked, given=True)
-    states = reading.states.get(column.name)
-    if states is not None and (has_digits(states) or not set(known) <= {"0", "1"}):
-        for text in known:
-            if not any(is_same(text, state) for state in states):
-                where = place(column.first_row(column.texts.index(text)), v)
-                raise InputError(f"{where}: expected {' or '.join(states)}, got {shorten(text)}.")
-        return _Code(column, states, given=True)
+    states = reading.states.get(column.name, BINARY)
+    if states != BINARY:
+        return _Code(column, _texts_of_states(column, v, known, states, place), given=True)
     if column.name == "":
         raise InputError(f"{where}, line 1, column {v + 1}: has no name.")
     found = values_of_two(known)
     if found is None:
         raise InputError(_unreadable(columns, v, known, reading, place))
     return _Code(column, found)
+
+
+def _texts_of_states(
+    column: RawColumn, v: int, known: Sequence[str], states: tuple[str, str], place: Place
+) -> tuple[str, str]:
+    """Return the texts of 0 and 1 in a column of names of states, or of values that stand for them.
+
+    Raises
+    ------
+    InputError
+        A text is neither, or the column has both.
+    """
+    domain = Domain((0,), states)
+    if not any(domain.find_name(text) is not None for text in known):
+        values = values_of_two(known)
+        if values in PLAIN and all(domain.find_state(text) is not None for text in known):
+            return values
+    for text in known:
+        if domain.find_name(text) is None:
+            where = place(column.first_row(column.texts.index(text)), v)
+            raise InputError(f"{where}: expected {' or '.join(states)}, got {shorten(text)}.")
+    return states
 
 
 def _as_before(

@@ -14,9 +14,9 @@ from mnlearn.runtime.errors import InputError
 
 
 def find_literals(
-    domains: Mapping[str, Domain], name: str, state: str, where: str
+    domains: Mapping[str, Domain], name: str, state: Any, where: str
 ) -> dict[int, int]:
-    """Return the values of the columns of a variable in a state that is given by name.
+    """Return the values of the columns of a variable in a state; see `Domain.find_state`.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def find_literals(
     domain = domains[name]
     found = domain.find_state(state)
     if found is None:
-        got = repr(state) if state else "nothing"
+        got = "nothing" if state == "" else repr(state)
         raise InputError(
             f"{where}, variable {name!r}: expected one of {', '.join(domain.states)}, got {got}."
         )
