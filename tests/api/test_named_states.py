@@ -108,7 +108,7 @@ def test_names_of_states_beside_numbers_are_refused(named):
 def test_rows_of_evidence_have_names_of_states(named):
     rows = pd.DataFrame({"a": ["yes", None]}, dtype=object)
     found = named.query(rows)
-    np.testing.assert_allclose(found["b"], [0.4, 0.3 * 0.8 + 0.7 * 0.4])
+    np.testing.assert_allclose(found["b=yes"], [0.4, 0.3 * 0.8 + 0.7 * 0.4])
     with pytest.raises(InputError, match="evidence, row 0, column 'a': expected 'no' or 'yes'"):
         named.query(pd.DataFrame({"a": ["maybe"]}))
     twice = pd.DataFrame([[1, 0]], columns=["a", "a"])
@@ -149,3 +149,28 @@ def test_tables_are_read_for_a_model_like_files(tmp_path):
         data = mn.read_data(source, model=model)
         assert data.names == ("a=x", "a=y", "b")
         assert data.rows[data.row_of].tolist() == [[0, 1, 1], [1, 0, 0]]
+
+
+def test_answers_have_the_names_of_states(tmp_path):
+    """Where the first state is yes, a 1 in an answer would read as the opposite."""
+    text = BIF.replace("no, yes", "yes, no").replace("(no) 0.2, 0.8", "(no) 0.9, 0.1")
+    path = tmp_path / "reversed.bif"
+    path.write_text(text)
+    model = mn.load(path)
+    table = pd.DataFrame({"a": ["yes", None], "b": [None, "no"]}, index=["u", "v"])
+    assert model.most_probable({"a": "yes"}).to_dict() == {"b": "yes"}
+    found = model.most_probable(table)
+    assert found.loc["u"].to_dict() == {"a": "yes", "b": "yes"}
+    assert found.loc["v"].to_dict() == {"a": "yes", "b": "no"}
+    assert model.score(found) == pytest.approx(np.log([0.3 * 0.6, 0.3 * 0.4]).mean())
+    assert found.attrs == model.most_probable().attrs == {"inference": "exact"}
+    assert model.most_probable({"a": "yes"}, states=False).to_dict() == {"b": 0}
+    assert model.most_probable(table, states=False).to_numpy().tolist() == [[0, 0], [0, 1]]
+    rows = np.array([[0.0, np.nan]])
+    assert model.most_probable(rows).tolist() == [[0, 0]]
+    assert model.most_probable(rows, states=True).to_dict("list") == {"a": ["yes"], "b": ["yes"]}
+    assert model.query(table).loc["u"].to_dict() == pytest.approx({"a=no": 0.0, "b=no": 0.4})
+    drawn = model.sample(50, random_state=0)
+    values = model.sample(50, random_state=0, states=False)
+    assert drawn["a"].tolist() == [("yes", "no")[x] for x in values["a"]]
+    assert model.score(drawn) == model.score(values.to_numpy())

@@ -77,6 +77,13 @@ def test_examples_have_the_names_of_states(model):
     assert plain.sample(3, random_state=0, states=True).to_dict("list") == {"V0": ["1"] * 3}
 
 
+def test_the_most_probable_states_have_one_entry_for_each_variable(model):
+    found = model.most_probable({"Ill": "yes"}, states=True)
+    assert found.to_dict() == {"Age": "old"}
+    table = model.most_probable(pd.DataFrame({"Ill": ["no", "yes"]}), states=True)
+    assert table.to_dict("list") == {"Age": ["young", "old"], "Ill": ["no", "yes"]}
+
+
 def test_a_state_is_a_number_of_many_digits(tmp_path):
     text = BIF.replace("young", "1234570").replace("middle", "1234567").replace("old", "3")
     (tmp_path / "zip.bif").write_text(text)

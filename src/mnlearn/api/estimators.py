@@ -175,10 +175,10 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         self._check_fitted()
         return self.model_.joint(variables, given)
 
-    def most_probable(self, evidence: Any = None) -> Any:
+    def most_probable(self, evidence: Any = None, *, states: bool | None = None) -> Any:
         """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`."""
         self._check_fitted()
-        return self.model_.most_probable(evidence)
+        return self.model_.most_probable(evidence, states=states)
 
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:
         """Return data as the estimator sees them, after `fit`: checked, 0, 1 or missing."""

@@ -12,7 +12,7 @@ from mnlearn.api.kinds import core, words
 from mnlearn.api.partition import partition_of
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
-from mnlearn.data.domains import name_states
+from mnlearn.data.domains import name_states, names_values
 from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.models import bayesian_network, circuit
@@ -77,7 +77,8 @@ class Model:
         pandas.Series, pandas.DataFrame or ndarray
             A Series by variable for a mapping. For rows a matrix of the same kind, with
             probabilities in the place of NaN. `attrs["inference"]` of a Series or a DataFrame is
-            the method that was used.
+            the method that was used. If the values of a variable `a` have names, as in a `.bif`
+            file, its probability is that of the second one and stands under `a=name`.
 
         Raises
         ------
@@ -159,7 +160,7 @@ class Model:
         """
         return queries.joint(self, variables, given)
 
-    def most_probable(self, evidence: Any = None) -> Any:
+    def most_probable(self, evidence: Any = None, *, states: bool | None = None) -> Any:
         """Return the most probable values of all other variables given those of some.
 
         Networks are compiled into a circuit first.
@@ -168,12 +169,17 @@ class Model:
         ----------
         evidence : mapping, DataFrame or array, optional
             As for `query`.
+        states : bool, optional
+            Whether the answer has the names of states, with one entry for each variable, or the
+            values 0 and 1. Default: names if the values of the model have names, such as those of
+            a `.bif` file, unless the evidence is an array.
 
         Returns
         -------
         pandas.Series, pandas.DataFrame or ndarray of int
             As for `query`, with values in the place of probabilities. `attrs["inference"]` of
-            a Series or a DataFrame says how they were found: "exact" or "max-product".
+            a Series or a DataFrame says how they were found: "exact" or "max-product". An array of
+            evidence gives a DataFrame if `states` is True.
 
         Raises
         ------
@@ -189,7 +195,7 @@ class Model:
         values of the best such state may have a lower probability than others. The answer is
         exact if the terms of each sum of the circuit exclude each other by observed values.
         """
-        return queries.most_probable(self, evidence)
+        return queries.most_probable(self, evidence, states)
 
     def sample(
         self,
@@ -197,7 +203,7 @@ class Model:
         *,
         random_state: Any = SEED,
         burn_in: int = 1000,
-        states: bool = False,
+        states: bool | None = None,
         n_jobs: int | None = None,
     ) -> Any:
         """Draw independent examples.
@@ -214,9 +220,10 @@ class Model:
             None draws others each time.
         burn_in : int
             Sweeps of a Gibbs chain before the example is taken.
-        states : bool
+        states : bool, optional
             Whether the examples are a DataFrame with a column for each variable, whose cells are
-            the names of its states, such as those of a `.bif` file; "0" and "1" if they have none.
+            the names of its states; "0" and "1" if they have none. Default: names if the values of
+            the model have names, such as those of a `.bif` file.
         n_jobs : int, optional
             Number of threads; the result does not depend on it.
 
@@ -237,6 +244,7 @@ class Model:
         seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
         rows = sample_rows(core(self), int(n_samples), int(burn_in), seed, threads=threads)
         names = self.names
+        states = names_values(self) if states is None else states
         if names is None and not states:
             return rows
         import pandas as pd

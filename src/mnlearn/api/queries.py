@@ -15,13 +15,21 @@ from mnlearn.api.kinds import core
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
 from mnlearn.api.states import expand_states, replace_states
 from mnlearn.data.cell_texts import cell_text
-from mnlearn.data.domains import BINARY, Domain, domains_and_columns, domains_of, states_of
+from mnlearn.data.domains import (
+    BINARY,
+    Domain,
+    domains_and_columns,
+    domains_of,
+    name_states,
+    names_values,
+    states_of,
+)
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import most_probable as most_probable_states
-from mnlearn.inference.evidence import find_literals
+from mnlearn.inference.evidence import find_literals, labels_of_answers
 from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import METHODS
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -67,17 +75,40 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
         return _series(model, found[0], wanted, "probability", method)
     if variables is not None:
         raise InputError("variables: expected none with rows of evidence, whose NaN are asked for.")
-    return _like(model, evidence, *_probabilities(model, values, how))
+    found, method = _probabilities(model, values, how)
+    return _like(evidence, found, list(_labels_of_answers(model)), method)
 
 
-def most_probable(model: Any, evidence: Any) -> Any:
+def most_probable(model: Any, evidence: Any, named: bool | None) -> Any:
     """Return the most probable values; see `mnlearn.api.model.Model.most_probable`."""
     values = values_of(model, evidence)
     known = np.where(np.isnan(values), UNKNOWN, values).astype(np.uint8)
     states, method = most_probable_rows(model, known)
+    is_table = _is_mapping(evidence) or is_frame(evidence)
+    if named or (named is None and is_table and names_values(model)):
+        return _named_states(model, evidence, values, states, method)
     if _is_mapping(evidence):
         return _series(model, states[0], _wanted(model, values[0], None), "value", method)
-    return _like(model, evidence, states, method)
+    return _like(evidence, states, list(labels_of(model.names, model.n_vars)), method)
+
+
+def _named_states(
+    model: Any, evidence: Any, values: NDArray[np.float64], states: NDArray[Any], method: str
+) -> Any:
+    """Return the most probable states by their names: those that are not known, or a table."""
+    import pandas as pd
+
+    named = name_states(states, core(model))
+    answer: Any
+    if _is_mapping(evidence):
+        unknown = np.isnan(values[0])
+        asked = [name for name, d in domains_of(model).items() if unknown[list(d.columns)].any()]
+        index = pd.Index(asked, name="variable")
+        answer = pd.Series([named[name][0] for name in asked], index, dtype=object, name="value")
+    else:
+        answer = pd.DataFrame(named, evidence.index if is_frame(evidence) else None)
+    answer.attrs["inference"] = method
+    return answer
 
 
 def most_probable_rows(
@@ -239,24 +270,27 @@ def _series(
     """Return answers for some variables by their names, with how they were computed."""
     import pandas as pd
 
-    labels = list(labels_of(model.names, model.n_vars))
+    labels = labels_of(model.names, model.n_vars)
     if name == "probability":
-        # The answer is the probability of the second state, which then belongs to its name.
-        for v, (_, one) in enumerate(getattr(model, "states", None) or ()):
-            labels[v] = f"{labels[v]}={one}"
+        labels = _labels_of_answers(model)
     index = pd.Index([labels[v] for v in wanted], name="variable")
     series = pd.Series(values[list(wanted)], index, name=name)
     series.attrs["inference"] = method
     return series
 
 
-def _like(model: Any, evidence: Any, values: NDArray[Any], method: str) -> Any:
+def _labels_of_answers(model: Any) -> tuple[str, ...]:
+    """Return what probabilities are of: a variable, or its second state if that has a name."""
+    return labels_of_answers(model) or labels_of(None, model.n_vars)
+
+
+def _like(evidence: Any, values: NDArray[Any], labels: list[str], method: str) -> Any:
     """Return answers to rows of evidence as a table, with how they were computed, if it is one."""
     if not is_frame(evidence):
         return values
     import pandas as pd
 
-    table = pd.DataFrame(values, evidence.index, list(labels_of(model.names, model.n_vars)))
+    table = pd.DataFrame(values, evidence.index, labels)
     table.attrs["inference"] = method
     return table
 

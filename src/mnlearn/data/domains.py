@@ -92,6 +92,11 @@ def states_of(model: Any) -> tuple[tuple[str, str], ...]:
     return getattr(model, "states", None) or (BINARY,) * model.n_vars
 
 
+def names_values(model: Any) -> bool:
+    """Tell whether the values 0 and 1 of a variable have names."""
+    return any(own != BINARY for own in states_of(model))
+
+
 def _labels_of(model: Any) -> tuple[str, ...]:
     return model.names or tuple(f"V{v}" for v in range(model.n_vars))
 
