@@ -87,6 +87,14 @@ NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
             "samples: is not read by inference bp, which reads iterations, tolerance",
         ),
         (lambda: NETWORK.query(inference="exact", samples=5), "samples: .* which reads none"),
+        *(
+            (
+                lambda X=X, n=n: mn.impute(X, iterations=n),
+                "iterations: expected a whole number from 1",
+            )
+            for n in (2.5, "3", True, 0)
+            for X in ([[0, 1], [1, 0]], [[0, 1], [1, float("nan")]])
+        ),
         (lambda: NETWORK.query(damping=0.3), "damping: is not read by inference auto"),
     ],
 )

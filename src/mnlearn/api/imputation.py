@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.frames import is_frame, read_frame
-from mnlearn.api.inputs import IncompleteData, to_dataset, to_threads, to_whole_seed
+from mnlearn.api.inputs import IncompleteData, to_count, to_dataset, to_threads, to_whole_seed
 from mnlearn.learning.imputation import Imputation
 from mnlearn.learning.imputation import impute as impute_cells
 from mnlearn.runtime.seed import SEED
@@ -51,7 +51,7 @@ def impute(
     >>> mn.impute(X, fill="likely")[-2:].tolist()
     [[1, 1], [0, 0]]
     """
-    how = Imputation(iterations, fill)
+    how = Imputation(to_count(iterations, "iterations"), fill)
     if is_frame(X):
         X, _ = read_frame(X)
     data = to_dataset(X, missing=True)
