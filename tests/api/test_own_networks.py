@@ -122,6 +122,9 @@ def test_weights_are_learned_for_features_that_are_given():
     # Columns are found by name, and an example of weight 2 counts as two.
     moved = network.fit_weights(DATA[["c", "a", "b"]], n_jobs=2)
     assert moved.weight.tolist() == learned.weight.tolist()
+    with pytest.raises(InputError, match="data: expected 'a' as column 1 as in the model, got 'c'"):
+        network.fit_weights(mn.read_data(DATA[["c", "a", "b"]]))
+    assert network.fit_weights(mn.read_data(DATA)).weight.tolist() == learned.weight.tolist()
     twice = network.fit_weights(DATA, sample_weight=np.full(80, 2.0))
     again = network.fit_weights(pd.concat([DATA, DATA]))
     np.testing.assert_allclose(twice.weight, again.weight, atol=1e-6)

@@ -5,6 +5,7 @@ from typing import Any
 from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import Dataset, IncompleteData, to_dataset
 from mnlearn.api.states import expand_states, replace_states
+from mnlearn.inference.score import check_variables
 from mnlearn.runtime.errors import InputError
 
 
@@ -29,7 +30,10 @@ def arrange_table(model: Any, X: Any, argument: str) -> Any:
 def data_for(
     model: Any, X: Any, sample_weight: Any = None, *, missing: bool = False
 ) -> Dataset | IncompleteData:
-    """Return data in the order of the variables of a model, which names decide if both have them.
+    """Return data in the order of the variables of a model.
+
+    The columns of a table are found by name if the model has names. A Dataset has to have them in
+    the order of the model.
 
     Parameters
     ----------
@@ -43,7 +47,8 @@ def data_for(
     Raises
     ------
     InputError
-        `X` lacks a variable of the model or has another number of columns; see also `to_dataset`.
+        `X` lacks a variable of the model, has another number of columns, or is a Dataset of other
+        names or in another order; see also `to_dataset`.
     """
     X = arrange_table(model, X, "X")
     X = replace_states(X, getattr(model, "states", None), "X")
@@ -52,4 +57,6 @@ def data_for(
         raise InputError(
             f"X: expected {model.n_vars} columns, one for each variable, got {data.n_vars}."
         )
+    if isinstance(data, Dataset):
+        check_variables(model, data)
     return data
