@@ -2,10 +2,13 @@
 
 import logging
 
+import pandas as pd
 import pytest
 
+import mnlearn as mn
 from made_data import examples, write
 from mnlearn.data.examples import load_dataset, load_examples
+from mnlearn.data.group_column import load_groups
 from mnlearn.data.incomplete import MISSING, IncompleteData
 from mnlearn.data.reading import OPTIONS, Reading
 from mnlearn.runtime.errors import InputError
@@ -248,3 +251,34 @@ def test_a_setting_that_is_no_text_is_refused():
     for ones in (1, [1], {"sex": "f"}):
         with pytest.raises(InputError, match="ones: expected a text or several, got"):
             Reading.said({"ones": ones}, "{}=")
+
+
+@pytest.mark.parametrize("na", ["9", "9.0", "+9"])
+def test_codes_of_missing_cells_are_compared_as_numbers(tmp_path, na):
+    """pandas writes 9.0 where a column has an empty cell."""
+    content = "i,j\n1.0,9.0\n4.0,2.0\n9,5.0\n2.0,1.0\n"
+    found = read(tmp_path, content, ones=(">=4",), na=(na,))
+    assert values(found) == [[0, MISSING], [1, 0], [MISSING, 1], [0, 0]]
+    frame = pd.DataFrame({"i": [1, 4, 9, 2], "j": [9, 2, 5, 1]})
+    for table in (frame, frame.astype(float), frame.astype(str)):
+        with pytest.raises(InputError, match="row 0, column 'j': is missing"):
+            mn.read_data(table, ones=">=4", na=na)
+
+
+def test_names_of_states_and_of_groups_know_codes_of_missing_cells(tmp_path):
+    path = write(tmp_path / "a.csv", "age,sex\nyoung,1\n9.0,0\nold,9.0\n")
+    own = Reading(na=("9",), names=("age=young", "age=old"))
+    assert values(load_examples(path, reading=own)) == [[1, 0], [MISSING] * 2, [0, 1]]
+    with pytest.raises(InputError, match="line 4, column 'sex': the group is missing"):
+        load_groups(path, "sex", reading=Reading(na=("9",), ones=("age=old",)))
+
+
+def test_texts_of_missing_cells_that_no_cell_has_are_told(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "mnlearn")
+    found = read(tmp_path, "a,b\n1,0\n0,9.0\n", na=("9", "-9", "x"))
+    assert caplog.messages == [f"{tmp_path / 'a.csv'}: --na '-9', 'x' match no cell."]
+    # Validation data may have none.
+    load_examples(write(tmp_path / "b.csv", "a,b\n1,0\n0,1\n"), reading=found.reading)
+    assert len(caplog.messages) == 1
+    with pytest.warns(UserWarning, match="source: na= '8' matches no cell"):
+        mn.read_data(pd.DataFrame({"a": [0, 1], "b": [1, 0]}), na="8")

@@ -8,7 +8,7 @@ from mnlearn.api.column_names import column_names
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.cell_texts import RawColumn, cell_text
 from mnlearn.data.incomplete import MISSING
-from mnlearn.data.reading import Reading, read_columns, reading_of
+from mnlearn.data.reading import Reading, read_columns, reading_of, unmatched_na
 from mnlearn.runtime.errors import InputError
 
 PYTHON = Reading(form="{}=")
@@ -61,6 +61,9 @@ def read_frame(X: Any, reading: Reading = PYTHON, argument: str = "X") -> tuple[
         raise
     if found.note is not None:
         warn_user(found.note)
+    unmatched = unmatched_na(columns, reading)
+    if unmatched is not None:
+        warn_user(f"{argument}: {unmatched}.")
     values = np.where(found.values == MISSING, np.nan, found.values)
     table = type(X)(values, index=X.index, columns=list(found.names))
     return table, reading_of(found, reading)

@@ -4,7 +4,7 @@ from collections.abc import Sequence, Set
 
 import numpy as np
 
-from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn, shorten, some_of
+from mnlearn.data.cell_texts import RawColumn, is_missing, matches, shorten, some_of
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.domains import BINARY, Domain, named_domains
 from mnlearn.data.reading import Place, Reading
@@ -107,7 +107,7 @@ def _columns_of_states(
     number_of_text = []
     for k, text in enumerate(column.texts):
         state = domain.find_state(text)
-        if text in reading.na or (state is None and text.lower() in MISSING_TEXTS):
+        if any(matches(text, na) for na in reading.na) or (state is None and is_missing(text)):
             state = _MISSING_STATE
         if state is None:
             states = " or ".join(map(repr, domain.states))

@@ -96,6 +96,17 @@ def is_same(text: str, other: str) -> bool:
     return key_of(text) == key_of(other)
 
 
+def matches(text: str, given: str) -> bool:
+    """Tell whether a text is one that a person gave: the same text, or the same number."""
+    number = number_of(given)
+    return text == given or (number is not None and number_of(text) == number)
+
+
+def is_missing(text: str, given: Sequence[str] = ()) -> bool:
+    """Tell whether a text is that of a missing cell, or one of those that a person gave."""
+    return text.lower() in MISSING_TEXTS or any(matches(text, each) for each in given)
+
+
 def shorten(text: str) -> str:
     """Return a text in quotes for a message, cut if it is long."""
     return repr(text) if len(text) <= 40 else f"{text[:40]!r} and {len(text) - 40} more characters"

@@ -18,6 +18,7 @@ from mnlearn.data.reading import (
     Reading,
     read_columns,
     reading_of,
+    unmatched_na,
 )
 from mnlearn.data.text import decode_text, parse_lines, parse_plain
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
@@ -198,6 +199,7 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
         return f"{path}, line {row + first}, column {column + 1}"
 
     place: Place = place_in_file
+    unmatched = unmatched_na(columns, reading)
     if has_names and reading.names is not None:
         columns, place = arrange_columns(columns, reading, str(path), place)
     try:
@@ -213,6 +215,8 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
         raise fault from None
     if found.note is not None:
         say(found.note)
+    if unmatched is not None:
+        say(f"{path}: {unmatched}.")
     names = check_names(found.names, f"{path}, line 1") if has_names else None
     made = merge_cells(found.values, names=names)
     after = reading_of(found, reading)

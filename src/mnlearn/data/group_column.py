@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mnlearn.data.cell_texts import MISSING_TEXTS
+from mnlearn.data.cell_texts import is_missing
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.examples import Examples, load_labelled
 from mnlearn.data.incomplete import IncompleteData, incomplete, merge_cells
@@ -54,7 +54,7 @@ def load_groups(
     """
     reading = Reading() if reading is None else reading
     found, labels = load_labelled(path, column, limit, reading)
-    known = np.array([not (t.lower() in MISSING_TEXTS or t in reading.na) for t in labels])
+    known = np.array([not is_missing(t, reading.na) for t in labels])
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
         if not leave_out:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.cell_texts import (
-    MISSING_TEXTS,
     PLAIN,
     RawColumn,
     cut_of,
+    is_missing,
     is_same,
     key_of,
+    matches,
     number_of,
     shorten,
     some_of,
@@ -50,7 +51,7 @@ class Reading:
     leave_out, keep : tuple of str
         Columns that are no variables, and columns that are, though they look like row numbers.
     na : tuple of str
-        Further texts of missing cells.
+        Further texts of missing cells; a number stands for all texts of this number.
     codes : mapping of str to (str, str)
         The values that count as 0 and 1 in columns that were read before.
     states : mapping of str to (str, str)
@@ -198,11 +199,7 @@ def has_values(states: tuple[str, str]) -> bool:
 
 def _known(column: RawColumn, reading: Reading) -> list[str]:
     """Return the different texts of a column that are no missing cells."""
-    return [text for text in column.texts if not _is_missing(text, reading)]
-
-
-def _is_missing(text: str, reading: Reading) -> bool:
-    return text.lower() in MISSING_TEXTS or text in reading.na
+    return [text for text in column.texts if not is_missing(text, reading.na)]
 
 
 def _choose(
@@ -326,7 +323,7 @@ def _check_ones_and_twos(where: str, codes: Sequence[_Code], reading: Reading) -
 def _values_of(code: _Code, reading: Reading) -> NDArray[np.uint8]:
     assert code.texts is not None
     of_text = [
-        MISSING if _is_missing(text, reading) else int(is_one(text, code.texts[1]))
+        MISSING if is_missing(text, reading.na) else int(is_one(text, code.texts[1]))
         for text in code.column.texts
     ]
     return np.array(of_text, np.uint8)[code.column.codes]
@@ -354,6 +351,22 @@ def _note(where: str, codes: Sequence[_Code], reading: Reading) -> str | None:
             "threshold cuts it"
         )
     return f"{where}: {'; '.join(parts)}." if parts else None
+
+
+def unmatched_na(columns: Sequence[RawColumn], reading: Reading) -> str | None:
+    """Return one sentence, without a full stop, on texts of missing cells that no cell has.
+
+    columns : all columns of a table, also those that are no variables.
+    """
+    # Other data of a person, such as validation data, may have no missing cells.
+    given = () if reading.codes else reading.na
+    texts = {text for column in columns for text in column.texts}
+    unmatched = [na for na in given if not any(matches(text, na) for text in texts)]
+    if not unmatched:
+        return None
+    listed = some_of(list(map(shorten, unmatched)))
+    verb = "matches" if len(unmatched) == 1 else "match"
+    return f"{reading.option('na')} {listed} {verb} no cell"
 
 
 def reading_of(found: ReadColumns, reading: Reading) -> Reading:
