@@ -1,5 +1,6 @@
 """Numbers cut in two by `ones`, and words that are the names of the states of a model."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -157,3 +158,41 @@ def test_what_says_nothing_of_any_column_is_refused(ones):
         mn.read_data(table, ones=ones)
     table.to_csv("plain.csv", index=False)
     refuse(f"fit atomic --train plain.csv --ones {ones} --out m.npz", "says nothing of any column")
+
+
+@pytest.fixture
+def ratings():
+    """A model of ratings from 1 to 5, and people whose first rating is always 1."""
+    table = pd.DataFrame({"i": [1, 5, 4, 2] * 5, "j": [2, 5, 5, 1] * 5, "sex": [0, 1, 1, 0] * 5})
+    table.to_csv("train.csv", index=False)
+    table.iloc[:2].assign(i=1).to_csv("people.csv", index=False)
+    succeed("fit chow_liu --train train.csv --ones >=4 --out m.npz")
+    return mn.load("m.npz")
+
+
+@pytest.mark.filterwarnings("ignore:.*so not cut")
+def test_what_may_be_a_rating_of_a_model_is_refused_or_said(ratings):
+    """A constant rating looks like a column of 0 and 1."""
+    sentence = (
+        "column 'i': has only 0 and 1, which may be ratings to cut or answers; say {0} 'i>=4' or "
+        "{0} 'i=1'; so of sex."
+    )
+    refuse("score m.npz people.csv --ones >=4 --metric ll", sentence.format("--ones"))
+    for source in ("people.csv", pd.read_csv("people.csv")):
+        with pytest.raises(InputError, match=re.escape(sentence.format("ones="))):
+            mn.read_data(source, ones=">=4", model=ratings)
+        for first, value in (("i>=4", 0), ("i=1", 1)):
+            found = mn.read_data(source, ones=[first, "sex=1", ">=4"], model=ratings)
+            assert examples(found).tolist() == [[value, 0, 0], [value, 1, 1]]
+    # Models without names are no exception.
+    succeed("convert m.npz m.bn")
+    refuse("score m.bn people.csv --ones >=4 --metric ll", "column 'i': has only 0 and 1")
+
+
+def test_a_person_whose_ratings_are_all_the_lowest(ratings):
+    Path("one.csv").write_text("i,j,sex\n1,1,0\n")
+    sentence = "say --ones 'i>=4' or --ones 'i=1'; so of j."
+    refuse("score m.npz one.csv --ones >=4 --metric ll", sentence)
+    # A 0 is 0 whether it is cut or not.
+    found = mn.read_data("one.csv", ones=["i>=4", "j>=4"], model=ratings)
+    assert examples(found).tolist() == [[0, 0, 0]]

@@ -84,6 +84,50 @@ def stays_whole(known: Known, ones: Iterable[str]) -> bool:
     return values_of_two(known) == ("0", "1") and any(not 0.0 < cut[1] <= 1.0 for cut in cuts)
 
 
+def check_cuts(
+    columns: Sequence[tuple[RawColumn, Known]], ones: Sequence[str], where: str, option: str
+) -> None:
+    """Refuse a threshold for all columns where data of a model do not show what it means.
+
+    Of a rating, data to be scored may have only 0 and 1. The model does not tell whether it was
+    learned from this column cut in two.
+
+    Parameters
+    ----------
+    columns : sequence of RawColumn and sequence of str
+        The variables of a model, with their different texts that are no missing cells.
+    ones : sequence of str
+        What a person says.
+    where, option : str
+        Name of the table, and of the option, for messages.
+
+    Raises
+    ------
+    InputError
+        A column that nothing else is said of has only 0 and 1, and the threshold would change it.
+    """
+    cuts = [cut for cut in map(cut_of, ones) if cut is not None and not cut[0]]
+    if not cuts:
+        return
+    _, threshold = cuts[0]
+    open_ = [
+        column.name
+        for column, known in columns
+        if known
+        and values_of_two(known) == ("0", "1")
+        and any(is_one(text, f">={threshold}") != is_one(text, "1") for text in known)
+        and texts_asked(column, known, ones, option) is None
+    ]
+    if not open_:
+        return
+    number, name = text_of(threshold), open_[0]
+    others = f"; so of {some_of(open_[1:])}" if open_[1:] else ""
+    raise InputError(
+        f"{where}, column {name!r}: has only 0 and 1, which may be ratings to cut or answers; say "
+        f"{option} '{name}>={number}' or {option} '{name}=1'{others}."
+    )
+
+
 def is_one(text: str, one: str) -> bool:
     """Tell whether a text is the value 1: the same text, or a number from a threshold on."""
     cut, number = cut_of(one), number_of(text)

@@ -27,7 +27,14 @@ from mnlearn.data.cell_texts import (
 )
 from mnlearn.data.domains import BINARY, Domain
 from mnlearn.data.incomplete import MISSING
-from mnlearn.data.ones import check_fits, columns_named, is_one, stays_whole, texts_asked
+from mnlearn.data.ones import (
+    check_cuts,
+    check_fits,
+    columns_named,
+    is_one,
+    stays_whole,
+    texts_asked,
+)
 from mnlearn.data.row_names import names_rows
 from mnlearn.runtime.errors import InputError
 
@@ -59,6 +66,8 @@ class Reading:
     names : tuple of str, optional
         The variables of a model or of other data. Columns that number rows are left out if they
         are none of these, and kept if they are.
+    is_for_model : bool
+        Whether the data are for a model, which was learned from other data.
     form : str
         How messages write an option: "--{}" on the command line, "{}=" in Python.
     """
@@ -70,6 +79,7 @@ class Reading:
     codes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     states: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     names: tuple[str, ...] | None = None
+    is_for_model: bool = False
     form: str = "--{}"
 
     @classmethod
@@ -96,7 +106,7 @@ class Reading:
         """Return the reading of data of a model, by its names of variables and of their states."""
         names, states = model.names, getattr(model, "states", None)
         named = {} if names is None or states is None else dict(zip(names, states, strict=True))
-        return replace(self, names=names, states=named)
+        return replace(self, names=names, states=named, is_for_model=True)
 
     def is_plain(self) -> bool:
         """Tell whether nothing is said, so that values 0 and 1 are read as they are."""
@@ -168,6 +178,8 @@ def read_columns(
     _check_ones_and_twos(where, [read[v] for v in kept], reading)
     if not reading.codes:
         known = [(columns[v], _known(columns[v], reading)) for v in kept]
+        if reading.is_for_model:
+            check_cuts(known, reading.ones, where, reading.option("ones"))
         check_fits(known, reading.ones, f"{where}, {reading.option('ones')}")
     values = np.column_stack([_values_of(read[v], reading) for v in kept])
     codes = {columns[v].name: read[v].texts or ("", "") for v in kept}
