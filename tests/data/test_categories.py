@@ -236,3 +236,13 @@ def test_quotes_within_a_cell_are_refused(tmp_path):
         read_one_hot(write(tmp_path / "a.csv", 'c\na\n"a"b\n'))
     data, _ = read_one_hot(write(tmp_path / "a.csv", 'c, d\na, "x, y"\nb, z\n'))
     assert data.names == ("c=b", "d=z")
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_cells_may_be_separated_otherwise(tmp_path, separator):
+    content = CATEGORICAL.replace(",", separator).replace("colour", "colour, main")
+    data, encoding = read_one_hot(write(tmp_path / "a.csv", content))
+    expected, _ = read_one_hot(write(tmp_path / "b.csv", CATEGORICAL))
+    assert examples(data).tolist() == examples(expected).tolist()
+    assert data.names[0] == "colour, main=blue"
+    assert examples(encode(tmp_path / "a.csv", encoding)).tolist() == examples(data).tolist()

@@ -178,3 +178,62 @@ def test_native_files_are_matched_by_name_and_have_no_texts(tmp_path):
     assert examples(found).tolist() == [[1, 1, 0], [1, 0, 1], [1, 1, 0]]
     with pytest.raises(InputError, match="holds 0 and 1; --leave-out is for text files"):
         load_dataset(tmp_path / "x.npz", reading=Reading(leave_out=("a",)))
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("a;b, c;d\n1;0;1\n0;1;1\n", ("a", "b, c", "d")),
+        ("a\tb, c\td; e\n1\t0\t1\n0\t1\t1\n", ("a", "b, c", "d; e")),
+        # Rows may begin with a name or end with a separator; numbers may have decimal commas.
+        ("a;b, c;d\nr;1;0;1\ns;0;1;1\n", ("a", "b, c", "d")),
+        ("a;b, c;d\n1;0;1;\n0;1;1;\n", ("a", "b, c", "d")),
+        ("a;b, c;d, e\n1,0;0,0;1\n0;1;1\n", ("a", "b, c", "d, e")),
+        ("a,b; c,d\n1,0,1\n0,1,1\n", ("a", "b; c", "d")),
+    ],
+)
+def test_names_may_have_other_separators(tmp_path, content, names):
+    data = load_dataset(write(tmp_path / "a.csv", content))
+    assert data.names == names
+    assert examples(data).tolist() == [[1, 0, 1], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("said", [{}, {"na": ("9",)}])
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("a;b\n1;0\n\n0;1\n", "line 3: is empty; expected one example a line."),
+        ("a;b\n1;0\n0;1;1\n", "line 3: expected 2 values as before, separated by semicolons, got"),
+        ("a\tb\n1\t0\n0\n", "line 3: expected 2 values as before, separated by tabs, got 1."),
+        ("1;0\n1;0\n0;1;1\n", "line 3: expected 2 values as before, separated by semicolons, got"),
+        ('a;b\n1;0\n"0"1;1\n', "line 3: is not CSV: "),
+        # A number that is not written as 0 or 1 comes before the line that is wrong.
+        ("a,b\n1.0,0\n\n0,1\n", "line 3: is empty; expected one example a line."),
+        ("a,b\n1.0,0\n0,1,1\n", "line 3: expected 2 values as before, got 3."),
+        ("a,b\n1.0,0,1,1\n", "line 2: expected 2 values as before, got 4."),
+    ],
+)  # fmt: skip
+def test_lines_that_are_no_rows_are_named(tmp_path, content, sentence, said):
+    path = write(tmp_path / "a.csv", content)
+    with pytest.raises(InputError) as caught:
+        load_dataset(path, reading=Reading(**said))
+    assert str(caught.value).startswith(f"{path}, {sentence}")
+    with pytest.raises(InputError, match=r"line [23]: "):
+        load_labelled(path, "a", DEFAULT_LIMIT, Reading(**said))
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ('"0","1"\n1,0\n0,1\n', ("0", "1")),
+        ('"0";"item 2"\n1;0\n0;1\n', ("0", "item 2")),
+        ('"","0","1"\n"1",1,0\n"2",0,1\n', ("0", "1")),
+        ("geneA,INF\n1,0\n0,1\n", ("geneA", "INF")),
+        # Where all cells are quoted, the first line is an example.
+        ('"0","1"\n"1","0"\n', None),
+    ],
+)
+def test_quoted_numbers_and_words_for_numbers_are_names(tmp_path, content, names):
+    data = load_dataset(write(tmp_path / "a.csv", content))
+    assert data.names == names
+    assert examples(data).tolist() == ([[1, 0], [0, 1]] if names else [[0, 1], [1, 0]])

@@ -5,13 +5,14 @@ import io
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.cell_texts import MISSING_TEXTS
+from mnlearn.data.cell_texts import MISSING_TEXTS, separator_of
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, open_bytes
 from mnlearn.runtime.errors import InputError
@@ -257,8 +258,15 @@ def _read_table(path: Path | str, limit: ExpansionLimit) -> _Table:
     table = _Numbering(path)
     with open_bytes(path, limit) as file:
         text = io.TextIOWrapper(file, "utf-8-sig", newline="")
-        reader = csv.reader(text, strict=True, skipinitialspace=True)
+        # Errors count the lines that were read.
+        reader = csv.reader(())
         try:
+            first = [next(text, ""), next(text, "")]
+            separator = separator_of(first)
+            reader = csv.reader(
+                chain(first, text), delimiter=separator, strict=True,
+                skipinitialspace=separator != "\t",
+            )  # fmt: skip
             for cells in reader:
                 if not header:
                     header = [cell.strip() for cell in cells]

@@ -13,6 +13,8 @@ MISSING_TEXTS = frozenset(("", "na", "nan", "n/a", "<na>", "null"))
 # Words for 0 and 1, in any capitals.
 _WORDS = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
 PLAIN = {("0", "1"), *_WORDS}
+# What separates cells; the first that a line has, if nothing else decides.
+_SEPARATORS = (",", ";", "\t")
 # So many values of a column are named in an error.
 _LISTED = 5
 
@@ -35,13 +37,22 @@ class RawColumn:
         return int(np.argmax(self.codes == k))
 
 
-def separator_of(line: str) -> str:
-    """Return what separates the cells of a line: a comma, or else a semicolon or a tab."""
+def separator_of(lines: Sequence[str]) -> str:
+    """Return what separates the cells of a table: a comma, a semicolon or a tab.
+
+    Of several that the first line has, it is the one that the next line has as often: a name may
+    have a comma. The next line may have one more, for the name of a row or at its end.
+    """
     # Quoted names may have commas.
-    bare = re.sub('"[^"]*"', "", line)
-    if "," in bare:
-        return ","
-    return next((mark for mark in (";", "\t") if mark in bare), ",")
+    bare = [re.sub('"[^"]*"', "", line) for line in lines[:2]]
+    found = [mark for mark in _SEPARATORS if bare and mark in bare[0]]
+    if len(found) > 1 and len(bare) > 1:
+        for more in (0, 1):
+            fitting = [mark for mark in found if bare[1].count(mark) == bare[0].count(mark) + more]
+            # Numbers may have decimal commas, and have no semicolons and tabs.
+            if fitting:
+                return fitting[-1]
+    return found[0] if found else ","
 
 
 def cut_of(given: str) -> tuple[str, float] | None:

@@ -1,7 +1,5 @@
 """Examples of people: files as pandas, R and people write them, with or without missing cells."""
 
-import csv
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from mnlearn.data.arrangement import arrange_columns, arrange_dataset
-from mnlearn.data.cell_texts import MISSING_TEXTS, RawColumn, number_of, separator_of
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_cells
 from mnlearn.data.reading import (
@@ -20,6 +17,7 @@ from mnlearn.data.reading import (
     reading_of,
     unmatched_na,
 )
+from mnlearn.data.table_text import check_rows, columns_of, has_quoted_numbers
 from mnlearn.data.text import decode_text, parse_lines, parse_plain
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
@@ -153,41 +151,46 @@ def load_labelled(
     if path.suffix.lower() == ".npz":
         raise InputError(f"{path}: expected a text file; the column {column!r} has texts.")
     lines = list(split_lines(_decode(read_limited(path, limit), path)))
-    table = _columns_of(lines)
-    if table is None or not table[1]:
+    table = columns_of(lines)
+    if table is None:
+        check_rows(lines, str(path))
+    if table is None or not table.has_names:
         raise InputError(f"{path}: expected a table whose first line has names of columns.")
-    for found in table[0]:
+    for found in table.columns:
         if found.name == column:
             texts = [found.texts[code] for code in found.codes.tolist()]
             others = replace(reading, leave_out=(*reading.leave_out, column))
             return _read_lines(path, lines, others), texts
-    listed = ", ".join(found.name for found in table[0])
+    listed = ", ".join(found.name for found in table.columns)
     raise InputError(f"{path}: there is no column {column!r}; the columns are {listed}.")
 
 
 def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     """Read lines of 0 and 1 as they are, and others as a table."""
     fault = None
-    if reading.is_plain():
+    # Quoted numbers are names, which a reader of 0 and 1 takes for values.
+    if reading.is_plain() and not has_quoted_numbers(lines):
         try:
             data = parse_lines(path, list(lines))
         except InputError as error:
             # Not 0 and 1 as they are; perhaps True and False, 1.0, or a column of row numbers.
-            table, fault = _columns_of(lines), error
+            table, fault = columns_of(lines), error
             if table is None:
+                check_rows(lines, str(path))
                 raise
         else:
             own = reading if data.names is None else replace(reading, names=data.names)
             table = None
             if reading.names not in (None, own.names):
-                table = _columns_of(lines)
+                table = columns_of(lines)
             elif _may_number_rows(data):
-                table = _columns_of(lines[:3])
+                table = columns_of(lines[:3])
             if table is None:
                 return Examples(data, own, first_line=1 if data.names is None else 2)
     else:
-        table = _columns_of(lines)
+        table = columns_of(lines)
         if table is None:
+            check_rows(lines, str(path))
             data = parse_lines(path, list(lines))
             raise InputError(f"{path}: expected a table without weights, got {data!r}.")
     columns, has_names, first = table
@@ -252,69 +255,3 @@ def _decode(content: bytes, path: Path) -> str:
 def _may_number_rows(data: Dataset) -> bool:
     """Tell whether a column of 0 and 1 may number the rows: there are two rows at most."""
     return data.names is not None and len(data.row_of) <= 2 and not data.is_weighted
-
-
-def _columns_of(lines: Sequence[str]) -> tuple[list[RawColumn], bool, int] | None:
-    """Return the columns of a table, whether they have names, and the line of the first row.
-
-    None if the lines are no table.
-    """
-    last = max((k for k, line in enumerate(lines) if line.strip()), default=-1)
-    if last < 0 or any("|" in line for line in lines[:2]):
-        return None
-    separator = separator_of(lines[0])
-    try:
-        cells = [
-            [cell.strip() for cell in row]
-            for row in csv.reader(
-                lines[: last + 1], delimiter=separator, skipinitialspace=separator != "\t",
-                strict=True,
-            )
-        ]  # fmt: skip
-    except csv.Error:
-        return None
-    has_names = _is_header(cells[0])
-    header, rows = (cells[0], cells[1:]) if has_names else ([], cells)
-    if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
-        return None
-    if has_names and len(rows[0]) == len(header) + 1 and not any(row[-1] for row in rows):
-        # Each row ends with a separator.
-        rows = [row[:-1] for row in rows]
-    if has_names and len(rows[0]) == len(header) + 1:
-        # R's write.table names no column of row names.
-        header = ["", *header]
-    if not has_names:
-        header = [str(v + 1) for v in range(len(rows[0]))]
-    if len(header) != len(rows[0]):
-        return None
-    if separator == ";":
-        rows = [[_with_point(cell) for cell in row] for row in rows]
-    columns = [_numbered(*column) for column in zip(header, zip(*rows, strict=True), strict=True)]
-    return columns, has_names, 2 if has_names else 1
-
-
-def _with_point(cell: str) -> str:
-    """Return a number with a decimal comma as one with a point, and other texts as they are."""
-    number = cell.replace(",", ".")
-    return cell if number_of(number) is None else number
-
-
-def _is_header(cells: Sequence[str]) -> bool:
-    """Tell whether a first line has names: no cell is a number, and one is not a missing cell."""
-    if all(cell.lower() in MISSING_TEXTS or cell == "?" for cell in cells):
-        return False
-    for cell in cells:
-        try:
-            float(cell)
-        except ValueError:
-            continue
-        if cell.lower() not in MISSING_TEXTS:
-            return False
-    return True
-
-
-def _numbered(name: str, cells: Sequence[str]) -> RawColumn:
-    """Return a column whose different texts are numbered in order of appearance."""
-    number: dict[str, int] = {}
-    codes = np.array([number.setdefault(cell, len(number)) for cell in cells], np.int32)
-    return RawColumn(name, list(number), codes)

@@ -52,7 +52,7 @@ def read_evidence(path: Path, model: Any) -> Evidence:
     """
     lines = split_lines(read_text(path).removeprefix("\ufeff").rstrip(" \r\n"))
     table = [
-        _split_cells(line, separator_of(lines[0]), f"{path}, line {number}")
+        _split_cells(line, separator_of(lines), f"{path}, line {number}")
         for number, line in enumerate(lines, start=1)
     ]
     columns: Sequence[Domain | None] = columns_of(model)
