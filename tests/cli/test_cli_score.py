@@ -298,3 +298,20 @@ def test_data_of_other_variables_are_refused_by_name(line, names):
     merge_rows(rows, names=tuple("axcdef")).save("other.npz")
     save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
     refuse(line, names)
+
+
+def test_a_column_that_is_missing_throughout_is_summed_out():
+    """Such as one person who left an answer out."""
+    Path("train.csv").write_text("a,b,c\n1,0,1\n0,1,1\n0,0,0\n")
+    succeed("fit chow_liu --train train.csv --out tree.npz")
+    Path("one.csv").write_text("a,b,c\n1,,0\n")
+    for b in (0, 1):
+        Path(f"{b}.csv").write_text(f"a,b,c\n1,{b},0\n")
+    both = [mean(f"tree.npz {b}.csv --metric ll") for b in (0, 1)]
+    expected = np.logaddexp(*both)
+    assert mean("tree.npz one.csv --metric ll") == pytest.approx(expected)
+    Path("words.csv").write_text("a,b,c\nyes,,no\n")
+    assert mean("tree.npz words.csv --metric ll") == pytest.approx(expected)
+    refuse("score tree.npz one.csv --metric pll", "line 2, column 'b': is missing")
+    # A learner needs an answer.
+    refuse("fit chow_liu --train one.csv --out m.npz", "column 'b': all cells are missing")

@@ -225,6 +225,9 @@ def _choose(
     if names_rows(columns, v, known, reading, where):
         return _Code(column, None)
     label = repr(column.name) if column.name else str(v + 1)
+    if not known and reading.is_for_model:
+        # Exact likelihoods sum the column out.
+        return _Code(column, ("0", "1"), given=True)
     if not known:
         raise InputError(
             f"{where}, column {label}: all cells are missing; leave it out with "
