@@ -1,5 +1,6 @@
 """Examples of people: files as pandas, R and people write them, with or without missing cells."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -7,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mnlearn.data.arrangement import arrange_columns, arrange_dataset
+from mnlearn.data.cell_texts import RawColumn
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_cells
 from mnlearn.data.reading import (
