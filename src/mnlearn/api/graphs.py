@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mnlearn.api.inputs import labels_of
+from mnlearn.api.kinds import core
 from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_models import TreeModel, network_of
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,6 +18,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
+
+
+def graph_of(model: Any) -> Graph:
+    """Return the network whose edges and features a model has."""
+    own = core(model)
+    if isinstance(own, TreeModel):
+        return network_of(own)
+    if not isinstance(own, ArithmeticCircuit):
+        network: Graph = own
+        return network
+    if own.features is None:
+        raise InputError(
+            "model: this circuit has no features, so no graph over its variables; hidden "
+            "variables may join any of them."
+        )
+    return own.to_bayesian_network() if own.target is not None else own.to_markov_network()
 
 
 def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":

@@ -15,10 +15,9 @@ from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.domains import name_states, names_values
 from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.inference.sampling import sample_rows
-from mnlearn.models import bayesian_network, circuit
+from mnlearn.models import bayesian_network
 from mnlearn.models import markov_network as markov
 from mnlearn.models.io.formats import save_model
-from mnlearn.models.tree_models import TreeModel, network_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.seed import SEED
 
@@ -329,7 +328,7 @@ class Model:
         InputError
             The model is a circuit whose parameters are not weights of features.
         """
-        return graphs.to_networkx(_graph_of(self))
+        return graphs.to_networkx(graphs.graph_of(self))
 
     def edges_frame(self) -> "pd.DataFrame":
         """Return the edges as a table, strongest first.
@@ -348,7 +347,7 @@ class Model:
         InputError
             The model is a circuit without features, such as that of `HCLT` or `TreeBag`.
         """
-        return graphs.edges_frame(_graph_of(self))
+        return graphs.edges_frame(graphs.graph_of(self))
 
     def features_frame(self) -> "pd.DataFrame":
         """Return the features and their weights as a table, strongest first.
@@ -365,7 +364,7 @@ class Model:
         InputError
             The model has no features, or is a dependency network of trees.
         """
-        network = _graph_of(self)
+        network = graphs.graph_of(self)
         if isinstance(network, bayesian_network.BayesianNetwork):
             network = network.to_markov_network()
         if isinstance(network, markov.MarkovNetwork) or len(network.features):
@@ -392,19 +391,3 @@ class Model:
 
     def _sizes(self) -> dict[str, Any]:
         return self.describe()
-
-
-def _graph_of(model: Model) -> graphs.Graph:
-    """Return the network whose edges and features a model has."""
-    own = core(model)
-    if isinstance(own, TreeModel):
-        return network_of(own)
-    if not isinstance(own, circuit.ArithmeticCircuit):
-        network: graphs.Graph = own
-        return network
-    if own.features is None:
-        raise InputError(
-            "model: this circuit has no features, so no graph over its variables; hidden "
-            "variables may join any of them."
-        )
-    return own.to_bayesian_network() if own.target is not None else own.to_markov_network()
