@@ -92,3 +92,33 @@ def test_a_state_is_a_number_of_many_digits(tmp_path):
         assert model.query({"Age": value})["Ill=yes"] == pytest.approx(0.4)
     with pytest.raises(InputError, match="variable 'Age'"):
         model.query({"Age": 10**400})
+
+
+def test_scores_have_one_term_for_each_variable(model):
+    """Not for each column: the columns of Age follow from each other."""
+    joint = np.array([0.3, 0.3, 0.4])[:, None] * np.stack([1 - P_ILL, P_ILL], axis=1)
+    rows = pd.DataFrame({"Age": ["old", "young", "middle"], "Ill": ["yes", "no", "no"]})
+    own = [(2, 1), (0, 0), (1, 0)]
+    p = np.array([joint[a, i] for a, i in own])
+    p_age, p_ill = (joint.sum(axis=axis)[[s[1 - axis] for s in own]] for axis in (1, 0))
+    expected = np.log(p / p_ill) + np.log(p / p_age)
+    for exact in (model, model.compile()):
+        for metric in ("pll", "cll", "cmll"):
+            how = {"inference": "exact"} if metric == "cmll" else {}
+            found = mn.score(exact, rows, metric, **how).per_example
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+        whole = [["Age", "Ill"]]
+        np.testing.assert_allclose(
+            mn.score(exact, rows, "cmll", groups=whole, inference="exact").per_example,
+            np.log(p_age) + np.log(p_ill),
+            rtol=1e-6,
+        )
+        found = mn.score(exact, rows, "cll", groups=whole).per_example
+        np.testing.assert_allclose(found, np.log(p), rtol=1e-6)
+        only = mn.score(exact, rows, "cll", groups=[["Age"]]).per_example
+        np.testing.assert_allclose(only, np.log(p / p_ill), rtol=1e-6)
+    sampled = mn.score(model, rows, "cmll", samples=20_000)
+    np.testing.assert_allclose(sampled.per_example, expected, atol=0.05)
+    assert sampled.monte_carlo_error == 0.0  # This model is a tree, whose marginals are exact.
+    with pytest.raises(InputError, match="groups: expected all columns of 'Age' in one group"):
+        mn.score(model, rows, "cll", groups=[["Age=old"], ["Ill"]])

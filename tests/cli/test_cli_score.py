@@ -280,14 +280,19 @@ def test_rows_that_end_in_a_comma():
     assert mean("named.npz trailing.csv") == mean("named.npz plain.csv")
 
 
-def test_pll_of_variables_of_several_states_is_told():
+def test_a_variable_of_several_states_has_one_term():
     Path("x.bif").write_text(
         "network x {}\nvariable mood { type discrete [ 3 ] { low, fair, high }; }\n"
         "probability ( mood ) { table 0.2, 0.3, 0.5; }\n"
     )
     Path("d.csv").write_text("mood\nlow\nhigh\n")
-    assert "pll says little" in succeed("score x.bif d.csv --metric pll").stderr
-    assert mean("x.bif d.csv --metric ll") == pytest.approx(np.log([0.2, 0.5]).mean())
+    for metric in ("pll", "ll"):
+        found = succeed(f"score x.bif d.csv --metric {metric} --json")
+        assert json.loads(found.stdout)["mean"] == pytest.approx(np.log([0.2, 0.5]).mean())
+        assert "term" not in found.stderr
+    Path("columns.csv").write_text("mood=low,mood=fair,mood=high,b\n1,0,0,1\n0,1,0,0\n0,0,1,1\n")
+    succeed("fit dn_tree --train columns.csv --out trees.npz")
+    assert "pll has a term for each column" in succeed("score trees.npz columns.csv").stderr
 
 
 @pytest.mark.parametrize(("line", "names"), WIDTHS)

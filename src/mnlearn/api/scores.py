@@ -19,6 +19,7 @@ from mnlearn.api.inputs import (
 from mnlearn.api.kinds import core
 from mnlearn.api.model_data import data_for
 from mnlearn.api.settings import ANNEALED, SETTINGS, check_settings, settings_of
+from mnlearn.data.domains import domains_of
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.query_groups import random_partition
@@ -30,7 +31,7 @@ from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream, stream_seed
 from mnlearn.runtime.seed import SEED
-from mnlearn.scoring import any_model
+from mnlearn.scoring import any_model, by_variable
 from mnlearn.scoring.metrics import METRICS
 
 # Query groups of cmll and cll, unless a person asks for others.
@@ -125,7 +126,9 @@ def score(
     -----
     "pll" is the log-pseudo-likelihood: every variable given all others. "cmll" is the conditional
     marginal log-likelihood: every variable given the variables of other query groups. "cll" is the
-    log-likelihood of each query group given the others, and "ll" the log-likelihood.
+    log-likelihood of each query group given the others, and "ll" the log-likelihood. A variable of
+    several states has one term, that of its state, and its columns are in one query group. Only
+    "pll" of a dependency network has a term for each column.
 
     Examples
     --------
@@ -193,15 +196,27 @@ def _sums(model: Any, metric: str | None, how: How) -> bool:
     return metric == "ll" and how.inference is None
 
 
+def _several_columns(model: Any) -> list[list[int]] | None:
+    """Return the columns of each variable; None if each has one."""
+    variables = [list(domain.columns) for domain in domains_of(model).values()]
+    return variables if len(variables) < model.n_vars else None
+
+
 def _pseudo_likelihood(model: Any, data: Dataset, how: How) -> Score:
+    variables = _several_columns(model)
+    if variables is not None:
+        return by_variable.pll(model, data, variables, how.threads)
     return any_model.pll(model, data, how.threads)
 
 
 def _conditional_marginals(model: Any, data: Dataset, how: How) -> Score:
     inference = settings_of(how.inference or "gibbs", how.settings)
     seed = stream_seed(how.seed, "gibbs")
-    groups = _groups_of(model, how)
-    return any_model.cmll(model, data, groups, inference, seed=seed, threads=how.threads)
+    groups, variables = _groups_of(model, how), _several_columns(model)
+    run: dict[str, Any] = {"seed": seed, "threads": how.threads}
+    if variables is not None:
+        return by_variable.cmll(model, data, groups, variables, inference, **run)
+    return any_model.cmll(model, data, groups, inference, **run)
 
 
 def _conditional_likelihood(model: Any, data: Dataset, how: How) -> Score:
@@ -317,11 +332,21 @@ def _lists_of(groups: Any) -> list[list[Any]]:
 
 def _groups_of(model: Any, how: How) -> Groups:
     """Return the query groups as numbers of variables."""
-    if how.groups is not None:
-        groups = _lists_of(how.groups)
-        return [
-            [find_variable(v, model.names, model.n_vars, "groups") for v in group]
-            for group in groups
-        ]
-    folds = FOLDS if how.folds is None else to_count(how.folds, "folds")
-    return random_partition(model.n_vars, folds, stream(how.seed, "query groups"))
+    domains = domains_of(model)
+    if how.groups is None:
+        folds = FOLDS if how.folds is None else to_count(how.folds, "folds")
+        variables = [domain.columns for domain in domains.values()]
+        parts = random_partition(len(variables), folds, stream(how.seed, "query groups"))
+        return [sorted(column for k in part for column in variables[k]) for part in parts]
+    found = []
+    for given in _lists_of(how.groups):
+        group: list[int] = []
+        for v in given:
+            domain = domains.get(v) if isinstance(v, str) else None
+            of_model = model.names, model.n_vars, "groups"
+            group += [find_variable(v, *of_model)] if domain is None else domain.columns
+        for name, domain in domains.items():
+            if set(domain.columns) & set(group) not in (set(), set(domain.columns)):
+                raise InputError(f"groups: expected all columns of {name!r} in one group.")
+        found.append(group)
+    return found

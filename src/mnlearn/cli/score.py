@@ -99,6 +99,7 @@ def score(
     from mnlearn.data.domains import domains_of
     from mnlearn.data.examples import load_examples
     from mnlearn.inference.query_groups import read_groups
+    from mnlearn.models.dependency_network import DependencyNetwork
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
 
@@ -114,10 +115,11 @@ def score(
     is_exact = metric == "ll" and how.inference is None
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
-    if metric == "pll" and any(len(d.columns) > 1 for d in domains_of(model).values()):
+    several = any(len(d.columns) > 1 for d in domains_of(model).values())
+    if several and metric == "pll" and isinstance(model, DependencyNetwork):
         say(
-            f"{model_path}: the columns of a variable of several states follow from each other, so "
-            "that pll says little; --metric ll has the likelihood."
+            f"{model_path}: pll has a term for each column; the columns of a variable of several "
+            "states follow from each other, so that it says little."
         )
     result = measure(model, data, metric, how)
     if per_example is not None:
@@ -176,7 +178,7 @@ def _record_of(result: "ScoreResult", data: "Dataset") -> dict[str, Any]:
         "standard_error": result.stderr,
         "n_examples": data.n_examples,
     }
-    if result.monte_carlo_error:
+    if result.monte_carlo_error > 0.0:
         record["monte_carlo_error"] = result.monte_carlo_error
     if result.converged is not None:
         record["converged"] = result.converged
