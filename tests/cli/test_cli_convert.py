@@ -178,7 +178,9 @@ def test_categories_become_indicators_by_a_mapping_that_is_kept():
         )
     refuse(
         "convert d.csv e.data --categories new.json --missing drop",
-        "--missing: is not read with --categories, whose file says how values are read",
+        "--missing: is not read with --categories, which makes a column of each value",
     )
+    succeed("convert c.csv e.data --categories new.json --leave-out smoker")
+    assert load_dataset("e.data").n_vars == 3
     Path("e.csv").write_text("colour,smoker\npink,yes\n")
     refuse("convert e.csv e.data --categories map.json", "e.csv, line 2")

@@ -1,12 +1,14 @@
 """CSV files with categorical columns: their encoding as binary data, and what is refused."""
 
 import gzip
+import logging
 
 import pytest
 
 from made_data import examples, write
 from mnlearn.data.categories import encode, find_encoding, load_encoding, read_one_hot
 from mnlearn.data.own_files import load_local
+from mnlearn.data.reading import Reading
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
@@ -195,7 +197,8 @@ def test_as_many_categories_as_are_read(tmp_path):
     with pytest.raises(InputError) as caught:
         find_encoding([path], 99)
     assert str(caught.value) == (
-        f"{path}, column 'a': has 100 different values, more than 99; group them or leave it out."
+        f"{path}, column 'a': has 100 different values, more than 99; group them or leave it out "
+        "with --leave-out."
     )
 
 
@@ -246,3 +249,37 @@ def test_cells_may_be_separated_otherwise(tmp_path, separator):
     assert examples(data).tolist() == examples(expected).tolist()
     assert data.names[0] == "colour, main=blue"
     assert examples(encode(tmp_path / "a.csv", encoding)).tolist() == examples(data).tolist()
+
+
+def test_ids_are_no_variables_and_many_values_are_told(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "mnlearn")
+    lines = [f"{k},p{k},2024-01-{k:02},{'xyz'[k % 3]}" for k in range(1, 13)]
+    path = write(tmp_path / "a.csv", "\n".join([",person_id,date,c", *lines]) + "\n")
+    data, encoding = read_one_hot(path)
+    assert (data.n_vars, [len(group) for group in data.groups]) == (15, [12, 3])
+    assert caplog.messages == [
+        f"{path}: left out '', 'person_id', which numbers the rows.",
+        f"{path}: a column for each value of 'date' (12); --leave-out leaves out what is no "
+        "variable, such as dates.",
+    ]
+    data, _ = read_one_hot(path, reading=Reading(leave_out=("date",), keep=("person_id",)))
+    assert [len(group) for group in data.groups] == [12, 3]
+    assert data.names[0] == "person_id=p1"
+    assert encode(path, encoding).names[-1] == "c=z"
+    for option in ("leave_out", "keep"):
+        with pytest.raises(InputError, match=r"a\.csv, --.*: there is no column 'x'"):
+            read_one_hot(path, reading=Reading(**{option: ("x",)}))
+    with pytest.raises(InputError, match=r"a\.csv: holds no variables"):
+        read_one_hot(write(path, "id\nx\ny\n"))
+    with pytest.raises(InputError, match="line 1, column 1: has no name"):
+        read_one_hot(write(path, ",c\nx,y\nx,z\n"))
+
+
+def test_columns_of_other_files_have_any_order(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "mnlearn")
+    a = write(tmp_path / "a.csv", "c,d\na,0\nb,1\nx,1\n")
+    b = write(tmp_path / "b.csv", "more,d,c\n,0,a\n,1,b\n,1,x\n")
+    data, encoding = read_one_hot(a)
+    assert examples(encode(b, encoding)).tolist() == examples(data).tolist()
+    assert caplog.messages == [f"{b}: left out 'more', which is not needed."]
+    assert find_encoding([a, b]) == encoding

@@ -99,8 +99,14 @@ def convert(
         name_row = partial(found.name_row, source, complete=missing == "drop")
     else:
         refuse_given(["given"], "with --categories, which is for data")
-        refuse_given(READING_NAMES, "with --categories, whose file says how values are read")
-        data, encoding = _encode(source, categories, limit)
+        if new is None:
+            refuse_given(READING_NAMES, "with --categories, whose file says how values are read")
+        else:
+            reason = (
+                "with --categories, which makes a column of each value and refuses missing cells"
+            )
+            refuse_given(["ones", "na", "missing"], reason)
+        data, encoding = _encode(source, categories, limit, reading)
     if groups is not None:
         data = declare_groups(data, groups, str(source), name_row)
     _save_data(data, target, encoding, new)
@@ -163,12 +169,14 @@ def _given(model: "Model", evidence: str) -> "Model":
         raise InputError(f"{name_row(0)}: {fault}") from error
 
 
-def _encode(source: Path, categories: Path, limit: ExpansionLimit) -> tuple["Dataset", "Encoding"]:
+def _encode(
+    source: Path, categories: Path, limit: ExpansionLimit, reading: "Reading"
+) -> tuple["Dataset", "Encoding"]:
     """Return a CSV with categories as binary data, and their mapping, read if there is a file."""
     from mnlearn.data.categories import encode, load_encoding, read_one_hot
 
     if not categories.exists():
-        return read_one_hot(source, limit=limit)
+        return read_one_hot(source, limit=limit, reading=reading)
     encoding = load_encoding(categories)
     return encode(source, encoding, limit), encoding
 
