@@ -67,3 +67,18 @@ def test_an_ising_network_warns_of_what_makes_it_unreliable():
             warnings.simplefilter("always")
             mn.Ising().fit(frame)
         assert sentence in [str(warning.message) for warning in caught]
+
+
+def test_columns_that_queries_take_for_one_variable_are_told():
+    """Their names agree before an `=`, but an example may have several of them or none."""
+    names = ["drug=alcohol", "drug=nicotine", "sad", "age=young"]
+    basket = pd.DataFrame(ROWS, columns=names)
+    said = r"drug=alcohol, drug=nicotine: queries take these columns for one variable 'drug'"
+    with pytest.warns(UserWarning, match=said):
+        learned = mn.ChowLiu().fit(basket)
+    with pytest.warns(UserWarning, match="joint: the model was learned without groups"):
+        assert learned.model_.joint(["drug"]).sum() < 0.9
+    one_hot = basket.assign(**{"drug=nicotine": 1 - basket["drug=alcohol"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mn.ChowLiu().fit(one_hot)

@@ -303,3 +303,17 @@ def test_samples_have_the_likelihood_of_their_model():
 )
 def test_sample_refuses(line, names):
     refuse(line, names)
+
+
+def test_a_state_is_the_same_evidence_in_words_and_in_a_table():
+    """The columns of the other states are then 0, in both."""
+    names = ("age=young", "age=old", "ill")
+    features = features_of([[(0, 1)], [(0, 1), (2, 1)], [(1, 1), (2, 1)]])
+    save_model(markov_network(3, features, [0.5, 1.0, -2.0], names), "a.npz")
+    Path("e.csv").write_text("age,ill\nyoung,*\n")
+    by_table = succeed("query a.npz --evidence e.csv").stdout.splitlines()[1].split(",")[2]
+    for text in ("age=young", '"age=young=1,age=old=0"'):
+        in_words = succeed(f"query a.npz --evidence {text}").stdout
+        assert f"ill,1,{by_table}" in in_words
+    apart = succeed("query a.npz --evidence age=young=1").stdout
+    assert f"ill,1,{by_table}" not in apart

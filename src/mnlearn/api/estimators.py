@@ -30,6 +30,8 @@ from mnlearn.api.inputs import (
 from mnlearn.api.kinds import core
 from mnlearn.api.models import public
 from mnlearn.api.scores import score
+from mnlearn.api.user_warnings import warn_user
+from mnlearn.data.domains import describe_overlaps
 from mnlearn.data.reading import Reading
 from mnlearn.inference.score import check_variables
 from mnlearn.learning.imputation import TREATMENTS, complete
@@ -117,6 +119,9 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """
         cells = self._read_cells(X, sample_weight, reset=True, missing=self.missing is not None)
         data = self._completed(cells)
+        overlaps = describe_overlaps(data)
+        if overlaps is not None:
+            warn_user(overlaps)
         try:
             self._learn(data)
             if isinstance(cells, IncompleteData) and self.missing == EM:

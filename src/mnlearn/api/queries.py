@@ -14,6 +14,7 @@ from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
 from mnlearn.api.states import expand_states, replace_states
+from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.cell_texts import cell_text
 from mnlearn.data.domains import (
     BINARY,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 # A joint table has so many rows at most.
 MAX_COMBINATIONS = 2**16
+# A smaller sum of probabilities than 1 less this is no rounding error.
+_LEFT_OUT = 1e-6
 # The circuits of networks that were asked before; None if one would be too large.
 _COMPILED: "WeakKeyDictionary[Any, ArithmeticCircuit | None]" = WeakKeyDictionary()
 # The circuits of trees, and of networks that were too large for the above, which were asked for.
@@ -174,7 +177,13 @@ def joint(model: Any, variables: Any, given: Any) -> "pd.Series[float]":
         for domain in asked.values()
     ]
     index = pd.MultiIndex.from_product(levels, names=list(asked))
-    return pd.Series(_conditional(model, rows, known), index, name="probability")
+    found = _conditional(model, rows, known)
+    if found.sum() < 1.0 - _LEFT_OUT and max(len(d.columns) for d in asked.values()) > 1:
+        warn_user(
+            "joint: the model was learned without groups, and gives probability "
+            f"{1.0 - found.sum():.3g} to no state or several states of one of the variables."
+        )
+    return pd.Series(found, index, name="probability")
 
 
 def _asked_domains(model: Any, variables: Any, known: NDArray[np.float64]) -> dict[str, Domain]:

@@ -124,11 +124,9 @@ def score(
 
     Notes
     -----
-    "pll" is the log-pseudo-likelihood: every variable given all others. "cmll" is the conditional
-    marginal log-likelihood: every variable given the variables of other query groups. "cll" is the
-    log-likelihood of each query group given the others, and "ll" the log-likelihood. A variable of
-    several states has one term, that of its state, and its columns are in one query group. Only
-    "pll" of a dependency network has a term for each column.
+    "pll" is the log-pseudo-likelihood: each variable given all others. "cmll" is the conditional
+    marginal log-likelihood: each variable given those of other query groups. "cll" is the
+    log-likelihood of each group given the others. A variable of several states counts once.
 
     Examples
     --------

@@ -89,14 +89,14 @@ def fit(
     grid = learner.grid({**_seeds(learner, seed), **chosen})
     _check_format(method, learner, out)
     check_outputs((out, trace), train, valid, grid_path, network)
-    searched = any(len(values) > 1 for values in grid.values())
-    if searched and valid is None:
+    if valid is None and any(len(values) > 1 for values in grid.values()):
         raise InputError("--grid: expected --valid, the data to choose values on.")
     if missing == "em" and learner.criterion != "ll":
         raise InputError(f"--missing em: expected a method that learns circuits, not {method}.")
     treatment = Treatment("impute" if missing == "em" else missing, seed, threads)
     found = load_examples(train, limit, reading)
     data = _complete(found, train, treatment, groups)
+    _tell_overlaps(train, data)
     criterion = None
     if valid is not None:
         valid_found = load_examples(valid, limit, found.reading)
@@ -125,6 +125,16 @@ def _complete(found: "Examples", path: Path, treatment: Treatment, groups: str |
         return data
     name_row = partial(found.name_row, path, complete=treatment.missing == "drop")
     return declare_groups(data, groups, str(path), name_row)
+
+
+def _tell_overlaps(path: Path, data: "Dataset") -> None:
+    """Say what queries will take for one variable, though it is not."""
+    from mnlearn.data.domains import describe_overlaps
+    from mnlearn.runtime.progress import say
+
+    overlaps = describe_overlaps(data)
+    if overlaps is not None:
+        say(f"{path}: {overlaps}")
 
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:

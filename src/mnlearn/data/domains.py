@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.cell_texts import PLAIN, cell_text, is_same, number_of, values_of_two
+from mnlearn.data.dataset import Dataset
 from mnlearn.runtime.errors import InputError
 
 # The values of a variable whose states have no names.
@@ -160,3 +161,24 @@ def name_states(rows: NDArray[np.uint8], model: Any) -> dict[str, list[str]]:
         state = values[:, 0] if len(domain.columns) == 1 else values.argmax(axis=1)
         out[name] = np.array(domain.states, object)[state].tolist()
     return out
+
+
+def describe_overlaps(data: Dataset) -> str | None:
+    """Return what to know of columns that queries take for one variable, though they are not.
+
+    These have names that agree before an `=`, and rows in which none of them is 1, or several are.
+    None if there are none.
+    """
+    if data.names is None:
+        return None
+    for name, domain in named_domains(data.names, [BINARY] * data.n_vars).items():
+        wrong = data.rows[:, list(domain.columns)].sum(axis=1) != 1
+        if len(domain.columns) > 1 and wrong.any():
+            listed = ", ".join(data.names[c] for c in domain.columns[:3])
+            n_wrong = data.weight[wrong].sum()
+            return (
+                f"{listed}{', ...' if len(domain.columns) > 3 else ''}: queries take these columns "
+                f"for one variable {name!r} with one state, but {n_wrong:g} examples have none of "
+                "them or several; other names, without `=`, keep them apart."
+            )
+    return None

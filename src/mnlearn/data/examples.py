@@ -199,11 +199,7 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     for v, column in enumerate(columns[1:], start=2):
         if not column.name:
             raise InputError(f"{path}, line 1, column {v}: has no name.")
-
-    def place_in_file(row: int, column: int) -> str:
-        return f"{path}, line {row + first}, column {column + 1}"
-
-    place: Place = place_in_file
+    place = _places(path, first)
     unmatched = unmatched_na(columns, reading)
     if has_names and reading.names is not None:
         columns, place = arrange_columns(columns, reading, str(path), place)
@@ -228,6 +224,11 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     if has_names:
         return Examples(made, after, None, first)
     return Examples(made, replace(after, names=reading.names), fault, first)
+
+
+def _places(path: Path, first: int) -> Place:
+    """Return what names the place of a cell in a file whose first row is in line `first`."""
+    return lambda row, column: f"{path}, line {row + first}, column {column + 1}"
 
 
 def _states_by_place(columns: Sequence[RawColumn], reading: Reading) -> Reading:

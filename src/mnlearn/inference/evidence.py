@@ -91,8 +91,10 @@ def _split(
 ) -> tuple[str, str]:
     """Return the name and the state of an item; names may have `=` themselves."""
     if "=" in item and item in domains:
-        # A binary column that is called `age=young` is 1.
-        return item, "1"
+        name, _, state = item.partition("=")
+        # As in a table: with several columns for `age`, those of its other states are 0.
+        is_state = name in domains and state in domains[name].states
+        return (name, state) if is_state else (item, "1")
     parts = item.split("=")
     for k in range(len(parts) - 1, 0, -1):
         name = "=".join(parts[:k]).strip()
