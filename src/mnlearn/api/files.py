@@ -4,17 +4,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mnlearn.api.frames import PYTHON, is_frame, read_frame
-from mnlearn.api.inputs import Dataset, to_complete_dataset
+import numpy as np
+
+from mnlearn.api.frames import is_frame, read_frame
+from mnlearn.api.inputs import Dataset, IncompleteData, labels_of, to_dataset, to_whole_seed
 from mnlearn.api.kinds import core
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
-from mnlearn.data.examples import load_dataset
+from mnlearn.data.examples import load_examples
+from mnlearn.data.incomplete import MISSING
 from mnlearn.data.reading import Reading
 from mnlearn.inference.circuits.compilation import compile_for
+from mnlearn.learning.imputation import TREATMENTS, complete
 from mnlearn.models.io.formats import check_writable, load_model, save_model
 from mnlearn.runtime.errors import InputError
+
+# Missing cells stay in a table.
+_KEEP = "keep"
 
 
 def load(path: Path | str) -> Model:
@@ -71,7 +78,10 @@ def read_data(
     keep: str | Sequence[str] = (),
     na: str | Sequence[str] = (),
     model: Any = None,
-) -> Dataset:
+    missing: str | None = None,
+    as_frame: bool = False,
+    random_state: Any = 0,
+) -> Any:
     """Read examples from a file or a DataFrame, as pandas, R and people write them.
 
     A value may be 0 or 1, 0.0 or 1.0, True or False, yes or no, 1 or 2 (2 counts as 1). A first
@@ -92,6 +102,19 @@ def read_data(
     model : Model, optional
         A model of these variables. Columns of files and tables are matched to it by name, and the
         data may have the names of its states, such as those of a `.bif` file.
+    missing : {"drop", "impute", "keep"}, optional
+        What is done about missing cells: leave their rows out, fill them in (see `mnlearn.impute`),
+        or keep them as NaN, which needs `as_frame`. By default they are refused.
+    as_frame : bool
+        Whether a DataFrame is returned, as scikit-learn's `cross_val_score` needs it. It keeps the
+        index of a DataFrame.
+    random_state : int or generator
+        Seed of the cells that are filled in.
+
+    Returns
+    -------
+    Dataset or DataFrame
+        The examples as 0 and 1.
 
     Raises
     ------
@@ -99,14 +122,65 @@ def read_data(
         The file is missing or ragged, a cell is missing, or a column is not binary or could be
         read in two ways; the message names the line or column, and the argument that decides.
     """
+    _check_treatment(missing, as_frame)
     said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
-    reading = Reading.said(said, PYTHON.form)
+    cells = _read_cells(source, Reading.said(said, "{}="), model, missing is None)
+    data: Dataset | IncompleteData = cells
+    if missing in TREATMENTS:
+        data = complete(cells, str(missing), seed=to_whole_seed(random_state))
+    return _make_frame(data, _index_of(source, cells, missing)) if as_frame else data
+
+
+def _check_treatment(missing: str | None, as_frame: bool) -> None:
+    """Refuse what cannot be done about missing cells."""
+    if missing not in (None, *TREATMENTS, _KEEP):
+        expected = ", ".join((*TREATMENTS, _KEEP))
+        raise InputError(f"missing: expected {expected} or None, got {missing!r}.")
+    if missing == _KEEP and not as_frame:
+        raise InputError("missing: keep needs as_frame=True; a Dataset has no missing cells.")
+
+
+def _index_of(source: Any, cells: Dataset | IncompleteData, missing: str | None) -> Any:
+    """Return the index of the rows of a table that are not dropped; None for a file."""
+    index = source.index if is_frame(source) else None
+    if missing == "drop" and isinstance(cells, IncompleteData) and index is not None:
+        index = index[(cells.values != MISSING).all(axis=1)]
+    return index
+
+
+def _read_cells(
+    source: Any, reading: Reading, model: Any, refuse_missing: bool
+) -> Dataset | IncompleteData:
+    """Return what `read_data` reads, perhaps with missing cells."""
     if model is not None:
         own = core(getattr(model, "model_", model))
         reading = reading.for_model(own)
     if is_frame(source):
-        source = source if model is None else arrange_table(own, source, "source")
-        return to_complete_dataset(read_frame(source, reading, "source")[0], argument="source")
+        table = source if model is None else arrange_table(own, source, "source")
+        table, _ = read_frame(table, reading, "source")
+        data = to_dataset(table, argument="source", missing=True)
+        if refuse_missing and isinstance(data, IncompleteData):
+            row, v = np.argwhere(data.values == MISSING)[0]
+            name = labels_of(data.names, data.n_vars)[v]
+            raise InputError(
+                f"source, row {row}, column {name!r}: is missing, and {data.n_with_missing} of "
+                f"{len(data.row_of)} examples have missing cells; missing= says what is done "
+                "about them."
+            )
+        return data
     if not isinstance(source, str | Path):
         raise InputError(f"source: expected a file or a DataFrame, got {type(source).__name__}.")
-    return load_dataset(source, reading=reading)
+    found = load_examples(source, reading=reading)
+    return found.complete(source) if refuse_missing else found.data
+
+
+def _make_frame(data: Dataset | IncompleteData, index: Any) -> Any:
+    """Return examples as a DataFrame, missing cells as NaN."""
+    import pandas as pd
+
+    if isinstance(data, Dataset) and data.is_weighted:
+        raise InputError("as_frame: expected examples without weights, which a table cannot keep.")
+    values = data.rows[data.row_of]
+    names = list(labels_of(data.names, data.n_vars))
+    table = pd.DataFrame(values, index=index, columns=names)
+    return table.mask(values == MISSING) if isinstance(data, IncompleteData) else table

@@ -11,7 +11,8 @@ from mnlearn.data.incomplete import MISSING
 from mnlearn.data.reading import Reading, read_columns, reading_of, unmatched_na
 from mnlearn.runtime.errors import InputError
 
-PYTHON = Reading(form="{}=")
+# Learners and scores have no such arguments.
+PYTHON = Reading(form="mn.read_data(X, {}=...)")
 
 
 def is_frame(X: Any) -> bool:

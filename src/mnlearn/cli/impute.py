@@ -55,7 +55,8 @@ def impute(
     """Fill in the missing cells of DATA.
 
     A dependency network is learned from the completed data and draws each missing cell given the
-    rest of its row; both are repeated.
+    rest of its row; both are repeated. The values are written as 0 and 1, and columns that number
+    the rows are left out; the rows stay in their order.
     """
     from mnlearn.data.examples import load_examples
     from mnlearn.data.incomplete import IncompleteData

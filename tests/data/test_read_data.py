@@ -1,0 +1,67 @@
+"""`mn.read_data`: missing cells, and tables for scikit-learn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import cross_val_score
+
+import mnlearn as mn
+from made_data import examples, write
+from mnlearn.runtime.errors import InputError
+
+RATINGS = pd.DataFrame(
+    {"mood": [5, None, 1, 4], "sex": ["f", "m", "m", "f"]}, index=list("pqrs")
+)  # fmt: skip
+HOW = {"ones": [">=4", "sex=f"]}
+
+
+@pytest.fixture(params=["table", "file"])
+def source(request, tmp_path):
+    """Ratings with a missing cell."""
+    if request.param == "table":
+        return RATINGS
+    return write(tmp_path / "a.csv", RATINGS.to_csv(index=False))
+
+
+def test_missing_cells_are_refused_dropped_filled_in_or_kept(source):
+    with pytest.raises(InputError, match=r"column 'mood': is missing, and 1 of 4 .*missing="):
+        mn.read_data(source, **HOW)
+    assert examples(mn.read_data(source, missing="drop", **HOW)).tolist() == [
+        [1, 1],
+        [0, 0],
+        [1, 1],
+    ]
+    filled = mn.read_data(source, missing="impute", random_state=3, **HOW)
+    assert examples(filled)[[0, 2, 3]].tolist() == [[1, 1], [0, 0], [1, 1]]
+    kept = mn.read_data(source, missing="keep", as_frame=True, **HOW)
+    np.testing.assert_array_equal(kept, [[1, 1], [np.nan, 0], [0, 0], [1, 1]])
+    again = mn.ChowLiu(missing="em").fit(kept)
+    assert np.isfinite(again.score(kept))
+
+
+def test_tables_have_names_and_index(source):
+    table = mn.read_data(source, missing="drop", as_frame=True, **HOW)
+    assert list(table.columns) == ["mood", "sex"]
+    assert len(table) == 3
+    assert list(table.index) == (list("prs") if source is RATINGS else [0, 1, 2])
+    many = pd.concat([table] * 10, ignore_index=True)
+    assert np.isfinite(cross_val_score(mn.ChowLiu(), many, cv=3)).all()
+
+
+def test_what_read_data_refuses(tmp_path):
+    with pytest.raises(InputError, match="missing: expected drop, impute, keep or None, got 'no'"):
+        mn.read_data(RATINGS, missing="no")
+    with pytest.raises(InputError, match="missing: keep needs as_frame=True"):
+        mn.read_data(RATINGS, missing="keep", **HOW)
+    path = write(tmp_path / "a.data", "2|1,0\n0,1\n")
+    with pytest.raises(InputError, match="as_frame: expected examples without weights"):
+        mn.read_data(path, as_frame=True)
+
+
+def test_learners_name_the_function_that_reads_other_values():
+    table = pd.DataFrame({"sex": ["f", "m", "m"], "a": [0, 1, 1]})
+    for use in (mn.ChowLiu().fit, mn.impute):
+        with pytest.raises(InputError, match=r"'f'; mn\.read_data\(X, ones=\.\.\.\) says which"):
+            use(table)
+    with pytest.raises(InputError, match="'f'; ones= says which"):
+        mn.read_data(table)
