@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from test_ising import sampled
 
 from mnlearn.data.dataset import merge_rows
+from mnlearn.learning.ising import resampling
 from mnlearn.learning.ising.estimation import estimate, learn_ising
 from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases
@@ -141,3 +142,49 @@ def test_dropped_cases_are_drawn_without_replacement():
     with pytest.raises(InputError, match="n_resamples: expected at least 1"):
         drop_cases(data, 0)
     assert_allclose(estimate(data, 0.25, "and").weight, learn_ising(data).weight, atol=1e-4)
+
+
+@pytest.fixture
+def estimated(monkeypatch):
+    """The data of each estimate of `drop_cases`, and the weights of its pairs."""
+    found = []
+
+    def keep(data, *settings):
+        network = estimate(data, *settings)
+        found.append((data, network.weight[np.triu_indices(6, 1)]))
+        return network
+
+    monkeypatch.setattr(resampling, "estimate", keep)
+    return found
+
+
+def test_each_share_is_dropped_of_the_examples(estimated):
+    data, _ = sampled(n_examples=120)
+    drop_cases(data, 2)
+    (whole, _), *drawn = estimated
+    assert whole is data
+    sizes = [114, 105, 95, 86, 77, 67, 58, 49, 39, 30]
+    assert [int(some.n_examples) for some, _ in drawn] == [n for n in sizes for _ in range(2)]
+    of_row = {row.tobytes(): n for row, n in zip(data.rows, data.weight, strict=True)}
+    for some, _ in drawn:
+        for row, n in zip(some.rows, some.weight, strict=True):
+            assert n <= of_row[row.tobytes()]
+
+
+def test_correlations_of_dropped_cases_by_their_definition(estimated):
+    data, _ = sampled(n_examples=500)
+    cases = drop_cases(data, 5, gamma=0.0)
+    weights = np.array([weight for _, weight in estimated])
+    first, second = np.triu_indices(6, 1)
+    touches = (np.arange(6) == first[:, None]) | (np.arange(6) == second[:, None])
+    frame = case_drop_frame(cases)
+    for measure, values in (
+        ("edges", weights),
+        ("strength", np.abs(weights) @ touches),
+        ("expected_influence", weights @ touches),
+    ):
+        expected = np.corrcoef(values)[0, 1:].reshape(10, 5)
+        assert_allclose(cases.correlation[measure], expected)
+        rows = frame[frame["measure"] == measure]
+        assert_allclose(rows["low"], np.quantile(expected, 0.05, axis=1))
+        assert_allclose(rows["high"], np.quantile(expected, 0.95, axis=1))

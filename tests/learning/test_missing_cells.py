@@ -18,6 +18,7 @@ from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import any_model
+from oracles import all_states
 
 RNG = np.random.default_rng(7)
 # A chain of 6 variables, of which each is mostly equal to the one before it.
@@ -135,6 +136,42 @@ def test_em_is_nearer_to_the_true_parameters_than_dropping():
     assert error["em"] < 0.5 * error["dropped"]
     before = any_model.marginal_ll(given, data).mean * data.n_examples
     assert run_em(given, data).log_likelihood[-1] > before
+
+
+def chain(p_one):
+    """The chain with these probabilities of 1, (n_vars, 2) by the value of the variable before."""
+    return tree_circuit(PARENT, np.log(np.stack([1 - p_one, p_one], axis=2)), N_VARS)
+
+
+def test_a_prior_adds_examples_of_the_model_at_the_start():
+    """On complete data an iteration gives (counts + m p) / (n + m), here with m = 25."""
+    start = chain(np.array([[0.7, 0.7], *[[0.2, 0.5]] * (N_VARS - 1)]))
+    states, rows = all_states(N_VARS), ROWS[:40]
+    examples = np.concatenate([rows, states])
+    weight = np.concatenate([np.ones(40), 25 * np.exp(log_value(start, states))])
+    p_one = np.full((N_VARS, 2), weight @ examples[:, 0] / (40 + 25))
+    for v in range(1, N_VARS):
+        for above in (0, 1):
+            of = weight * (examples[:, v - 1] == above)
+            p_one[v, above] = of @ examples[:, v] / of.sum()
+    data = incomplete(merge_rows(rows))
+    found = run_em(start, data, Settings(iterations=1, prior=25.0)).model
+    np.testing.assert_allclose(found.weight, chain(p_one).weight, atol=1e-9)
+    without = run_em(start, data, Settings(iterations=1, prior=0.0)).model
+    assert np.abs(found.weight - without.weight).max() > 0.1
+
+
+def test_a_prior_weighs_as_so_many_examples_for_weights_of_features():
+    """At the maximum the marginals of acmn are the means of the shares of the data and its own."""
+    rows, states = ROWS[:40], all_states(N_VARS)
+    start = learned("acmn", merge_rows(ROWS), max_edges=100)
+    settings = Settings(iterations=15, tolerance=0.0, prior=60.0)
+    model = run_em(start, incomplete(merge_rows(rows)), settings).model
+    p_start, p = (
+        np.exp(log_value(given, states) - log_partition(given)) for given in (start, model)
+    )
+    expected = (rows.sum(axis=0) + 60 * (p_start @ states)) / (40 + 60)
+    np.testing.assert_allclose(p @ states, expected, atol=1e-4)
 
 
 def write(path, values, header=True):

@@ -10,7 +10,8 @@ from threadpoolctl import threadpool_limits
 from made_hidden_trees import complete_joint, random_hidden_tree
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.hidden_trees import log_value
-from mnlearn.learning.hidden_trees.counts import CountedRows
+from mnlearn.learning.hidden_trees import em
+from mnlearn.learning.hidden_trees.counts import CountedRows, Counts
 from mnlearn.learning.hidden_trees.em import Settings, beliefs, learn_hidden_tree
 from mnlearn.learning.hidden_trees.entropy import best_rows, entropy
 from mnlearn.learning.hidden_trees.holdout import hold_out
@@ -153,6 +154,70 @@ def test_the_best_tree_on_validation_data_is_kept():
     found = learn_hidden_tree(data, settings, judge)
     assert found.tree is seen[4]
     assert len(found.validation) == 7
+
+
+def test_counts_of_a_part_are_blended_with_earlier_ones():
+    """The mean of 8 and 3 times 2, of which the second weighs a quarter, is 7.5."""
+    held, found = (
+        Counts(np.full((1, 2, 2), edge), np.full((1, 2, 2), leaf), 0.0)
+        for edge, leaf in ((8.0, 4.0), (2.0, 1.0))
+    )
+    blended = em._blend(held, found, step=0.25, scale=3.0)
+    assert np.unique(blended.edge).tolist() == [7.5]
+    assert np.unique(blended.leaf).tolist() == [3.75]
+    first = em._blend(None, found, step=0.25, scale=3.0)
+    assert np.unique(first.edge).tolist() == [6.0]
+    assert np.unique(first.leaf).tolist() == [3.0]
+
+
+def test_one_part_of_all_rows_with_step_1_is_an_iteration_of_em(monkeypatch):
+    monkeypatch.setattr(em, "_FIRST_STEP", 1.0)
+    monkeypatch.setattr(em, "_LAST_STEP", 1.0)
+    data = made_data(8)
+    settings = Settings(n_states=3, batch_rows=data.n_rows, batch_epochs=2)
+    search = em._Search(data, settings, None, threads=1)
+    search.run_by_parts()
+    whole = replace(settings, batch_epochs=0, max_iterations=2, tolerance=0.0)
+    expected = learn_hidden_tree(data, whole).tree
+    np.testing.assert_allclose(search.best.transition, expected.transition)
+    np.testing.assert_allclose(search.best.emission, expected.emission)
+
+
+def test_every_row_is_in_one_part_of_an_epoch(monkeypatch):
+    data, parts, count = made_data(9), [], CountedRows.counts
+    assert data.n_rows > 20
+
+    def keep(self, tree, chosen=None, *given, **more):
+        if chosen is not None:
+            parts.append(chosen.tolist())
+        return count(self, tree, chosen, *given, **more)
+
+    monkeypatch.setattr(CountedRows, "counts", keep)
+    learn_hidden_tree(data, Settings(n_states=2, batch_rows=8, batch_epochs=2, max_iterations=1))
+    n_parts = -(-data.n_rows // 8)
+    assert len(parts) == 2 * n_parts
+    assert max(map(len, parts)) <= 8
+    epochs = parts[:n_parts], parts[n_parts:]
+    for epoch in epochs:
+        assert sorted(row for part in epoch for row in part) == list(range(data.n_rows))
+    assert epochs[0] != epochs[1]
+
+
+def test_em_on_all_rows_starts_from_the_best_tree_of_the_parts():
+    data, seen, scores = made_data(9), [], iter([0.0, 3.0, 2.0, 1.0, 0.0, 0.0])
+
+    def judge(tree):
+        seen.append(tree)
+        return next(scores)
+
+    settings = Settings(n_states=3, batch_rows=8, patience=2)
+    found = learn_hidden_tree(data, settings, judge)
+    assert (found.n_epochs, found.n_iterations) == (3, 2)
+    rows = CountedRows(data.rows, data.weight, beliefs(data, 0.0))
+    expected = rows.counts(seen[1]).log_likelihood + Penalty(1.0).value(seen[1], data.n_examples)
+    assert found.objective[0] == pytest.approx(expected, rel=1e-9)
+    last = rows.counts(seen[3]).log_likelihood + Penalty(1.0).value(seen[3], data.n_examples)
+    assert abs(expected - last) > 1e-3
 
 
 def test_held_out_examples():
