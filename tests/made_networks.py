@@ -16,6 +16,12 @@ def random_network(n_vars, n_features, longest, seed):
     return markov_network(n_vars, features_of(features), rng.normal(size=n_features))
 
 
+def dense_network(n_vars):
+    """A network of all pairs, which cannot be compiled if it has many variables."""
+    pairs = [[(u, 1), (v, 1)] for v in range(n_vars) for u in range(v)]
+    return markov_network(n_vars, features_of(pairs), np.full(len(pairs), 0.01))
+
+
 def grid_network(side, seed=0):
     pairs = []
     for i in range(side):

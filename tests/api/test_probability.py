@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from made_networks import dense_network
 from mnlearn.api import queries
+from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
 
@@ -95,3 +97,21 @@ def test_a_large_network_is_compiled_once(monkeypatch):
     model.most_probable({3: 1})
     assert model.probability({0: 1}, {1: 1}) == first
     assert len(calls) == 1
+
+
+def test_a_network_that_cannot_be_compiled_is_refused_once(tmp_path, monkeypatch):
+    save_model(dense_network(40), tmp_path / "dense.npz")
+    dense = mn.load(tmp_path / "dense.npz")
+    tried = []
+    compile_network = queries.compile_network
+    monkeypatch.setattr(
+        queries, "compile_network", lambda network: tried.append(1) or compile_network(network)
+    )
+    for ask in (
+        lambda: dense.probability({0: 1}),
+        lambda: dense.joint([0, 1]),
+        lambda: dense.most_probable({0: 1}),
+    ):
+        with pytest.raises(InputError, match='; query with inference="gibbs" or "bp" estimates'):
+            ask()
+    assert len(tried) == 1

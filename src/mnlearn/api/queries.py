@@ -27,7 +27,7 @@ from mnlearn.data.domains import (
 )
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.automatic import choose, compile_small
-from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import most_probable as most_probable_states
 from mnlearn.inference.evidence import find_literals, labels_of_answers
@@ -52,6 +52,8 @@ _LEFT_OUT = 1e-6
 _COMPILED: "WeakKeyDictionary[Any, ArithmeticCircuit | None]" = WeakKeyDictionary()
 # The circuits of trees, and of networks that were too large for the above, which were asked for.
 _COMPILED_IN_FULL: "WeakKeyDictionary[Any, ArithmeticCircuit]" = WeakKeyDictionary()
+# Why there is no circuit of networks that were asked for one.
+_REFUSED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 # How the most probable states of models that were asked before are found.
 _MAXIMISED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
@@ -383,8 +385,17 @@ def exact_circuit(model: Any) -> ArithmeticCircuit:
     small = None if is_tree else _circuit_of(model)
     if small is not None:
         return small
+    if model in _REFUSED:
+        raise InputError(_REFUSED[model])
     if model not in _COMPILED_IN_FULL:
-        _COMPILED_IN_FULL[model] = circuit_of(own) if is_tree else compile_network(own)
+        try:
+            _COMPILED_IN_FULL[model] = circuit_of(own) if is_tree else compile_network(own)
+        except CircuitTooLargeError as error:
+            _REFUSED[model] = (
+                f'{str(error).removesuffix(".")}; query with inference="gibbs" or "bp" estimates '
+                "the probability of each variable."
+            )
+            raise InputError(_REFUSED[model]) from error
     return _COMPILED_IN_FULL[model]
 
 

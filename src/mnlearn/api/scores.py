@@ -22,6 +22,7 @@ from mnlearn.api.settings import ANNEALED, SETTINGS, check_settings, settings_of
 from mnlearn.data.domains import domains_of
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
+from mnlearn.inference.circuits.compilation import CircuitTooLargeError
 from mnlearn.inference.query_groups import random_partition
 from mnlearn.inference.score import Groups, Score
 from mnlearn.inference.settings import ITERATIVE, METHODS
@@ -156,7 +157,11 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
 
 @dataclass(frozen=True)
 class How:
-    """The other arguments of `score`; spell : how a person writes the name of one, in errors."""
+    """The other arguments of `score`.
+
+    spell : how a person writes the name of one, in errors. estimates : how a person asks for an
+    estimate of ll.
+    """
 
     folds: int | None
     groups: Sequence[Sequence[str | int]] | None
@@ -165,6 +170,7 @@ class How:
     seed: int
     threads: int
     spell: Callable[[str], str] = str
+    estimates: str = 'inference="ais" or inference="bp"'
 
 
 def _score_weighted(
@@ -293,17 +299,12 @@ def measure(
     if metric not in METRICS:
         raise InputError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}.")
     _check_arguments(metric, how)
-    if isinstance(data, Dataset):
-        found = _MEASURES[metric].measure(model, data, how)
-    elif _sums(model, metric, how):
-        found = any_model.marginal_ll(model, data, how.threads)
-    else:
-        row, v = np.argwhere(data.values == MISSING)[0].tolist()
-        label = labels_of(data.names, data.n_vars)[v]
-        raise InputError(
-            f"X, row {row}, column {label!r}: is missing (NaN); only the metric ll, without "
-            "inference=, sums missing cells out."
-        )
+    try:
+        found = _found(model, data, metric, how)
+    except CircuitTooLargeError as error:
+        complete = "" if isinstance(data, Dataset) else "without missing cells, "
+        fault = str(error).removesuffix(".")
+        raise InputError(f"{fault}; {complete}{how.estimates} estimates ll.") from error
     return ScoreResult(
         metric,
         found.mean,
@@ -312,6 +313,20 @@ def measure(
         found.monte_carlo_error,
         found.converged,
     )
+
+
+def _found(model: Any, data: Dataset | IncompleteData, metric: str, how: How) -> Score:
+    """Return the score of a model by one metric; refuse missing cells where it is not exact ll."""
+    if isinstance(data, Dataset):
+        return _MEASURES[metric].measure(model, data, how)
+    if not _sums(model, metric, how):
+        row, v = np.argwhere(data.values == MISSING)[0].tolist()
+        label = labels_of(data.names, data.n_vars)[v]
+        raise InputError(
+            f"X, row {row}, column {label!r}: is missing (NaN); only the metric ll, without "
+            "inference=, sums missing cells out."
+        )
+    return any_model.marginal_ll(model, data, how.threads)
 
 
 def _is_list(value: Any) -> bool:

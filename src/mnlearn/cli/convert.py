@@ -134,12 +134,19 @@ def _save_data(
 
 def _convert_model(source: Path, target: Path, given: str | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
-    from mnlearn.inference.circuits.compilation import compile_for
+    from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_for
     from mnlearn.models.io.formats import convert_tables, load_model, save_model
 
     if given is None and convert_tables(source, target):
         return
-    model = compile_for(load_model(source), target)
+    try:
+        model = compile_for(load_model(source), target)
+    except CircuitTooLargeError as error:
+        fault = str(error).removesuffix(".")
+        raise InputError(
+            f"{source}: {fault}; mnlearn query, and mnlearn score with --ais or --inference bp, "
+            "need no circuit."
+        ) from error
     if given is not None:
         model = _given(model, given)
     save_model(model, target)

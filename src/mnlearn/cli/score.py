@@ -145,7 +145,8 @@ def _how(
         if inference is not None:
             raise InputError("--ais: expected no --inference.")
         inference, settings = ANNEALED, {"chains": chains, **settings}
-    return How(folds, groups, inference, settings, seed, threads, _spell)
+    estimates = "--ais 100 or --inference bp"
+    return How(folds, groups, inference, settings, seed, threads, _spell, estimates)
 
 
 def _spell(name: str) -> str:

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+import mnlearn as mn
 from command import mean, refuse, succeed
-from made_networks import grid_network, random_network
+from made_networks import dense_network, grid_network, random_network
 from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits import compilation
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.inference.circuits.least_size import least_log2_nodes
 from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
@@ -81,6 +84,40 @@ def test_networks_that_explode_are_refused():
     infinite = markov_network(1, features_of([[(0, 1)]]), [np.inf])
     with pytest.raises(InputError, match="weights of plus infinity"):
         compile_network(infinite)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_lower_bound_of_the_size_is_one(seed):
+    network = random_network(2 + seed % 9, 1 + seed % 23, 4, seed)
+    scopes = [[v for v, _ in network.features.literals(k)] for k in range(len(network.features))]
+    order, _ = min_fill_order(network.n_vars, scopes)
+    n_sums = int(compile_network(network).is_sum.sum())
+    for length in range(len(order) + 1):
+        assert 2 ** least_log2_nodes(network.n_vars, scopes, order[:length]) <= n_sums
+
+
+def test_networks_that_are_surely_too_large_are_refused_before_they_are_compiled(monkeypatch):
+    compile_network(dense_network(12))
+    monkeypatch.setattr(compilation, "_Builder", None)
+    with pytest.raises(compilation.CircuitTooLargeError, match=r"would take 2\^31 entries"):
+        compile_network(dense_network(30))
+    with pytest.raises(compilation.CircuitTooLargeError, match=r"would take more than 2\^100 "):
+        compile_network(dense_network(100))
+
+
+def test_refusals_of_scores_name_what_estimates_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_model(dense_network(40), "dense.npz")
+    rows = np.eye(40, dtype=int)
+    merge_rows(rows).save("d.npz")
+    refuse("score dense.npz d.npz --metric ll", "; --ais 100 or --inference bp estimates ll.")
+    refuse("convert dense.npz dense.ac", "; mnlearn query, and mnlearn score with --ais or")
+    dense = mn.load("dense.npz")
+    with pytest.raises(InputError, match='; inference="ais" or inference="bp" estimates ll'):
+        dense.score(rows, "ll")
+    missing = np.where(rows == 1, np.nan, rows)
+    with pytest.raises(InputError, match='; without missing cells, inference="ais" or'):
+        dense.score(missing, "ll")
 
 
 def test_min_fill_eliminates_leaves_first_and_cuts_cycles():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mnlearn.inference.circuits.least_size import least_log2_nodes
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.elimination import min_fill_order
@@ -19,10 +20,17 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 
 MAX_EDGES = 5_000_000
+# The search for an order ends where the tables have more entries than this, to see whether that
+# alone shows that the circuit is too large: the rest of the search may take long.
+_LOG2_ENTRIES = 64
 # A diagram is a node of the circuit, which is an end, or a decision: its level, the diagram if the
 # variable is 0, and the diagram if it is 1.
 Diagram = int | tuple[int, "Diagram", "Diagram"]
 _ONE = -1
+
+
+class CircuitTooLargeError(InputError):
+    """The circuit of a network would have too many edges."""
 
 
 def compile_network(
@@ -39,8 +47,10 @@ def compile_network(
 
     Raises
     ------
+    CircuitTooLargeError
+        The circuit would have more than `max_edges` edges.
     InputError
-        The circuit would have more than `max_edges` edges, or a weight is plus infinity.
+        A weight is plus infinity.
     """
     if isinstance(network, BayesianNetwork):
         rank = network.rank
@@ -54,7 +64,7 @@ def compile_network(
         raise InputError("circuit: a network with weights of plus infinity cannot be compiled.")
     features = [network.features.literals(k) for k in range(len(network.features))]
     scopes = [[v for v, _ in literals] for literals in features]
-    order, log2_entries = min_fill_order(network.n_vars, scopes)
+    order, log2_entries = _order(network.n_vars, scopes, max_edges)
     builder = _Builder(network.n_vars, len(features), max_edges, log2_entries)
     level = np.empty(network.n_vars, np.int64)
     # The variable that is eliminated first has the lowest level; decisions at the top have the
@@ -79,6 +89,25 @@ def compile_network(
         else:
             result = builder.multiply_nodes(result, left)
     return builder.circuit(result, network)
+
+
+def _order(n_vars: int, scopes: list[list[int]], max_edges: int) -> tuple[list[int], float]:
+    """Return the order of elimination; refuse a network whose circuit is surely too large."""
+    for most in (_LOG2_ENTRIES, float("inf")):
+        order, log2_entries = min_fill_order(n_vars, scopes, most)
+        if 2 * (2 ** least_log2_nodes(n_vars, scopes, order) - 1) >= max_edges:
+            raise _too_large(max_edges, log2_entries, ended=len(order) < n_vars)
+        if len(order) == n_vars:
+            break
+    return order, log2_entries
+
+
+def _too_large(max_edges: int, log2_entries: float, *, ended: bool = False) -> CircuitTooLargeError:
+    entries = f"{'more than ' if ended else ''}2^{log2_entries:.0f}"
+    return CircuitTooLargeError(
+        f"circuit: compiling takes more than {max_edges:,} edges (variable elimination on tables "
+        f"would take {entries} entries)."
+    )
 
 
 def _lowest(diagram: Diagram) -> int:
@@ -129,10 +158,7 @@ class _Builder:
         key = (is_sum, min(a, b), max(a, b))
         if key not in self._nodes:
             if 2 * len(self.inner) >= self.max_edges:
-                raise InputError(
-                    f"circuit: compiling takes more than {self.max_edges:,} edges (variable "
-                    f"elimination on tables would take 2^{self.log2_entries:.0f} entries)."
-                )
+                raise _too_large(self.max_edges, self.log2_entries)
             self._nodes[key] = self.n_leaves + len(self.inner)
             self.inner.append(key)
         return self._nodes[key]
