@@ -8,7 +8,7 @@ from command_folder import fill_folder
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.methods import learner_names, load_learner
-from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.models.io.formats import FORMS, load_model, save_model
 from mnlearn.runtime.errors import InputError
 
 WRITTEN = (
@@ -46,10 +46,10 @@ def test_the_formats_of_a_method_are_those_that_can_hold_its_model(method):
 
 @pytest.mark.parametrize(
     ("method", "out"),
-    [("mixture", "a.mn"), ("l1", "a.ac"), ("dn_lr", "a.MN"), ("hclt", "a.csv"), ("acmn", "a.bif")],
+    [("mixture", "a.mn"), ("l1", "a.ac"), ("dn_lr", "a.MN"), ("hclt", "a.bn"), ("acmn", "a.bif")],
 )
 def test_a_format_that_cannot_hold_the_model_is_refused_before_learning(method, out):
-    *first, last = load_learner(method).formats
+    *first, last = (form for form in load_learner(method).formats if form in FORMS)
     forms = f"{', '.join(first)} or {last}"
     sentence = f"{out}: expected a file that ends in {forms}, which can hold a model of {method}."
     assert refuse(f"fit {method} --train d.data --out {out}", sentence) == []

@@ -51,7 +51,7 @@ def test_an_output_that_is_an_input_is_refused(line, name):
     ("line", "name"),
     [
         ("fit atomic --train d.data --out a.npz --trace ./a.npz", "a.npz"),
-        ("fit acmn --train d.data --out a.nnf --trace a.nnf.csv", "a.nnf.csv"),
+        ("convert named.csv a.nnf --categories a.nnf.csv", "a.nnf.csv"),
         ("convert named.csv new.csv --categories new.csv", "new.csv"),
     ],
 )
@@ -71,7 +71,7 @@ def test_another_name_of_an_input_is_refused(link):
 
 def test_the_weights_of_a_d_dnnf_are_an_output_too():
     Path("a.nnf.csv").write_bytes(Path("named.csv").read_bytes())
-    refuse("fit acmn --train a.nnf.csv --out a.nnf", "a.nnf.csv: is read by this command;")
+    refuse("convert a.nnf.csv a.nnf", "a.nnf.csv: is read by this command;")
 
 
 def test_an_earlier_output_is_written_over():
@@ -83,3 +83,27 @@ def test_an_earlier_output_is_written_over():
 def test_the_files_of_ising_are_known():
     succeed("ising d.data --out o --bootstraps 2 --case-drops 2 --compare v.data --permutations 2")
     assert {path.name for path in Path("o").iterdir()} == set(FILES)
+
+
+@pytest.mark.parametrize("line", ["fit acmn --train d.data", "weights m.npz d.data"])
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [("a.csv", "the edges"), ("a.GraphML", "the edges"), ("a.nnf", "a circuit for other programs")],
+)
+def test_learning_refuses_files_that_cannot_be_read_as_a_model(line, name, held):
+    suffix = Path(name).suffix.lower()
+    progress = refuse(f"{line} --out {name}", f"{name}: a {suffix} file holds {held}")
+    assert not progress
+
+
+@pytest.mark.parametrize("name", ["d.data/x.npz", "/proc/x.npz", "/proc/none/x.npz"])
+def test_a_place_that_cannot_be_written_is_found_before_learning(name):
+    progress = refuse(f"fit atomic --train d.data --out {name}", f"{name}: cannot be written: ")
+    assert not progress
+    refuse(f"fit atomic --train d.data --out a.npz --trace {name}.csv", "cannot be written: ")
+
+
+def test_folders_of_an_output_are_not_made_for_a_command_that_is_refused():
+    refuse("fit atomic --train none.data --out new/deep/a.npz", "none.data: ")
+    succeed("fit atomic --train d.data --out new/deep/a.npz")
+    assert Path("new/deep/a.npz").exists()

@@ -7,6 +7,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
+from mnlearn.runtime.atomic import check_place
 from mnlearn.runtime.errors import InputError
 
 
@@ -63,7 +64,7 @@ def name_file(path: Path) -> Iterator[None]:
 
 
 def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
-    """Refuse outputs that are one file, or a file that the same command reads.
+    """Refuse outputs that are one file, a file that the same command reads, or no place for one.
 
     Each may have several names.
 
@@ -86,6 +87,22 @@ def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
             raise InputError(
                 f"{out}: is read by this command{name}; expected another file to write."
             )
+    for out in written:
+        check_place(out)
+
+
+def check_model_file(path: Path) -> None:
+    """Refuse a file for a learned model from which no command could read the model again."""
+    from mnlearn.models.io.formats import FORMS, check_writable
+
+    check_writable(path)
+    suffix = path.suffix.lower()
+    if suffix not in FORMS:
+        held = "a circuit for other programs" if suffix == ".nnf" else "the edges of a model"
+        raise InputError(
+            f"{path}: a {suffix} file holds {held} and cannot be read as a model; expected .npz, "
+            f"from which `mnlearn convert` makes a {suffix} file."
+        )
 
 
 def check_text_form(path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_data, check_outputs, name_file, read_grid
+from mnlearn.cli.files import check_data, check_model_file, check_outputs, name_file, read_grid
 from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
@@ -48,7 +48,10 @@ if TYPE_CHECKING:
     "them in to learn a structure and then sums them out to learn the parameters of a circuit.",
 )
 @click.option(
-    "--out", type=FILE, required=True, help="Model file, in a form that `mnlearn convert` names."
+    "--out",
+    type=FILE,
+    required=True,
+    help="Model file, in one of the forms that `mnlearn convert` reads.",
 )
 @click.option("--trace", type=FILE, help="Write every grid point to this CSV.")
 @expansion_option
@@ -139,11 +142,11 @@ def _tell_overlaps(path: Path, data: "Dataset") -> None:
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
     """Refuse a file of a form that cannot hold the model that a method learns."""
-    from mnlearn.models.io.formats import check_writable
+    from mnlearn.models.io.formats import FORMS
 
-    check_writable(out)
+    check_model_file(out)
     if out.suffix.lower() not in learner.formats:
-        *first, last = learner.formats
+        *first, last = (suffix for suffix in learner.formats if suffix in FORMS)
         raise InputError(
             f"{out}: expected a file that ends in {', '.join(first)} or {last}, which can hold a "
             f"model of {method}."

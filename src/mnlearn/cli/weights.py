@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_data, check_outputs
+from mnlearn.cli.files import check_data, check_model_file, check_outputs
 from mnlearn.cli.options import FILE, expansion_option, reading_options, threads_option
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
@@ -64,10 +64,10 @@ def weights(
     from mnlearn.learning.penalty import Penalty
     from mnlearn.learning.weights.fit import MAX_ITERATIONS
     from mnlearn.learning.weights.given_features import learn_weights
-    from mnlearn.models.io.formats import check_writable, load_model, save_model
+    from mnlearn.models.io.formats import load_model, save_model
     from mnlearn.runtime.progress import say
 
-    check_writable(out)
+    check_model_file(out)
     check_outputs([out], model_path, data_path)
     model = load_model(model_path)
     network = _network_of(model, model_path)

@@ -59,6 +59,26 @@ def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_place(path: Path | str) -> None:
+    """Refuse a path that `atomic_path` cannot write, as far as that can be seen before.
+
+    Raises
+    ------
+    InputError
+        A folder of the path is a file, no file can be created there, or `path` is a folder.
+    """
+    path = Path(path)
+    with _blame(path):
+        if _is_stream(path):
+            return
+        folder = Path(os.path.realpath(path)).parent
+        while not folder.exists():
+            folder = folder.parent
+        # What a person or a file system allows is seen only by creating a file.
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+
+
 def is_full(error: OSError) -> bool:
     """Tell whether an error says that a disk or a quota is full."""
     return error.errno in _FULL
