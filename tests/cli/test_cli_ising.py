@@ -246,3 +246,20 @@ def test_missing_cells_are_dropped_from_the_file_that_has_them():
     Path("x.csv").write_text("a,b\n0,1\n1,0\n0,0\n1,1\n")
     Path("y.csv").write_text("a,b\n0,\n,0\n,1\n1,\n")
     refuse("ising x.csv --compare y.csv --missing drop --out net", "y.csv: each row has a missing")
+
+
+@pytest.mark.parametrize("name", ["edges.csv", "summary.json", "model.npz", "stability.png"])
+@pytest.mark.parametrize("out", [".", "net"])
+def test_ising_replaces_no_file_of_a_person(name, out):
+    Path("net").mkdir()
+    Path(out, name).write_text("my notes")
+    progress = refuse(f"ising named.csv --out {out}", f"{name}: is not of an earlier `mnlearn")
+    assert not progress
+
+
+def test_ising_replaces_its_own_files_only():
+    for bootstraps in (3, 0):
+        succeed(f"ising named.csv --out net --bootstraps {bootstraps}")
+    assert not Path("net/stability.png").exists()
+    Path("net/stability.png").write_text("mine")
+    refuse("ising named.csv --out net", "stability.png: is not of an earlier `mnlearn ising`")

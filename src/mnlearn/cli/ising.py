@@ -138,9 +138,9 @@ def ising(
     """
     from mnlearn.learning.ising import estimation, resampling
     from mnlearn.report.ising_estimate import Estimate
-    from mnlearn.report.ising_folder import FILES, write_folder
+    from mnlearn.report.ising_folder import write_folder
 
-    check_outputs([out / name for name in FILES], data_path, *others, groups_path)
+    _check_out(out, [data_path, *others, groups_path], bootstraps, case_drops, compare_by)
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
     how = _Reading(limit, reading, Treatment(missing, seed, threads))
     compared, data = _load([data_path, *others], compare_by, how)
@@ -160,6 +160,18 @@ def ising(
     found.summary.update(_summarise(data_path, found, settings))
     write_folder(out, found)
     _print(found, out)
+
+
+def _check_out(
+    out: Path, inputs: list[Path | None], bootstraps: int, case_drops: int, column: str | None
+) -> None:
+    """Refuse a folder in which a file that is read, or one of a person, would be replaced."""
+    from mnlearn.report.ising_folder import FILES, check_folder
+
+    check_outputs([out / name for name in FILES], *inputs)
+    # The data and the groups of the items are always there.
+    compares = len(inputs) > 2 or column is not None
+    check_folder(out, resampled=bootstraps > 0, dropped=case_drops > 0, compared=compares)
 
 
 class _Reading(NamedTuple):

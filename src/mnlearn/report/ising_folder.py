@@ -1,5 +1,6 @@
 """The folder of an Ising network: its tables, figures and model."""
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +40,34 @@ FILES = (
 )
 
 
+def check_folder(out: Path, *, resampled: bool, dropped: bool, compared: bool) -> None:
+    """Refuse a folder that has files of the names that are written, but not from an earlier run.
+
+    Parameters
+    ----------
+    out : Path
+        The folder, which need not exist.
+    resampled, dropped, compared : bool
+        Whether the files of a bootstrap, of case drops and of a comparison are written.
+
+    Raises
+    ------
+    InputError
+        Names the first of these files.
+    """
+    chosen = {"stability": resampled, "differences": resampled}
+    chosen |= {"case_drop": dropped, "comparison": compared}
+    parts = tuple(part for part, is_written in chosen.items() if is_written)
+    own = _written_before(out)
+    for name in FILES:
+        is_written = name not in OPTIONAL or name.startswith(parts)
+        if is_written and name not in own and os.path.lexists(out / name):
+            raise InputError(
+                f"{out / name}: is not of an earlier `mnlearn ising`, which writes files of this "
+                "name; expected another folder."
+            )
+
+
 def write_folder(out: Path, found: Estimate) -> None:
     """Write all files of the folder; they take their places once all of them are written."""
     from mnlearn.models.io.native import write_npz
@@ -69,15 +98,15 @@ def write_folder(out: Path, found: Estimate) -> None:
             places[name].write_bytes(content)
         write_npz(found.network.markov_network(), places[_MODEL])
         write_json(places[_SUMMARY], {**found.summary, "files": sorted(written)})
-    for name in before - written:
+    for name in before.intersection(OPTIONAL) - written:
         (out / name).unlink(missing_ok=True)
 
 
 def _written_before(out: Path) -> set[str]:
-    """Return the optional files that an earlier run wrote into the folder."""
+    """Return the files that an earlier run wrote into the folder."""
     try:
         files = read_json(out / _SUMMARY)["files"]
-        return {name for name in OPTIONAL if name in files}
+        return {name for name in FILES if name in files}
     except (InputError, OSError, KeyError, TypeError):
         return set()
 
