@@ -178,3 +178,15 @@ def test_missing_validation_cells_are_refused_unless_something_is_said_of_them()
         search.fit(TRAIN, validation=gaps)
     imputing = mn.GridSearch(mn.Atomic(missing="impute"), {"pseudocount": [0.5, 1.0]})
     assert np.isfinite(imputing.fit(TRAIN, validation=gaps).best_score_)
+
+
+def test_rows_of_an_earlier_stage_have_parameters_that_are_not_used():
+    grid = {"kappa": [0.01, 0.1], "l1": [0.1, 10.0]}
+    found = [
+        mn.GridSearch(mn.DTSL(), {**grid, "l1": values}).fit(TRAIN, validation=VALID).cv_results_
+        for values in (grid["l1"], grid["l1"][::-1])
+    ]
+    for results, unused in zip(found, (0.1, 10.0), strict=True):
+        assert results["stage"].tolist() == [0, 0, 1, 1]
+        assert results["param_l1"][:2].tolist() == [unused, unused]
+    assert found[0]["mean_test_score"][:2].tolist() == found[1]["mean_test_score"][:2].tolist()

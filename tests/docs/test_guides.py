@@ -15,12 +15,23 @@ from click.testing import CliRunner
 from mnlearn.cli import main
 from mnlearn.inference.automatic import _ENUMERATED
 from mnlearn.inference.marginals import MAX_ENUMERATED
+from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.io.formats import FORMS, load_model
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The tutorial, which is run first, writes the files that the guides use.
 PAGES = ["which-learner", "howto/circuits", "howto/export"]
+
+
+def test_the_guides_name_all_learners_that_choose_in_stages():
+    names = [name for name in learner_names() if len(load_learner(name).stages) > 1]
+    for page, form in (("own-data", str), ("python", lambda name: load_learner(name).__name__)):
+        text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+        paragraph = next(part for part in text.split("\n\n") if "in stages: first" in part)
+        assert all(f"`{form(name)}`" in paragraph for name in names)
+    help_text = CliRunner().invoke(main, ["fit", "--help"]).stdout
+    assert "choose in stages" in " ".join(help_text.split())
 
 
 def blocks(page):

@@ -35,7 +35,13 @@ if TYPE_CHECKING:
 @click.option("--train", type=FILE, required=True, help="Training data.")
 @click.option("--valid", type=FILE, help="Validation data, to choose from a grid.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter.")
-@click.option("--grid", "grid_path", type=FILE, help="YAML file of parameter: [values].")
+@click.option(
+    "--grid",
+    "grid_path",
+    type=FILE,
+    help="YAML file of parameter: [values]. Some methods choose in stages, such as kappa of dtsl "
+    "first, from the score of its trees: not all points of the grid are tried then.",
+)
 @click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, dn_mixed, lw).")
 @groups_option
 @reading_options
