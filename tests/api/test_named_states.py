@@ -174,3 +174,32 @@ def test_answers_have_the_names_of_states(tmp_path):
     values = model.sample(50, random_state=0, states=False)
     assert drawn["a"].tolist() == [("yes", "no")[x] for x in values["a"]]
     assert model.score(drawn) == model.score(values.to_numpy())
+
+
+def test_evidence_for_an_estimator_has_the_values_of_its_data():
+    """1 and 2, or ratings that `binarize` cuts: as `fit` and `score` read them."""
+    rng = np.random.default_rng(2)
+    rows = (rng.random((200, 3)) < 0.5).astype(int)
+    rows[:, 1] = rows[:, 0] ^ (rng.random(200) < 0.1)
+    frame = pd.DataFrame(rows, columns=list("abc"))
+    plain = mn.ChowLiu().fit(frame)
+    coded = mn.ChowLiu().fit(frame + 1)
+    rated = mn.ChowLiu(binarize=3).fit(frame * 2 + 2)
+    for estimator, zero, one in ((coded, 1, 2), (coded, "1", "2"), (rated, 1, 5), (rated, 3, 4)):
+        for value, own in ((0, zero), (1, one)):
+            expected = plain.query({"a": value})
+            for evidence in ({"a": own}, {0: own}):
+                assert estimator.query(evidence).equals(expected)
+                assert estimator.most_probable(evidence).equals(plain.most_probable({"a": value}))
+            table = pd.DataFrame({"a": [own, None]}, index=[7, 8])
+            expected_table = plain.query(pd.DataFrame({"a": [value, None]}, index=[7, 8]))
+            pd.testing.assert_frame_equal(estimator.query(table), expected_table)
+            p = plain.probability({"b": 1}, {"a": value})
+            assert estimator.probability({"b": one}, {"a": own}) == p
+            assert estimator.joint(["b"], {"a": own}).tolist()[1] == pytest.approx(p)
+    with pytest.raises(mn.InputError, match="evidence, variable 'a': expected 1 or 2 as in the"):
+        coded.query({"a": 0})
+    words = mn.ChowLiu().fit(frame.replace({0: "no", 1: "yes"}))
+    for value, own in ((0, "no"), (1, "yes")):
+        for evidence in ({"a": own}, {"a": value}):
+            assert words.query(evidence).equals(plain.query({"a": value}))

@@ -29,6 +29,7 @@ from mnlearn.api.inputs import (
 )
 from mnlearn.api.kinds import core
 from mnlearn.api.models import public
+from mnlearn.api.own_values import as_read
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.domains import describe_overlaps
@@ -164,8 +165,12 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         return self.model_.sample(n_samples, random_state=random_state, **settings)
 
     def query(self, evidence: Any = None, variables: Any = None, **settings: Any) -> Any:
-        """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`."""
+        """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`.
+
+        Evidence has the values of the data of `fit`, such as 1 and 2.
+        """
         self._check_fitted()
+        evidence = as_read(self, evidence, self._reading.codes)
         return self.model_.query(evidence, variables, **{"n_jobs": self.n_jobs, **settings})
 
     def probability(
@@ -173,16 +178,18 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     ) -> float:
         """Return the probability of an event; see `mnlearn.MarkovNetwork.probability`."""
         self._check_fitted()
-        return float(self.model_.probability(event, given))
+        event = as_read(self, event, self._reading.codes, "event")
+        return float(self.model_.probability(event, as_read(self, given, self._reading.codes)))
 
     def joint(self, variables: Any, given: Mapping[Any, Any] | None = None) -> "pd.Series[float]":
         """Return a table of joint probabilities; see `mnlearn.MarkovNetwork.joint`."""
         self._check_fitted()
-        return self.model_.joint(variables, given)
+        return self.model_.joint(variables, as_read(self, given, self._reading.codes))
 
     def most_probable(self, evidence: Any = None, *, states: bool | None = None) -> Any:
         """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`."""
         self._check_fitted()
+        evidence = as_read(self, evidence, self._reading.codes)
         return self.model_.most_probable(evidence, states=states)
 
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:

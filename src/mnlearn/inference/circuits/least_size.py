@@ -21,7 +21,6 @@ def least_log2_nodes(n_vars: int, scopes: Sequence[Sequence[int]], order: Sequen
         Variables of each feature.
     order : sequence of int
         The order in which variables are eliminated; the first ones of it will do.
-
     """
     if not order:
         return 0
