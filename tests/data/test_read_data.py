@@ -65,3 +65,23 @@ def test_learners_name_the_function_that_reads_other_values():
             use(table)
     with pytest.raises(InputError, match="'f'; ones= says which"):
         mn.read_data(table)
+
+
+def test_groups_are_those_of_the_command_line(tmp_path):
+    """LEM then takes the columns of a group as one variable."""
+    rng = np.random.default_rng(0)
+    states = rng.integers(0, 3, 200)
+    table = pd.DataFrame(np.eye(3, dtype=int)[states], columns=["age=low", "age=mid", "age=high"])
+    table["ill"] = ((states == 2) ^ (rng.random(200) < 0.1)).astype(int)
+    table.to_csv(tmp_path / "train.csv", index=False)
+    for source in (table, tmp_path / "train.csv"):
+        for groups in ("names", "1-3"):
+            data = mn.read_data(source, groups=groups)
+            assert data.groups == ((0, 1, 2),)
+    model = mn.LEM().fit(data).model_
+    assert model.probability({"age=low": 1, "age=mid": 1}) == 0.0
+    assert mn.LEM().fit(table).model_.probability({"age=low": 1, "age=mid": 1}) > 0.0
+    with pytest.raises(mn.InputError, match="groups: expected no as_frame"):
+        mn.read_data(table, groups="names", as_frame=True)
+    with pytest.raises(mn.InputError, match="source"):
+        mn.read_data(table.assign(**{"age=mid": 1}), groups="names")

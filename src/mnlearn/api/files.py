@@ -14,11 +14,13 @@ from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
 from mnlearn.data.examples import load_examples
 from mnlearn.data.incomplete import MISSING
+from mnlearn.data.own_files import declare_groups
 from mnlearn.data.reading import Reading
 from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.learning.imputation import TREATMENTS, complete
 from mnlearn.models.io.formats import check_writable, load_model, save_model
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.seed import SEED
 
 # Missing cells stay in a table.
 _KEEP = "keep"
@@ -79,14 +81,15 @@ def read_data(
     na: str | Sequence[str] = (),
     model: Any = None,
     missing: str | None = None,
+    groups: str | None = None,
     as_frame: bool = False,
-    random_state: Any = 0,
+    random_state: Any = SEED,
 ) -> Any:
     """Read examples from a file or a DataFrame, as pandas, R and people write them.
 
-    A value may be 0 or 1, 0.0 or 1.0, True or False, yes or no, 1 or 2 (2 counts as 1). A first
-    column of row numbers and a column of ids are left out. Whatever was not read as written is told
-    in a warning, or for files to the logger "mnlearn".
+    A value may be 0 or 1, 0.0 or 1.0, True or False, yes or no, 1 or 2 (2 counts as 1). A column of
+    row numbers or ids is left out. What was not read as written is told: in a warning, or for files
+    to the logger "mnlearn".
 
     Parameters
     ----------
@@ -100,14 +103,13 @@ def read_data(
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
     model : Model, optional
-        A model of these variables. Columns of files and tables are matched to it by name, and the
-        data may have the names of its states, such as those of a `.bif` file.
+        A model of these variables, by whose names columns and states are found.
     missing : {"drop", "impute", "keep"}, optional
-        What is done about missing cells: leave their rows out, fill them in (see `mnlearn.impute`),
-        or keep them as NaN, which needs `as_frame`. By default they are refused.
+        Rows with missing cells are dropped, filled in, or kept for `as_frame`; default: refused.
+    groups : str, optional
+        "names" or ranges such as "1-3,7-10": columns that are one variable; see `--groups`.
     as_frame : bool
-        Whether a DataFrame is returned, as scikit-learn's `cross_val_score` needs it. It keeps the
-        index of a DataFrame.
+        Whether a DataFrame is returned, as scikit-learn's `cross_val_score` needs it.
     random_state : int or generator
         Seed of the cells that are filled in.
 
@@ -119,20 +121,23 @@ def read_data(
     Raises
     ------
     InputError
-        The file is missing or ragged, a cell is missing, or a column is not binary or could be
-        read in two ways; the message names the line or column, and the argument that decides.
+        The message names the file, line or column, and the argument that decides how it is read.
     """
-    _check_treatment(missing, as_frame)
+    _check_treatment(missing, as_frame, groups)
     said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
     cells = _read_cells(source, Reading.said(said, "{}="), model, missing is None)
     data: Dataset | IncompleteData = cells
     if missing in TREATMENTS:
         data = complete(cells, str(missing), seed=to_whole_seed(random_state))
+    if groups is not None and isinstance(data, Dataset):
+        return declare_groups(data, groups, "source")
     return _make_frame(data, _index_of(source, cells, missing)) if as_frame else data
 
 
-def _check_treatment(missing: str | None, as_frame: bool) -> None:
-    """Refuse what cannot be done about missing cells."""
+def _check_treatment(missing: str | None, as_frame: bool, groups: str | None) -> None:
+    """Refuse what cannot be done about missing cells, and groups that a table cannot keep."""
+    if groups is not None and as_frame:
+        raise InputError("groups: expected no as_frame; a DataFrame keeps no groups.")
     if missing not in (None, *TREATMENTS, _KEEP):
         expected = ", ".join((*TREATMENTS, _KEEP))
         raise InputError(f"missing: expected {expected} or None, got {missing!r}.")

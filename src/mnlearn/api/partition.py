@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mnlearn.api.circuits import exact_circuit
 from mnlearn.api.kinds import core
-from mnlearn.api.queries import exact_circuit
 from mnlearn.api.settings import ANNEALED, check_read, check_settings, settings_of
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.belief_propagation import bethe_log_partition

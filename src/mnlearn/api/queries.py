@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mnlearn.api.circuits import exact_circuit, exact_model, small_circuit
 from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
@@ -26,18 +27,14 @@ from mnlearn.data.domains import (
     states_of,
 )
 from mnlearn.data.incomplete import MISSING, merge_incomplete
-from mnlearn.inference.automatic import choose, compile_small
-from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_network
+from mnlearn.inference.automatic import choose
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import most_probable as most_probable_states
 from mnlearn.inference.evidence import find_literals, labels_of_answers
 from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import METHODS
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.io.native import Model
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import marginal_ll
 
@@ -48,12 +45,6 @@ if TYPE_CHECKING:
 MAX_COMBINATIONS = 2**16
 # A smaller sum of probabilities than 1 less this is no rounding error.
 _LEFT_OUT = 1e-6
-# The circuits of networks that were asked before; None if one would be too large.
-_COMPILED: "WeakKeyDictionary[Any, ArithmeticCircuit | None]" = WeakKeyDictionary()
-# The circuits of trees, and of networks that were too large for the above, which were asked for.
-_COMPILED_IN_FULL: "WeakKeyDictionary[Any, ArithmeticCircuit]" = WeakKeyDictionary()
-# Why there is no circuit of networks that were asked for one.
-_REFUSED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 # How the most probable states of models that were asked before are found.
 _MAXIMISED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
@@ -211,7 +202,7 @@ def _conditional(
     """Return the probability of each row, given the one row of what is known; NaN: summed out."""
     rows = np.concatenate([both, known])
     data = merge_incomplete(np.where(np.isnan(rows), MISSING, rows).astype(np.uint8))
-    *log_both, log_known = marginal_ll(_exact_model(model), data).per_row[data.row_of]
+    *log_both, log_known = marginal_ll(exact_model(model), data).per_row[data.row_of]
     if np.isneginf(log_known):
         raise InputError("given: has probability 0.")
     return np.asarray(np.exp(np.array(log_both) - log_known))
@@ -361,46 +352,7 @@ def _probabilities(
     given = [name for name, value in how.settings.items() if value is not None]
     check_read(method, [name for name in given if name in SETTINGS_OF_QUERIES])
     if method == "auto" or isinstance(own, ArithmeticCircuit | TreeModel):
-        own, method = choose(own, unknown, lambda: _circuit_of(model))
+        own, method = choose(own, unknown, lambda: small_circuit(model))
     inference = settings_of(method, how.settings)
     found = answer(own, rows, unknown, inference, seed=how.seed, threads=how.threads)
     return found, method
-
-
-def _exact_model(model: Any) -> Model:
-    """Return what sums variables out of a model exactly: a hidden tree, else a circuit."""
-    own = core(model)
-    # Its circuit has many times as many edges as the tree has probabilities.
-    return own if isinstance(own, HiddenTree) else exact_circuit(model)
-
-
-def exact_circuit(model: Any) -> ArithmeticCircuit:
-    """Return the circuit of a model, compiled if need be."""
-    own = core(model)
-    if isinstance(own, DependencyNetwork):
-        raise InputError("model: a dependency network has no joint distribution.")
-    if isinstance(own, ArithmeticCircuit):
-        return own
-    is_tree = isinstance(own, TreeModel)
-    small = None if is_tree else _circuit_of(model)
-    if small is not None:
-        return small
-    if model in _REFUSED:
-        raise InputError(_REFUSED[model])
-    if model not in _COMPILED_IN_FULL:
-        try:
-            _COMPILED_IN_FULL[model] = circuit_of(own) if is_tree else compile_network(own)
-        except CircuitTooLargeError as error:
-            _REFUSED[model] = (
-                f'{str(error).removesuffix(".")}; query with inference="gibbs" or "bp" estimates '
-                "the probability of each variable."
-            )
-            raise InputError(_REFUSED[model]) from error
-    return _COMPILED_IN_FULL[model]
-
-
-def _circuit_of(model: Any) -> ArithmeticCircuit | None:
-    """Return the circuit of a network, made once; None if it would be too large."""
-    if model not in _COMPILED:
-        _COMPILED[model] = compile_small(core(model))
-    return _COMPILED[model]

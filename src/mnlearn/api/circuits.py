@@ -1,0 +1,60 @@
+"""The circuits of models that are asked, each of which is made once."""
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from mnlearn.api.kinds import core
+from mnlearn.inference.automatic import compile_small
+from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_network
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.hidden_tree import HiddenTree
+from mnlearn.models.io.native import Model
+from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.runtime.errors import InputError
+
+# The circuits of networks that were asked before; None if one would be too large.
+_COMPILED: "WeakKeyDictionary[Any, ArithmeticCircuit | None]" = WeakKeyDictionary()
+# The circuits of trees, and of networks that were too large for the above, which were asked for.
+_COMPILED_IN_FULL: "WeakKeyDictionary[Any, ArithmeticCircuit]" = WeakKeyDictionary()
+# Why there is no circuit of networks that were asked for one.
+_REFUSED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
+
+
+def exact_model(model: Any) -> Model:
+    """Return what sums variables out of a model exactly: a hidden tree, else a circuit."""
+    own = core(model)
+    # Its circuit has many times as many edges as the tree has probabilities.
+    return own if isinstance(own, HiddenTree) else exact_circuit(model)
+
+
+def exact_circuit(model: Any) -> ArithmeticCircuit:
+    """Return the circuit of a model, compiled if need be."""
+    own = core(model)
+    if isinstance(own, DependencyNetwork):
+        raise InputError("model: a dependency network has no joint distribution.")
+    if isinstance(own, ArithmeticCircuit):
+        return own
+    is_tree = isinstance(own, TreeModel)
+    small = None if is_tree else small_circuit(model)
+    if small is not None:
+        return small
+    if model in _REFUSED:
+        raise InputError(_REFUSED[model])
+    if model not in _COMPILED_IN_FULL:
+        try:
+            _COMPILED_IN_FULL[model] = circuit_of(own) if is_tree else compile_network(own)
+        except CircuitTooLargeError as error:
+            _REFUSED[model] = (
+                f'{str(error).removesuffix(".")}; query with inference="gibbs" or "bp" estimates '
+                "the probability of each variable."
+            )
+            raise InputError(_REFUSED[model]) from error
+    return _COMPILED_IN_FULL[model]
+
+
+def small_circuit(model: Any) -> ArithmeticCircuit | None:
+    """Return the circuit of a network, made once; None if it would be too large."""
+    if model not in _COMPILED:
+        _COMPILED[model] = compile_small(core(model))
+    return _COMPILED[model]
