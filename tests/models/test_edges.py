@@ -77,7 +77,8 @@ def test_learners_write_no_other_edges(tmp_path):
     """With a strong L1 penalty no weight is left, so no edge."""
     train = "a,b,c\n" + "0,0,1\n1,1,0\n0,1,1\n1,0,1\n" * 5
     (tmp_path / "train.csv").write_text(train)
-    succeed(f"fit dtsl --train {tmp_path / 'train.csv'} --set l1=1000 --out {tmp_path / 'e.csv'}")
+    succeed(f"fit dtsl --train {tmp_path / 'train.csv'} --set l1=1000 --out {tmp_path / 'm.npz'}")
+    succeed(f"convert {tmp_path / 'm.npz'} {tmp_path / 'e.csv'}")
     assert (tmp_path / "e.csv").read_text() == "source,target,weight\n"
 
 
