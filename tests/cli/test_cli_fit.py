@@ -168,6 +168,16 @@ def test_fit_refuses(line, names):
     refuse(line, names)
 
 
+def test_fit_refuses_a_network_of_other_variables():
+    succeed("fit dn_tree --train d5.data --out dn5.npz")
+    succeed("fit dn_tree --train named.csv --out named.npz")
+    Path("turned.csv").write_text("f,e,d,c,b,a\n" + Path("named.csv").read_text().split("\n", 1)[1])
+    line = "fit dn2mn --out a.npz --train"
+    refuse(f"{line} d.data --network dn5.npz", "dn5.npz: expected 6 variables")
+    refuse(f"{line} turned.csv --network named.npz", "named.npz: expected 'f' as column 1")
+    succeed(f"{line} named.csv --network named.npz")
+
+
 def test_methods():
     text = succeed("methods").stdout
     for name in learner_names():

@@ -13,7 +13,11 @@ from command import refuse, succeed
 from conftest import random_data
 from mnlearn.cli import main
 from mnlearn.data.dataset import merge_rows
+from mnlearn.data.examples import load_dataset
 from mnlearn.data.text import save_text
+from mnlearn.learning.ising.comparison import compare
+from mnlearn.learning.ising.resampling import bootstrap, drop_cases
+from mnlearn.report import ising_folder
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +62,68 @@ def test_ising_in_the_other_coding_and_without_bootstrap():
     np.testing.assert_allclose(of_b, of_a / 2 + a.to_numpy().sum(axis=1) / 4)
     assert not Path("a/stability.png").exists()
     assert "bootstrap_share" not in pd.read_csv("a/edges.csv")
+
+
+@pytest.fixture
+def estimates(monkeypatch):
+    """What each run hands over to be drawn and written, which takes most of its time."""
+    found = []
+    monkeypatch.setattr(ising_folder, "write_folder", lambda _, estimate: found.append(estimate))
+    return found
+
+
+def test_resamples_are_estimated_with_the_settings_of_the_network(estimates):
+    save_text(merge_rows(random_data(5).rows, names=tuple("abcdef")), "other.csv")
+    line = "ising named.csv --compare other.csv --out net --gamma 1 --merge or --seed 4"
+    succeed(f"{line} --bootstraps 3 --case-drops 2 --permutations 9")
+    (found,) = estimates
+    data, how = found.data, {"gamma": 1.0, "merge": "or", "seed": 4}
+    expected = bootstrap(data, 3, **how).weights
+    np.testing.assert_array_equal(found.stability.weights, expected)
+    for other in ({"gamma": 0.25}, {"merge": "and"}, {"seed": 20}):
+        assert not np.array_equal(bootstrap(data, 3, **{**how, **other}).weights, expected), other
+    for measure, correlation in drop_cases(data, 2, **how).correlation.items():
+        np.testing.assert_array_equal(found.cases.correlation[measure], correlation)
+    groups = {"named": data, "other": load_dataset(Path("other.csv"))}
+    pd.testing.assert_frame_equal(found.comparison.edges, compare(groups, 9, **how).edges)
+
+
+def test_ising_counts_the_edges_that_differ(estimates):
+    """In one group b is mostly like a, in the other mostly its opposite; c depends on neither."""
+    rng = np.random.default_rng(4)
+    for name, noise in (("one", 0.1), ("two", 0.9)):
+        rows = rng.integers(0, 2, (300, 3))
+        rows[:, 1] = rows[:, 0] ^ (rng.random(300) < noise)
+        pd.DataFrame(rows, columns=list("abc")).to_csv(f"{name}.csv", index=False)
+    line = "ising one.csv --compare two.csv --out net --bootstraps 0 --permutations"
+    enough, few = succeed(f"{line} 79"), succeed(f"{line} 58")
+    assert "1 edges differ at 0.05 after Holm's correction." in enough.stdout
+    edges = estimates[0].comparison.edges
+    differing = edges[edges["p_holm"] <= 0.05]
+    assert differing[["source", "target"]].to_numpy().tolist() == [["a", "b"]]
+    # 3 edges of the least p-value 1 / 60 are just at the level.
+    assert "cannot reach" not in enough.stderr
+    assert "cannot reach 0.05 for an edge: take --permutations 60." in few.stderr
+    assert "cannot reach" not in succeed(f"{line} 59").stderr
+
+
+def test_ising_warns_of_fewer_rows_than_items(estimates):
+    rows = random_data(0).rows
+    rows = rows[rows.any(axis=1)]
+    for n_rows in (5, 6):
+        save_text(merge_rows(rows[:n_rows]), f"{n_rows}.data")
+    told = "6 items and 5 rows: expected a row for each person."
+    assert told in succeed("ising 5.data --out net --bootstraps 0").stderr
+    assert "expected a row" not in succeed("ising 6.data --out net --bootstraps 0").stderr
+
+
+def test_ising_warns_of_the_smallest_penalty(estimates):
+    """With fewer rows than items the path ends early, and some items are explained only there."""
+    rows = np.random.default_rng(0).integers(0, 2, (20, 24))
+    pd.DataFrame(rows).add_prefix("x").to_csv("wide.csv", index=False)
+    result = succeed("ising wide.csv --out net --bootstraps 0 --gamma 0")
+    assert "the smallest penalty of the path was chosen for x20." in result.stderr
+    assert "smallest penalty" not in succeed("ising named.csv --out net --bootstraps 0").stderr
 
 
 def test_ising_twice_writes_the_same_bytes():

@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 
+import mnlearn as mn
 from command import numbers, refuse, succeed
 from made_networks import grid_network, random_network
+from mnlearn.api.models import public
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.scoring.any_model import annealed_ll, ll
 
 
@@ -39,6 +42,19 @@ def test_threads_do_not_change_the_estimate():
     one = estimate_log_partition(network, Annealing(50, 50), 1)
     assert one == estimate_log_partition(network, Annealing(50, 50), 1, threads=3)
     assert one != estimate_log_partition(network, Annealing(50, 50), 2)
+
+
+def test_chains_and_samples_of_a_score_are_those_of_the_estimate():
+    network = random_network(9, 25, 4, 0)
+    rows = np.random.default_rng(1).integers(0, 2, (30, 9))
+    settings = {"inference": "ais", "chains": 3, "samples": 40, "random_state": 5}
+    found = mn.score(public(network), rows, "ll", **settings)
+    seed = stream_seed(5, "ais")
+    own = Annealing(n_chains=3, n_steps=40)
+    expected = annealed_ll(network, merge_rows(rows), own, seed)
+    assert (found.mean, found.monte_carlo_error) == (expected.mean, expected.monte_carlo_error)
+    swapped = annealed_ll(network, merge_rows(rows), Annealing(40, 3), seed)
+    assert found.mean != swapped.mean
 
 
 def test_too_little_work_is_refused():

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import mnlearn as mn
 from command import refuse, succeed
 from made_data import assert_same
 from mnlearn.data.dataset import merge_rows
@@ -206,6 +208,25 @@ def test_commands(files):
     assert Path("whole.csv").read_text().split("\n", 1)[1] == Path("again.csv").read_text()
     succeed("convert holes.csv out.npz --missing impute")
     succeed("ising holes.csv --missing drop --out net --bootstraps 0")
+
+
+IMPUTATIONS = {
+    "": {},
+    "--fill likely": {"fill": "likely"},
+    "--iterations 2": {"iterations": 2},
+    "--seed 5": {"random_state": 5},
+}
+
+
+def test_impute_takes_its_options_and_is_that_of_python(files):
+    frame, written, cells = pd.read_csv("holes.csv"), [], []
+    for options, arguments in IMPUTATIONS.items():
+        succeed(f"impute holes.csv --out whole.csv --threads 1 {options}")
+        expected = mn.impute(frame, n_jobs=1, **arguments)
+        assert pd.read_csv("whole.csv").to_numpy().tolist() == expected.to_numpy().tolist()
+        written.append(Path("whole.csv").read_bytes())
+        cells.append(expected.to_numpy().tobytes())
+    assert len(set(written)) == len(set(cells)) == 4
 
 
 @pytest.mark.parametrize(
