@@ -60,6 +60,65 @@ def test_a_search_by_cmll_and_by_held_out_rows():
     assert held_out.feature_names_in_.tolist() == list("abcde")
 
 
+WEIGHTS = np.arange(60) % 3 + 1.0
+
+
+def test_weights_of_a_search_count_as_repeated_rows():
+    search = mn.GridSearch(mn.Atomic(), {"pseudocount": [0.5, 5]})
+    weighted = search.fit(TRAIN, validation=VALID, sample_weight=WEIGHTS).best_score_
+    repeated = search.fit(TRAIN.loc[TRAIN.index.repeat(WEIGHTS)], validation=VALID).best_score_
+    assert weighted == pytest.approx(repeated, abs=1e-12)
+    assert weighted != search.fit(TRAIN, validation=VALID).best_score_
+
+
+@pytest.mark.parametrize(
+    ("learner", "criterion", "grid"),
+    [(mn.DTSL, "ll", {"sd": [0.05, 0.2, 1.0]}), (mn.ChowLiu, "pll", {"pseudocount": [0.1, 2, 20]})],
+)
+def test_a_search_takes_the_best_by_another_criterion(learner, criterion, grid):
+    search = mn.GridSearch(learner(), grid, criterion=criterion).fit(TRAIN, validation=VALID)
+    ((name, values),) = grid.items()
+    scores = {
+        metric: [mn.score(learner(**{name: x}).fit(TRAIN), VALID, metric).mean for x in values]
+        for metric in ("pll", "ll")
+    }
+    expected = scores.pop(criterion)
+    assert search.cv_results_["mean_test_score"] == pytest.approx(expected, abs=0.01)
+    assert not np.allclose(expected, *scores.values(), atol=0.05)
+    best = {name: values[int(np.argmax(expected))]}
+    assert search.best_params_ == best
+    assert search.best_estimator_.get_params().items() >= best.items()
+
+
+def searched(folder, estimator=None, sample_weight=None, **arguments):
+    """The scores of a search, whose finished points a folder may keep."""
+    search = mn.GridSearch(
+        estimator or mn.DTSL(), {"sd": [0.1, 1.0]}, checkpoints=folder, **arguments
+    )
+    search.fit(TRAIN, validation=VALID, sample_weight=sample_weight)
+    return search.cv_results_["mean_test_score"].tolist()
+
+
+CHANGES = {
+    "sample_weight": ({}, {"sample_weight": WEIGHTS}),
+    "network": tuple({"estimator": mn.LW(network=mn.DNTree(kappa=k))} for k in (0.001, 0.9)),
+    "folds": tuple({"criterion": "cmll", "inference": "exact", "folds": n} for n in (2, 3)),
+    "inference": tuple(
+        {"criterion": "cmll", "folds": 1, "inference": how} for how in ("exact", "meanfield")
+    ),
+    "random_state": tuple(
+        {"criterion": "cmll", "inference": "exact", "random_state": n} for n in (1, 2)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_finished_points_of_another_search_are_not_taken(name, tmp_path):
+    before, after = CHANGES[name]
+    first, second = searched(tmp_path, **before), searched(tmp_path, **after)
+    assert second == searched(None, **after) != first
+
+
 def test_checkpoints_depend_on_the_code_of_the_criteria(tmp_path, monkeypatch):
     """The folder keeps scores too: a change of what computes them must not return old ones."""
     roots = []

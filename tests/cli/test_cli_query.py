@@ -228,6 +228,23 @@ def test_sample(model):
     assert (len(data.row_of), data.n_vars) == (500, 6)
 
 
+def test_burn_in_is_the_sweeps_before_an_example():
+    """Each variable is like the one before it, but not where the chains begin."""
+    pairs = features_of([[(v, x), (v + 1, x)] for v in range(23) for x in (0, 1)])
+    save_model(markov_network(24, pairs, np.full(len(pairs), 1.5)), "chain.npz")
+    model, alike = mn.load("chain.npz"), {}
+    for burn_in in (0, 100):
+        succeed(f"sample chain.npz --rows 200 --out s.data --seed 3 --burn-in {burn_in}")
+        data = load_dataset("s.data")
+        rows = data.rows[data.row_of]
+        expected = model.sample(200, random_state=3, burn_in=burn_in)
+        np.testing.assert_array_equal(rows, expected)
+        alike[burn_in] = (rows[:, 1:] == rows[:, :-1]).mean()
+    # The share in the network is 1 / (1 + exp(-1.5)) = 0.818.
+    assert alike[0] < 0.7
+    assert alike[100] == pytest.approx(0.818, abs=0.03)
+
+
 def test_samples_have_the_names_of_states():
     """They are read again, in any order of columns, and score as their values do."""
     Path("x.bif").write_text(
