@@ -100,7 +100,7 @@ def searched(folder, estimator=None, sample_weight=None, **arguments):
 
 
 CHANGES = {
-    "sample_weight": ({}, {"sample_weight": WEIGHTS}),
+    "sample_weight": ({}, {"sample_weight": WEIGHTS + 0.5}),
     "network": tuple({"estimator": mn.LW(network=mn.DNTree(kappa=k))} for k in (0.001, 0.9)),
     "folds": tuple({"criterion": "cmll", "inference": "exact", "folds": n} for n in (2, 3)),
     "inference": tuple(
