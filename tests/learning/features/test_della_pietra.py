@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 import oracles
 from conftest import random_data
 from mnlearn.data.dataset import merge_rows
+from mnlearn.learning.features import sampled_gains
 from mnlearn.learning.features.pair_candidates import PairCandidates, mask_features
 from mnlearn.learning.features.pair_gains import LikelihoodGains, mask_network
 from mnlearn.learning.features.sampled_gains import SampledGains
@@ -227,6 +228,41 @@ def test_limits_keep_the_model_so_far():
     learned = replace(learner, max_seconds=0.0).learn(DellaPietra.prepare(task_of(data)), Start())
     assert learned.details["search_stopped_by"] == "time"
     assert len(learned.model.features) == 9
+
+
+def test_a_resumed_search_has_the_time_that_is_left(monkeypatch):
+    monkeypatch.setattr("mnlearn.learning.features.della_pietra._SECONDS_BETWEEN_STATES", -1.0)
+    data, store = random_data(9, 200, 7), Kept(3)
+    learner = DellaPietra(min_gain=1.0, max_seconds=1000.0)
+    with pytest.raises(KilledError):
+        learner.learn(DellaPietra.prepare(task_of(data, store=store)), Start())
+    (state,) = store.states.values()
+    state["seconds"] = np.array(1000.5)
+    details = learner.learn(DellaPietra.prepare(task_of(data, store=store)), Start()).details
+    assert details["search_stopped_by"] == "time"
+    assert details["n_added"] == len(state["gained"]) == 2
+
+
+def test_states_are_drawn_again_before_a_search_ends(monkeypatch):
+    """So that no candidate is left out because of one sample."""
+    after, refresh, advance, seeds = [], SampledGains.refresh, sampled_gains.advance_chains, []
+
+    def keep_pass(self, pool):
+        after.append(len(pool.features))
+        refresh(self, pool)
+
+    def keep_seed(network, states, n_sweeps, seed, **more):
+        seeds.append(seed)
+        return advance(network, states, n_sweeps, seed, **more)
+
+    monkeypatch.setattr(SampledGains, "refresh", keep_pass)
+    monkeypatch.setattr(sampled_gains, "advance_chains", keep_seed)
+    learner = DellaPietra(objective="likelihood", chains=400, min_gain=5.0)
+    search, why = searched(learner, random_data(9, 200, 7))
+    assert why == "gain"
+    assert after[-1] == len(search.pool.features)
+    assert len(seeds) >= len(after) >= 1
+    assert len(set(seeds)) == len(seeds) > 1
 
 
 def test_exact_expectations_are_for_few_variables():
