@@ -1,0 +1,78 @@
+"""`study.gather`: the table of hand-made records."""
+
+import json
+
+from mnlearn.study.gather import gather
+
+SCORES = {
+    "pll": {"mean": -1.5, "stderr": 0.25},
+    "cmll": {"mean": -2.0, "stderr": 0.5, "partitions": [-2.0, -4.0]},
+}
+HEAD = {"study": "s", "dataset": "d"}
+FILES = {"seconds_read": 0.25, "seconds_write": 0.5}
+
+
+def write_cell(folder, method, variants):
+    entries = {
+        variant: {
+            "scores": SCORES if variant == "" else {"pll": SCORES["pll"]},
+            "validation": -1.0,
+            "seconds": {"structure": 1.0, "weights": 2.0},
+            "parameters": {},
+            "details": {},
+        }
+        for variant in variants
+    }
+    record = {
+        **HEAD, **FILES, "method": method, "learner": method, "variants": entries,
+        "seconds_tuning": 8.0, "peak_memory_mib_learn": 30, "peak_memory_mib_score": 20,
+    }  # fmt: skip
+    path = folder / f"{method}.json"
+    path.write_text(json.dumps(record))
+    return path
+
+
+EXPECTED = """study,dataset,method,variant,quantity,value,stderr
+s,d,atomic,,pll,-1.5,0.25
+s,d,atomic,,cmll,-2.0,0.5
+s,d,atomic,,cmll_partition_mean,-3.0,1.4142135623730951
+s,d,atomic,,validation,-1.0,
+s,d,atomic,,seconds_tuning,8.0,
+s,d,atomic,,seconds_tuning_and_files,8.75,
+s,d,atomic,,peak_memory_mib,30.0,
+s,d,atomic,,seconds_structure,1.0,
+s,d,atomic,,seconds_weights,2.0,
+s,d,atomic,,seconds_learn,3.0,
+s,d,atomic,,seconds_learn_and_files,3.75,
+s,d,dtsl,,pll,-1.5,0.25
+s,d,dtsl,,cmll,-2.0,0.5
+s,d,dtsl,,cmll_partition_mean,-3.0,1.4142135623730951
+s,d,dtsl,,validation,-1.0,
+s,d,dtsl,,seconds_tuning,8.0,
+s,d,dtsl,,seconds_tuning_and_files,8.75,
+s,d,dtsl,,peak_memory_mib,30.0,
+s,d,dtsl,prune-5,pll,-1.5,0.25
+s,d,dtsl,prune-5,validation,-1.0,
+s,d,dtsl,prune-5,seconds_tuning,8.0,
+s,d,dtsl,prune-5,seconds_tuning_and_files,8.75,
+s,d,dtsl,prune-5,peak_memory_mib,30.0,
+s,d,dtsl,prune-5,mean_seconds_weights,3.0,
+s,d,dtsl,nonzero,mean_seconds_weights,7.0,
+s,d,dtsl,,seconds_structure,16.0,
+s,d,dtsl,,seconds_learn,16.0,
+s,d,dtsl,,seconds_learn_and_files,16.75,
+"""
+
+
+def test_seconds_of_a_timed_method_are_those_of_its_timing(tmp_path):
+    """Of the trace, the points of the last stage count."""
+    cells = [write_cell(tmp_path, "atomic", [""]), write_cell(tmp_path, "dtsl", ["", "prune-5"])]
+    timing = tmp_path / "timing.json"
+    timing.write_text(json.dumps({**HEAD, **FILES, "method": "dtsl", "seconds": {"structure": 16}}))
+    trace = tmp_path / "d" / "dtsl.csv"
+    trace.parent.mkdir()
+    trace.write_text(
+        "stage,feature_mode,seconds_weights\n0,prune-5,100\n1,prune-5,2\n1,nonzero,7\n1,prune-5,4\n"
+    )
+    found = gather(cells, timing_paths=[timing], trace_paths=[trace], timed=["dtsl"])
+    assert found.to_csv(index=False) == EXPECTED
