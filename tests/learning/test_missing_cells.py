@@ -12,6 +12,7 @@ from made_data import assert_same
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import MISSING, incomplete, merge_incomplete
 from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.learning import imputation
 from mnlearn.learning.imputation import Imputation, complete, complete_groups, impute
 from mnlearn.learning.incomplete_circuits import Settings, run_em
 from mnlearn.learning.tuning import tune
@@ -64,6 +65,18 @@ def test_imputed_cells_are_better_than_the_marginal_guess():
     assert (filled[missing] == truth).mean() > ((share > 0.5) == ROWS)[missing].mean() + 0.15
     assert (filled[~missing] == ROWS[~missing]).all()
     assert_same(drawn, impute(DATA, seed=1, threads=2))
+
+
+def test_each_iteration_of_an_imputation_draws_other_numbers(monkeypatch):
+    drawn, stream = [], imputation.stream
+
+    def keep(*names):
+        drawn.append(stream(*names).random())
+        return stream(*names)
+
+    monkeypatch.setattr(imputation, "stream", keep)
+    impute(DATA, Imputation(iterations=3), seed=1)
+    assert len(set(drawn)) == len(drawn) == 4
 
 
 def test_drop_keeps_the_complete_examples():

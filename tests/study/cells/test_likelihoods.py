@@ -73,6 +73,18 @@ def test_the_samples_do_not_depend_on_threads(folder, monkeypatch):
         assert again["variants"][name]["scores"] == entry["scores"]
 
 
+def test_annealed_estimates_depend_on_the_seed(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    settings = json.dumps({**SETTINGS, "annealing": {"n_chains": 4, "n_steps": 4}})
+    found = set()
+    for seed in (3, 4):
+        line = COMMAND.format("l1").replace("--seed 3", f"--seed {seed}")
+        succeed(f"{line} --out seed.json --settings", settings)
+        scores = read_json("seed.json")["variants"][""]["scores"]
+        found.add(scores["ll_annealed"]["mean"])
+    assert len(found) == 2
+
+
 def test_queries_of_exact_models_are_timed(folder, monkeypatch):
     monkeypatch.chdir(folder)
     tree, record = read_npz(folder / "models/lem/chosen.npz"), read_json("lem.json")

@@ -98,6 +98,20 @@ def test_networks_answer_the_same_queries_by_enumeration_and_by_sampling(folder)
     assert set(scores["quantity"]) == {f"{q}_q{p}" for q in ("cmll", "seconds") for p in shares}
 
 
+def test_samples_of_a_curve_depend_on_the_seed(folder):
+    circuit, features = grown(3)
+    save_model(replace(circuit, features=features), "m.mn")
+    line = CURVE.replace("c.npz", "m.mn")
+    sampled = f"{line} --percentages [50] --inference '{{\"samples\": 20}}' --out o.json --seed"
+    found = {}
+    for seed in (3, 4):
+        succeed(f"{sampled} {seed}")
+        record = read_json("o.json")
+        # A record names the seed that was derived for it.
+        found[record["seed"]] = record["points"][0]["cmll"]["mean"]
+    assert len(found) == len(set(found.values())) == 2
+
+
 def test_models_that_sample_answer_the_first_queries_and_circuits_all(folder):
     circuit, features = grown(3)
     save_model(replace(circuit, features=features), "m.mn")
