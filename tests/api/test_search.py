@@ -203,6 +203,12 @@ def test_an_ising_network():
     stability = bootstrap(data, 8, gamma=0.1, merge="or", seed=5)
     assert table.equals(expected.edges_frame(stability))
     assert ising.edges_frame().equals(table)
+    assert ising.edges_frame("-1/1").equals(expected.edges_frame(stability, "-1/1"))
+    assert not ising.edges_frame("-1/1").equals(table)
+    for name in ("variables_frame", "weights_frame"):
+        frame = getattr(ising, name)("-1/1")
+        assert frame.equals(getattr(expected, name)("-1/1"))
+        assert not frame.equals(getattr(expected, name)())
     assert np.isfinite(ising.score(VALID))
     assert ising.query({"a": 1})["b"] > ising.query({"a": 0})["b"]
 

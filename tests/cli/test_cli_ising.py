@@ -107,6 +107,16 @@ def test_ising_counts_the_edges_that_differ(estimates):
     assert "cannot reach" not in succeed(f"{line} 59").stderr
 
 
+def test_ising_prints_differences_in_the_other_coding(estimates):
+    save_text(merge_rows(random_data(5).rows, names=tuple("abcdef")), "other.csv")
+    line = "ising named.csv --compare other.csv --out net --bootstraps 0 --permutations 3"
+    printed = succeed(f"{line} --coding -1/1").stdout
+    strength, largest = estimates[0].comparison.tests["value"] / 4
+    assert strength > 0.01
+    assert f"difference of global strength {strength:.3f}, p" in printed
+    assert f"largest difference of an edge {largest:.3f}, p" in printed
+
+
 def test_ising_warns_of_fewer_rows_than_items(estimates):
     rows = random_data(0).rows
     rows = rows[rows.any(axis=1)]

@@ -172,6 +172,18 @@ def test_frames_in_the_other_coding():
     assert_array_equal(
         network.edges_frame(coding="-1/1")["weight"] * 4, network.edges_frame()["weight"]
     )
+    stability = bootstrap(data, 5, gamma=0.0)
+    quartered = {"weight", "in_regression_of_source", "in_regression_of_target", "strength"}
+    quartered |= {"bootstrap_mean", "bootstrap_low", "bootstrap_high"}
+    for frame, other in (
+        (network.edges_frame(stability), network.edges_frame(stability, "-1/1")),
+        (network.variables_frame(), network.variables_frame("-1/1")),
+    ):
+        for column in frame.columns.drop("threshold", errors="ignore"):
+            expected = frame[column] / 4 if column in quartered else frame[column]
+            assert other[column].tolist() == expected.tolist(), column
+            quartered -= {column}
+    assert not quartered
     with pytest.raises(InputError, match="coding: expected one of 0/1, -1/1, got '1/2'"):
         network.edges_frame(coding="1/2")
 

@@ -65,6 +65,10 @@ def test_the_statistics_are_those_of_the_networks():
     assert_allclose(value["global strength"], strength, atol=1e-4)
     assert_allclose(value["largest edge difference"], np.abs(x - y).max(), atol=1e-4)
     assert (found.tests["groups"] == "x – y").all()
+    for name, weight in (("x", x), ("y", y)):
+        of_pairs = sum(abs(weight[u, v]) for u, v in itertools.combinations(range(4), 2))
+        assert_allclose(found.tests[f"strength: {name}"], of_pairs)
+        assert of_pairs > 1
     rows = found.edges.set_index(["source", "target"])
     for u, v in itertools.combinations(range(4), 2):
         row = rows.loc[(NAMES[u], NAMES[v])]

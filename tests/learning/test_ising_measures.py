@@ -13,7 +13,7 @@ from mnlearn.learning.ising import resampling
 from mnlearn.learning.ising.estimation import estimate, learn_ising
 from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases
-from mnlearn.learning.ising.stability import DROPPED
+from mnlearn.learning.ising.stability import DROPPED, Differences
 from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
 from mnlearn.runtime.errors import InputError
 
@@ -68,6 +68,22 @@ def test_centrality_is_that_of_all_paths():
     assert_allclose(
         centrality_frame(with_weights(weight), "-1/1")["strength"] * 4, frame["strength"]
     )
+
+
+def test_bridges_are_the_edges_to_other_groups():
+    weight = np.zeros((4, 4))
+    for u, v, w in [(0, 1, 3), (0, 2, -2), (0, 3, 0.5), (2, 3, 1)]:
+        weight[u, v] = weight[v, u] = w
+    frame = centrality_frame(with_weights(weight), groups=["x", "x", "y", "y"])
+    assert frame["bridge_strength"].tolist() == [2.5, 0.0, 2.0, 0.5]
+    assert frame["bridge_expected_influence"].tolist() == [-1.5, 0.0, -2.0, 0.5]
+
+
+def test_an_interval_that_ends_at_0_holds_it():
+    low, high = np.array([[0.0, 2.0], [-2.0, 0.0], [0.1, 2.0], [-2.0, -0.1], [-1.0, 1.0]]).T
+    places = np.arange(5)
+    found = Differences(places, places, low, low, high)
+    assert found.differs.tolist() == [False, False, True, True, False]
 
 
 def test_predictability_by_its_definition():
