@@ -1,6 +1,7 @@
 import os
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import DependencyNetwork, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from mnlearn.runtime import atomic
+from mnlearn.runtime import atomic, digest_cache
 from mnlearn.study.datasets import transport
 from mnlearn.study.datasets.built import BUILT
 from mnlearn.study.datasets.drawn_samples import draw_sample
@@ -69,6 +70,19 @@ def unsynced():
     """Write files without waiting for the disk: tests do not outlive a power loss."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(atomic, "_sync", lambda path: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def code_digests(tmp_path_factory):
+    """Keep digests of code in a folder of the tests, not in the cache folder of the user.
+
+    Tests take digests of packages of their own, and old digests are removed.
+    """
+    folder = str(tmp_path_factory.mktemp("cache"))
+    with pytest.MonkeyPatch.context() as patch:
+        place = SimpleNamespace(user_cache_dir=lambda name: folder)
+        patch.setattr(digest_cache, "platformdirs", place)
         yield
 
 

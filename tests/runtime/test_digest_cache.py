@@ -2,6 +2,7 @@
 
 import os
 
+import platformdirs
 import pytest
 
 from mnlearn.runtime import code_digest as digests
@@ -17,6 +18,11 @@ def folder(tmp_path, monkeypatch):
     digests.clear_caches()
     yield tmp_path / "digests"
     digests.clear_caches()
+
+
+def test_tests_do_not_write_to_the_cache_folder_of_the_user():
+    file = digest_cache.digest_file(digests.PACKAGE)
+    assert not file.is_relative_to(platformdirs.user_cache_dir("mnlearn"))
 
 
 def computed(monkeypatch):
