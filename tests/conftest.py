@@ -86,6 +86,12 @@ def code_digests(tmp_path_factory):
         yield
 
 
+@pytest.fixture
+def rng(request):
+    """A generator that depends on the name of the test alone, not on the tests before it."""
+    return np.random.default_rng(list(request.node.name.encode()))
+
+
 def mirrors():
     """The folders that MNLEARN_DATA_MIRROR names."""
     places = split_mirrors(os.environ.get("MNLEARN_DATA_MIRROR", ""))

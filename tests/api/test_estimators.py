@@ -99,11 +99,11 @@ def test_forms_of_data(form):
     np.testing.assert_array_equal(learner.score_samples(scaled), expected)
 
 
-def test_model_selection_of_scikit_learn():
+def test_model_selection_of_scikit_learn(rng):
     grid = {"lambda_": [1.0, 100.0], "merge": ["and", "or"]}
     search = GridSearchCV(mn.L1(), grid, cv=2).fit(FRAME)
     assert search.best_params_.keys() == grid.keys()
-    counts = RNG.poisson(1.0, (40, 3))
+    counts = rng.poisson(1.0, (40, 3))
     pipeline = make_pipeline(Binarizer(threshold=1.5), mn.ChowLiu())
     scores = cross_val_score(pipeline, counts, cv=3)
     np.testing.assert_allclose(scores, cross_val_score(mn.ChowLiu(binarize=1.5), counts, cv=3))

@@ -39,8 +39,8 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
 
 
 @pytest.mark.filterwarnings("ignore:.*so not cut")
-def test_a_threshold_that_makes_constants_of_binary_columns_is_told():
-    table = FRAME.assign(b=RNG.integers(1, 6, 60))
+def test_a_threshold_that_makes_constants_of_binary_columns_is_told(rng):
+    table = FRAME.assign(b=rng.integers(1, 6, 60))
     with pytest.warns(
         UserWarning, match="binarize=3.5 makes all values 0 in columns of 0 and 1, a, c"
     ):

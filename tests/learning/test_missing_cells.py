@@ -133,12 +133,12 @@ def test_the_score_of_a_row_with_missing_cells_is_its_marginal():
     )
 
 
-def test_em_is_nearer_to_the_true_parameters_than_dropping():
+def test_em_is_nearer_to_the_true_parameters_than_dropping(rng):
     """Cells are missing more often where the variable before them is 1."""
     holes = ROWS.copy()
     rate = np.where(np.roll(ROWS, 1, axis=1) == 1, 0.5, 0.05)
     rate[:, 0] = 0
-    holes[RNG.random(ROWS.shape) < rate] = MISSING
+    holes[rng.random(ROWS.shape) < rate] = MISSING
     data = merge_incomplete(holes)
     given = learned("chow_liu", complete(data, "drop", seed=0))
     tree = tree_circuit(PARENT, np.log(np.full((N_VARS, 2, 2), 0.5)), N_VARS)

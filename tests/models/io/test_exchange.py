@@ -27,18 +27,17 @@ from mnlearn.models.tree_models import circuit_of
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
 
-RNG = np.random.default_rng(3)
 UAI = "MARKOV\n3\n2 3 2\n3\n2 0 1\n2 2 1\n0\n\n6\n1 2 3\n4 5 6\n\n6 1 0 .5\n2 1 1\n1 2.5\n"
 SPLIT = [(2, 3, 2), (0, 1), (2, 1)]
 
 
-def random_variables(arity, most_parents=2):
+def random_variables(rng, arity, most_parents=2):
     out = []
     for v, k in enumerate(arity):
-        n = min(v, RNG.integers(0, most_parents + 1))
-        parents = tuple(sorted(RNG.choice(v, n, replace=False).tolist())) if n else ()
-        table = RNG.dirichlet(np.ones(k), [arity[p] for p in parents])
-        table[RNG.random(table.shape) < 0.1] = 0
+        n = min(v, rng.integers(0, most_parents + 1))
+        parents = tuple(sorted(rng.choice(v, n, replace=False).tolist())) if n else ()
+        table = rng.dirichlet(np.ones(k), [arity[p] for p in parents])
+        table[rng.random(table.shape) < 0.1] = 0
         table[..., 0] += 1e-3
         table /= table.sum(-1, keepdims=True)
         states = tuple(f"s{x} of {v}" for x in range(k))
@@ -63,8 +62,8 @@ def one_hot(arity):
 
 
 @pytest.mark.parametrize("arity", [(3, 2, 4), (2, 3, 2, 3, 2), (3, 3, 2, 2, 3, 2)])
-def test_networks_of_many_states_are_compiled(tmp_path, arity):
-    variables = random_variables(arity)
+def test_networks_of_many_states_are_compiled(rng, tmp_path, arity):
+    variables = random_variables(rng, arity)
     bif.write_variables(variables, tmp_path / "n.bif")
     tree = load_model(tmp_path / "n.bif")
     assert tree.names[0] == "var 0=s0 of 0"
@@ -83,8 +82,8 @@ def test_networks_of_many_states_are_compiled(tmp_path, arity):
     np.testing.assert_allclose(found[list(columns)], last, atol=1e-9)
 
 
-def test_bif_and_uai_keep_tables(tmp_path):
-    variables = random_variables((3, 2, 2, 4))
+def test_bif_and_uai_keep_tables(rng, tmp_path):
+    variables = random_variables(rng, (3, 2, 2, 4))
     bif.write_variables(variables, tmp_path / "a.bif")
     again = bif.read_variables(tmp_path / "a.bif")
     for one, other in zip(again, variables, strict=True):
@@ -97,8 +96,8 @@ def test_bif_and_uai_keep_tables(tmp_path):
         np.testing.assert_array_equal(one.table, other.table)
 
 
-def test_markov_networks_come_back(tmp_path):
-    network = random_network(RNG, 6, 30)
+def test_markov_networks_come_back(rng, tmp_path):
+    network = random_network(rng, 6, 30)
     save_model(network, tmp_path / "a.uai")
     again = load_model(tmp_path / "a.uai")
     rows = all_states(6)
@@ -180,8 +179,8 @@ def test_the_cells_of_all_factors_are_added_up(tmp_path):
         load_model(tmp_path / "a.uai")
 
 
-def test_limits(tmp_path):
-    wide = random_network(RNG, 20, 2)
+def test_limits(rng, tmp_path):
+    wide = random_network(rng, 20, 2)
     wide = type(wide)(20, *_one_feature(20))
     with pytest.raises(InputError, match="expected features of at most 16 variables"):
         save_model(wide, tmp_path / "a.uai")
@@ -204,8 +203,8 @@ def _one_feature(n):
 
 
 @pytest.fixture
-def circuit(tmp_path):
-    return compile_network(random_network(RNG, 6, 12))
+def circuit(rng):
+    return compile_network(random_network(rng, 6, 12))
 
 
 def read_nnf(path):
@@ -272,9 +271,9 @@ def test_klay_computes_the_same(tmp_path, circuit):
         assert np.log(found) == pytest.approx(log_value(circuit, row[None])[0], abs=1e-6)
 
 
-def test_named_states_in_evidence(tmp_path, monkeypatch):
+def test_named_states_in_evidence(rng, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    two = random_variables((2, 2, 2))
+    two = random_variables(rng, (2, 2, 2))
     two = [one._replace(name=name, states=("yes", "no"))
            for one, name in zip(two, ("asia", "smoke", "lung"), strict=True)]  # fmt: skip
     bif.write_variables(two, "a.bif")
@@ -302,7 +301,7 @@ def test_named_states_in_evidence(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif("MNLEARN_DATA_MIRROR" not in os.environ, reason="needs alarm.bif.gz")
-def test_alarm_is_compiled(tmp_path):
+def test_alarm_is_compiled(rng, tmp_path):
     folders = os.environ["MNLEARN_DATA_MIRROR"].split(os.pathsep)
     found = [p for f in folders for p in (Path(f) / "alarm.bif.gz", Path(f) / "alarm/alarm.bif.gz")]
     path = next((p for p in found if p.exists()), None)
@@ -316,27 +315,27 @@ def test_alarm_is_compiled(tmp_path):
     assert log_partition(circuit) == pytest.approx(0, abs=1e-9)
     # Rows that the network draws by its tables have the probability of these tables.
     variables = bif.read_variables(tmp_path / "alarm.bif")
-    values, log_p = _draw(variables)
+    values, log_p = _draw(rng, variables)
     rows = tree.variables.one_hot(values[None])
     assert log_value(circuit, rows)[0] == pytest.approx(log_p, abs=1e-9)
     assert merge_rows(rows).n_vars == 105
 
 
-def _draw(variables):
+def _draw(rng, variables):
     values, log_p, left = np.zeros(len(variables), int), 0.0, set(range(len(variables)))
     while left:
         for v in sorted(left):
             if not left & set(variables[v].parents):
                 row = variables[v].table[tuple(values[p] for p in variables[v].parents)]
                 row = row / row.sum()
-                values[v] = RNG.choice(len(row), p=row)
+                values[v] = rng.choice(len(row), p=row)
                 log_p += np.log(row[values[v]])
                 left.remove(v)
     return values, log_p
 
 
-def test_uai_reads_what_it_wrote_of_a_bayesian_network(tmp_path):
-    variables = random_variables((2, 2, 2))
+def test_uai_reads_what_it_wrote_of_a_bayesian_network(rng, tmp_path):
+    variables = random_variables(rng, (2, 2, 2))
     uai.write_variables(variables, tmp_path / "a.uai")
     network = load_model(tmp_path / "a.uai")
     succeed(f"convert {tmp_path}/a.uai {tmp_path}/c.nnf")
