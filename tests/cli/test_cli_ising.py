@@ -154,13 +154,15 @@ def test_ising_leaves_out_what_never_varies():
     refuse("ising d.data --out net --gamma -1", "gamma: expected a number of at least 0")
 
 
-def test_ising_warns_of_rare_values():
-    rows = random_data(3).rows.copy()
-    rows[:, 1] = 0
-    rows[:2, 1] = 1
-    save_text(merge_rows(rows), "rare.data")
-    result = succeed("ising rare.data --out net --bootstraps 0")
-    assert "fewer than 10 times in V1" in result.stderr
+def test_ising_warns_of_rare_values(estimates):
+    """9 ones or zeros are too few, 10 are enough."""
+    rows = np.random.default_rng(3).integers(0, 2, (90, 5))
+    for v, (value, n) in enumerate([(1, 9), (0, 9), (1, 10), (0, 10)]):
+        rows[:, v] = 1 - value
+        rows[np.random.default_rng(v).choice(90, n, replace=False), v] = value
+    pd.DataFrame(rows, columns=list("abcde")).to_csv("rare.csv", index=False)
+    result = succeed("ising rare.csv --out net --bootstraps 0")
+    assert "fewer than 10 times in a, b: their estimates are unreliable." in result.stderr
 
 
 def test_ising_compares_groups_and_leaves_nothing_old_behind():
