@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import mnlearn as mn
 from command import mean, numbers, refuse, succeed
 from made_data import examples
 from mnlearn.data.examples import load_dataset
+from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.io.formats import load_model
 
 COLOURS, SIZES = ("red", "green", "blue"), ("S", "M", "L", "XL")
@@ -122,3 +125,26 @@ def test_own_data_with_categories_or_groups():
         ('{"train": "a.csv", "categories": 1}', "--local: expected true or false as categories"),
     ):
         refuse(f"prepare mine --folder here --local '{entry}'", message)
+
+
+def test_learners_that_read_no_groups_say_so(tmp_path):
+    """Their models give probability to rows with no value or several."""
+    columns = ["age=low", "age=mid", "age=high"]
+    rows = np.eye(3, dtype=int)[np.random.default_rng(0).integers(0, 3, 60)]
+    pd.DataFrame(rows, columns=columns).assign(b=rows[:, 0]).to_csv("g.csv", index=False)
+    data = mn.read_data("g.csv", groups="names")
+    silent = set()
+    for name in learner_names():
+        settings = " --set n_generated=100" if name == "gssl" else ""
+        if load_learner(name).network == "required":
+            settings += " --network dn.npz"
+            succeed("fit dn_tree --train g.csv --out dn.npz")
+        said = succeed(f"fit {name} --train g.csv --groups names{settings} --out m.npz").stderr
+        model = mn.load("m.npz")
+        if "takes the columns of a group as separate variables" not in said:
+            silent.add(name)
+            exclusive = model.probability({"age=low": 1, "age=mid": 1})
+            assert exclusive == pytest.approx(0.0, abs=1e-12), name
+    assert silent == {"junction_tree", "lem", "tree_bag"}
+    with pytest.warns(UserWarning, match="chow_liu takes the columns of a group as separate"):
+        mn.ChowLiu().fit(data)

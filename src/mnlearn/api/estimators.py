@@ -29,6 +29,7 @@ from mnlearn.api.inputs import (
 )
 from mnlearn.api.kinds import core
 from mnlearn.api.models import public
+from mnlearn.api.names import describe_ignored_groups
 from mnlearn.api.own_values import as_read
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
@@ -329,6 +330,8 @@ class LearnerEstimator(Estimator):
         return found
 
     def _learn(self, data: Dataset) -> None:
+        if (ignored := describe_ignored_groups(self.learner_name, data)) is not None:
+            warn_user(ignored)
         # A list would count as several values.
         grid = self.learner.grid({name: [v] for name, v in self.chosen_values().items()})
         network = self.given_network(data)

@@ -105,7 +105,7 @@ def fit(
     treatment = Treatment("impute" if missing == "em" else missing, seed, threads)
     found = load_examples(train, limit, reading)
     data = _complete(found, train, treatment, groups)
-    _tell_overlaps(train, data)
+    _tell_of_columns(method, train, data)
     criterion = None
     if valid is not None:
         valid_found = load_examples(valid, limit, found.reading)
@@ -136,14 +136,15 @@ def _complete(found: "Examples", path: Path, treatment: Treatment, groups: str |
     return declare_groups(data, groups, str(path), name_row)
 
 
-def _tell_overlaps(path: Path, data: "Dataset") -> None:
-    """Say what queries will take for one variable, though it is not."""
+def _tell_of_columns(method: str, path: Path, data: "Dataset") -> None:
+    """Say what queries take for one variable though it is not, and that groups are not read."""
+    from mnlearn.api.names import describe_ignored_groups
     from mnlearn.data.domains import describe_overlaps
     from mnlearn.runtime.progress import say
 
-    overlaps = describe_overlaps(data)
-    if overlaps is not None:
-        say(f"{path}: {overlaps}")
+    for fault in (describe_overlaps(data), describe_ignored_groups(method, data)):
+        if fault is not None:
+            say(f"{path}: {fault}")
 
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
