@@ -8,6 +8,7 @@ import pytest
 import mnlearn as mn
 from command import mean, numbers, refuse, succeed
 from command_folder import fill_folder
+from conftest import random_network
 from mnlearn.data.examples import load_dataset
 from mnlearn.models.io.formats import load_model, save_model
 
@@ -184,3 +185,13 @@ def test_categories_become_indicators_by_a_mapping_that_is_kept():
     assert load_dataset("e.data").n_vars == 3
     Path("e.csv").write_text("colour,smoker\npink,yes\n")
     refuse("convert e.csv e.data --categories map.json", "e.csv, line 2")
+
+
+def test_info_names_the_variables():
+    network = random_network(0)
+    names = tuple(f"item{v}" for v in range(network.n_vars))
+    save_model(dataclasses.replace(network, names=names), "named.npz")
+    assert numbers("info named.npz --json")["names"] == list(names)
+    assert "item0, item1, item2" in succeed("info named.npz").stdout
+    save_model(network, "plain.npz")
+    assert "names" not in succeed("info plain.npz").stdout

@@ -219,10 +219,13 @@ def _kind(path: Path, limit: ExpansionLimit) -> str | None:
 @json_option
 def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None:
     """Say what a model is: kind, variables, features by length, edges, size."""
+    from mnlearn.data.cell_texts import some_of
     from mnlearn.models.io.formats import describe, load_model
 
     model = load_model(model_path)
     record = {**describe(model), "bytes": model_path.stat().st_size}
+    if model.names is not None:
+        record["names"] = list(model.names) if as_json else some_of(model.names)
     if method is None:
         refuse_given(["seed"], "without --log-partition")
     else:
