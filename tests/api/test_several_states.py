@@ -122,3 +122,19 @@ def test_scores_have_one_term_for_each_variable(model):
     assert sampled.monte_carlo_error == 0.0  # This model is a tree, whose marginals are exact.
     with pytest.raises(InputError, match="groups: expected all columns of 'Age' in one group"):
         mn.score(model, rows, "cll", groups=[["Age=old"], ["Ill"]])
+
+
+def test_columns_that_are_not_exclusive_in_the_data_are_scored_apart():
+    """Their names alone do not make them one variable."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (50, 4))
+    names = ["fruit=apple", "fruit=pear", "age", "ill"]
+    alike = mn.MarkovNetwork.from_features([{0: 1, 1: 1}, {2: 1, 1: 0}], [1.0, -0.5], names)
+    plain = mn.MarkovNetwork.from_features([{0: 1, 1: 1}, {2: 1, 1: 0}], [1.0, -0.5], 4)
+    for metric, how in (("pll", {}), ("cll", {"folds": 2}), ("cmll", {"inference": "exact"})):
+        expected = mn.score(plain, rows, metric, **how)
+        found = mn.score(alike, pd.DataFrame(rows, columns=names), metric, **how)
+        np.testing.assert_array_equal(found.per_example, expected.per_example)
+        assert np.isfinite(found.mean)
+    with pytest.raises(InputError, match="groups: there is no variable 'fruit'"):
+        mn.score(alike, pd.DataFrame(rows, columns=names), "cll", groups=[["fruit"]])

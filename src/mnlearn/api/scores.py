@@ -200,31 +200,42 @@ def _sums(model: Any, metric: str | None, how: How) -> bool:
     return metric == "ll" and how.inference is None
 
 
-def _several_columns(model: Any) -> list[list[int]] | None:
-    """Return the columns of each variable; None if each has one."""
-    variables = [list(domain.columns) for domain in domains_of(model).values()]
-    return variables if len(variables) < model.n_vars else None
+def _columns_by_variable(model: Any, data: Dataset) -> dict[str, list[int]]:
+    """Return the columns of each variable by name: several, if all examples have one 1 in them."""
+    found: dict[str, list[int]] = {}
+    labels = labels_of(model.names, model.n_vars)
+    for name, domain in domains_of(model).items():
+        columns = list(domain.columns)
+        # Names alone may mislead: a person may have bought `fruit=apple` and `fruit=pear`.
+        if len(columns) == 1 or (data.rows[:, columns].sum(axis=1) == 1).all():
+            found[name] = columns
+        else:
+            found |= {labels[c]: [c] for c in columns}
+    return found
 
 
 def _pseudo_likelihood(model: Any, data: Dataset, how: How) -> Score:
-    variables = _several_columns(model)
-    if variables is not None:
-        return by_variable.pll(model, data, variables, how.threads)
+    variables = _columns_by_variable(model, data)
+    if len(variables) < model.n_vars:
+        return by_variable.pll(model, data, list(variables.values()), how.threads)
     return any_model.pll(model, data, how.threads)
 
 
 def _conditional_marginals(model: Any, data: Dataset, how: How) -> Score:
     inference = settings_of(how.inference or "gibbs", how.settings)
     seed = stream_seed(how.seed, "gibbs")
-    groups, variables = _groups_of(model, how), _several_columns(model)
+    variables = _columns_by_variable(model, data)
+    groups = _groups_of(model, variables, how)
     run: dict[str, Any] = {"seed": seed, "threads": how.threads}
-    if variables is not None:
-        return by_variable.cmll(model, data, groups, variables, inference, **run)
+    if len(variables) < model.n_vars:
+        columns = list(variables.values())
+        return by_variable.cmll(model, data, groups, columns, inference, **run)
     return any_model.cmll(model, data, groups, inference, **run)
 
 
 def _conditional_likelihood(model: Any, data: Dataset, how: How) -> Score:
-    return any_model.cll(model, data, _groups_of(model, how), how.threads)
+    groups = _groups_of(model, _columns_by_variable(model, data), how)
+    return any_model.cll(model, data, groups, how.threads)
 
 
 def _likelihood(model: Any, data: Dataset, how: How) -> Score:
@@ -343,23 +354,23 @@ def _lists_of(groups: Any) -> list[list[Any]]:
     raise InputError(f"groups: expected lists of variables, at least one in each, got {groups!r}.")
 
 
-def _groups_of(model: Any, how: How) -> Groups:
-    """Return the query groups as numbers of variables."""
-    domains = domains_of(model)
+def _groups_of(model: Any, variables: Mapping[str, list[int]], how: How) -> Groups:
+    """Return the query groups as numbers of columns; variables : see `_columns_by_variable`."""
     if how.groups is None:
         folds = FOLDS if how.folds is None else to_count(how.folds, "folds")
-        variables = [domain.columns for domain in domains.values()]
-        parts = random_partition(len(variables), folds, stream(how.seed, "query groups"))
-        return [sorted(column for k in part for column in variables[k]) for part in parts]
+        columns = list(variables.values())
+        parts = random_partition(len(columns), folds, stream(how.seed, "query groups"))
+        return [sorted(column for k in part for column in columns[k]) for part in parts]
     found = []
     for given in _lists_of(how.groups):
         group: list[int] = []
         for v in given:
-            domain = domains.get(v) if isinstance(v, str) else None
-            of_model = model.names, model.n_vars, "groups"
-            group += [find_variable(v, *of_model)] if domain is None else domain.columns
-        for name, domain in domains.items():
-            if set(domain.columns) & set(group) not in (set(), set(domain.columns)):
+            if isinstance(v, str) and v in variables:
+                group += variables[v]
+            else:
+                group.append(find_variable(v, model.names, model.n_vars, "groups"))
+        for name, own in variables.items():
+            if set(own) & set(group) not in (set(), set(own)):
                 raise InputError(f"groups: expected all columns of {name!r} in one group.")
         found.append(group)
     return found
