@@ -2,25 +2,51 @@
 
 import numpy as np
 
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.arithmetic.logistic import log_normal
+from mnlearn.kernels.jit import fused_kernel, kernel
+
+# Its product with its logarithm is nothing beside any probability.
+_LEAST = 1e-300
+# Information is rounded to multiples of one over this, in nats.
+_PARTS = 1e12
+# Rows and columns that are mirrored together: they stay in the nearest cache.
+_BLOCK = 32
 
 
 @kernel
-def fill_log_probabilities(rows, parent, log_prob, first, last, out):
+def fill_log_probabilities(rows, parent, terms, first, last, out):
     """Fill log P(row i | tree k) into out[i, k] for the rows from `first` to `last`.
 
-    rows : uint8 of shape (n_rows, n_vars). parent : int64 of shape (n_trees, n_vars), -1 for a
-    variable without parent. log_prob : float64 of shape (n_trees, n_vars, 2, 2), in nats,
-    log P(v = x | parent = y) at [k, v, y, x], and log P(v = x) at [k, v, 0, x] without parent.
+    rows : uint8 of shape (n_rows, n_vars). parent : int64 of shape (n_vars, n_trees), a variable
+    without parent is its own. terms : float64: the log-probability of all variables at 0,
+    (n_trees,); what a variable at 1 adds to it, (n_vars, n_trees); and what it adds if its parent
+    is at 1 too, of the same shape.
     """
+    at_zero, of_one, of_both = terms
     for i in range(first, last):
-        for k in range(parent.shape[0]):
-            total = 0.0
-            for v in range(rows.shape[1]):
-                above = parent[k, v]
-                y = rows[i, above] if above >= 0 else 0
-                total += log_prob[k, v, y, rows[i, v]]
-            out[i, k] = total
+        total = out[i]
+        total[:] = at_zero
+        for v in range(rows.shape[1]):
+            if rows[i, v]:
+                one, both, above = of_one[v], of_both[v], parent[v]
+                for k in range(len(total)):
+                    total[k] += one[k] + (both[k] if rows[i, above[k]] else 0.0)
+
+
+@kernel
+def add_weights_of_ones(rows, weight, out):
+    """Add the weights of each row to out[v] for all variables v that are 1 in it.
+
+    rows : uint8 of shape (n_rows, n_vars). weight : float64 of shape (n_rows, n_trees).
+    out : float64 of shape (n_vars, n_trees).
+    """
+    for i in range(rows.shape[0]):
+        own = weight[i]
+        for v in range(rows.shape[1]):
+            if rows[i, v]:
+                total = out[v]
+                for k in range(len(own)):
+                    total[k] += own[k]
 
 
 @kernel
@@ -37,30 +63,49 @@ def add_pair_weights(var, start, chosen, weight, out):
                 out[var[a], var[b]] += weight[n]
 
 
-@kernel
+@fused_kernel
 def fill_pair_information(both, one, n_examples, out):
     """Fill in the mutual information of each pair of variables, in nats; the diagonal with 0.
+
+    It is rounded to 12 decimals: pairs that differ by rounding errors only are equal, on every
+    machine.
 
     both : float64 of shape (n_vars, n_vars), examples in which u <= v are both 1. one : float64 of
     shape (n_vars,), examples in which a variable is 1. out : the shape of `both`, symmetric.
     """
     n_vars = len(one)
+    p = one / n_examples
     entropy = np.empty(n_vars)
     for v in range(n_vars):
-        p = one[v] / n_examples
-        entropy[v] = _x_log_x(p) + _x_log_x(1.0 - p)
+        entropy[v] = _x_log_x(p[v]) + _x_log_x(1.0 - p[v])
     for u in range(n_vars):
         out[u, u] = 0.0
-        for v in range(u + 1, n_vars):
-            p11 = both[u, v] / n_examples
-            p10 = one[u] / n_examples - p11
-            p01 = one[v] / n_examples - p11
+        # Slices that begin at 0, which the vector unit can load at once.
+        row, into = both[u, u + 1 :], out[u, u + 1 :]
+        p_other, entropy_other = p[u + 1 :], entropy[u + 1 :]
+        for k in range(len(row)):
+            p11 = row[k] / n_examples
+            p10 = p[u] - p11
+            p01 = p_other[k] - p11
             p00 = 1.0 - p11 - p10 - p01
             joint = _x_log_x(p11) + _x_log_x(p10) + _x_log_x(p01) + _x_log_x(p00)
-            out[u, v] = joint - entropy[u] - entropy[v]
-            out[v, u] = out[u, v]
+            into[k] = np.rint((joint - entropy[u] - entropy_other[k]) * _PARTS) / _PARTS
+    _mirror(out)
 
 
 @kernel
+def _mirror(out):
+    """Copy what is above the diagonal to below it."""
+    n = len(out)
+    for u_begin in range(0, n, _BLOCK):
+        for v_begin in range(u_begin, n, _BLOCK):
+            for u in range(u_begin, min(u_begin + _BLOCK, n)):
+                for v in range(max(u + 1, v_begin), min(v_begin + _BLOCK, n)):
+                    out[v, u] = out[u, v]
+
+
+@fused_kernel
 def _x_log_x(x):
-    return x * np.log(x) if x > 0.0 else 0.0
+    """Return x log x, and 0 for what rounding has left of 0."""
+    x = x if x > _LEAST else _LEAST
+    return x * log_normal(x)

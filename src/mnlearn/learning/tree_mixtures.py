@@ -7,21 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.spanning_tree import fill_spanning_tree
 from mnlearn.kernels.tree_mixtures import (
     add_pair_weights,
+    add_weights_of_ones,
     fill_log_probabilities,
     fill_pair_information,
 )
-from mnlearn.learning.latent_trees.chow_liu import (
-    PairTables,
-    maximum_spanning_tree,
-)
+from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.random_streams import stream
 from mnlearn.runtime.threads import map_ranges
+
+Vector = NDArray[np.float64]
 
 # Iterations with independent variables, which tell the components apart before they become trees.
 _INDEPENDENT = 10
@@ -93,14 +94,30 @@ class TreeMixture:
     def log_probabilities(self, data: Dataset, threads: int = 1) -> NDArray[np.float64]:
         """Return log P(row, component), shape (n_rows, n_components), in nats."""
         out = np.empty((data.n_rows, len(self.share)))
+        variable = np.arange(data.n_vars)
+        above = np.where(self.parent == NO_PARENT, variable, self.parent)
+        parent, terms = np.ascontiguousarray(above.T), self._terms()
         map_ranges(
             lambda first, last: fill_log_probabilities(
-                data.rows, self.parent, self.log_prob, first, last, out
+                data.rows, parent, terms, first, last, out
             ),
             data.n_rows,
             threads,
         )
         return out + np.log(self.share)
+
+    def _terms(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the log-probability of zeros, and what ones add; see `fill_log_probabilities`."""
+        table = self.log_prob
+        of_one = table[:, :, 0, 1] - table[:, :, 0, 0]
+        # A parent at 1 changes the term of each of its children, first as if these were 0.
+        tree, child = np.nonzero(self.parent != NO_PARENT)
+        change = table[tree, child, 1] - table[tree, child, 0]
+        np.add.at(of_one, (tree, self.parent[tree, child]), change[:, 0])
+        of_both = np.zeros(of_one.shape)
+        of_both[tree, child] = change[:, 1] - change[:, 0]
+        at_zero = table[:, :, 0, 0].sum(axis=1)
+        return at_zero, np.ascontiguousarray(of_one.T), np.ascontiguousarray(of_both.T)
 
     def circuit(self) -> ArithmeticCircuit:
         """Return the mixture as a circuit."""
@@ -178,6 +195,7 @@ class _Fitting:
         self._data, self._prior, self._threads = data, prior, threads
         self._all_pairs = PairTables(data, _PRIOR_PSEUDOCOUNT).all()
         self._all_ones = self._all_pairs[:, 1, 0].sum(axis=0)
+        self._single = self._all_pairs.diagonal(axis1=2, axis2=3).sum(axis=1).T
         row, self._ones = np.nonzero(data.rows)
         self._start = np.searchsorted(row, np.arange(data.n_rows + 1))
 
@@ -195,19 +213,17 @@ class _Fitting:
             v = np.flatnonzero(parent != NO_PARENT)
             expected = self._all_pairs[:, :, parent[v], v].transpose(2, 0, 1) * table[v]
             roots = np.flatnonzero(parent == NO_PARENT)
-            single = np.stack([self._all_pairs[:, :, r, r].sum(axis=1) for r in roots])
-            total += float(expected.sum() + (single * table[roots, 0]).sum())
+            total += float(expected.sum() + (self._single[roots] * table[roots, 0]).sum())
         return self._prior * total
 
     def independent(self, shares: NDArray[np.float64]) -> TreeMixture:
         """Return the mixture whose components have independent variables."""
 
-        def learn(weight: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-            one = weight @ self._data.rows + self._prior * self._all_ones
-            one /= weight.sum() + self._prior
-            tables = np.zeros((len(one), 2, 2))
-            tables[:, 0] = np.log(np.stack([1.0 - one, one], axis=1))
-            return np.full(len(one), NO_PARENT, np.int64), tables
+        def learn(weight: Vector, one: Vector) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+            p = one / (weight.sum() + self._prior)
+            tables = np.zeros((len(p), 2, 2))
+            tables[:, 0] = np.log(np.stack([1.0 - p, p], axis=1))
+            return np.full(len(p), NO_PARENT, np.int64), tables
 
         return self._maximise(shares, learn)
 
@@ -215,16 +231,15 @@ class _Fitting:
         """Return the mixture whose components are Chow-Liu trees."""
         n_vars = self._data.n_vars
         information = np.empty((n_vars, n_vars))
+        of_prior = self._prior * self._all_pairs[1, 1]
 
-        def learn(weight: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        def learn(weight: Vector, one: Vector) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
             both = self._pair_weights(weight)
-            both += self._prior * self._all_pairs[1, 1]
-            one = weight @ self._data.rows + self._prior * self._all_ones
+            both += of_prior
             n_examples = weight.sum() + self._prior
             fill_pair_information(both, one, n_examples, information)
-            # Pairs that differ by rounding errors only are equal, on every machine.
-            rounded = np.round(information, 12)
-            parent = maximum_spanning_tree(n_vars, lambda u, others: rounded[u, others])
+            parent = np.empty(n_vars, np.int64)
+            fill_spanning_tree(information, parent)
             return parent, _log_tables(both, one / n_examples, n_examples, parent)
 
         return self._maximise(shares, learn)
@@ -232,13 +247,21 @@ class _Fitting:
     def _maximise(
         self,
         shares: NDArray[np.float64],
-        learn: Callable[[NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.float64]]],
+        learn: Callable[[Vector, Vector], tuple[NDArray[np.int64], NDArray[np.float64]]],
     ) -> TreeMixture:
-        """Return the mixture with components that are learned from weighted rows."""
+        """Return the mixture with components that are learned from weighted rows.
+
+        learn : takes the weights of the rows, and of the examples and the prior in which each
+            variable is 1.
+        """
         weight = self._data.weight[:, None] * (np.round(shares / _UNIT) * _UNIT)
         n_examples = weight.sum(axis=0)
         kept = np.flatnonzero(n_examples >= min(_LEAST, n_examples.max()))
-        learned = [learn(np.ascontiguousarray(weight[:, k])) for k in kept]
+        ones = np.zeros((self._data.n_vars, len(n_examples)))
+        add_weights_of_ones(self._data.rows, weight, ones)
+        ones += self._prior * self._all_ones[:, None]
+        columns = zip(weight.T[kept], ones.T[kept], strict=True)
+        learned = [learn(*map(np.ascontiguousarray, both)) for both in columns]
         return TreeMixture(
             n_examples[kept] / n_examples[kept].sum(),
             np.stack([parent for parent, _ in learned]),

@@ -29,8 +29,8 @@ from mnlearn.models.circuit import (
 from mnlearn.models.features import feature_set, features_of
 
 # After a split, weights are learned until an iteration gains less than this share of the gain of
-# the split. With less exact weights the gains of other splits would be wrong (decision 0019).
-_SHARE_OF_GAIN = 1e-3
+# the split. With less exact weights the gains of other splits would be wrong (decision 0052).
+_SHARE_OF_GAIN = 1e-2
 _ITERATIONS = 30
 _FINAL_ITERATIONS = 300
 _FINAL_DECREASE = 1e-7

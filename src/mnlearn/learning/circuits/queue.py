@@ -33,8 +33,8 @@ _KEPT = 0.5
 # the same split is not counted again and again (decision 0024).
 _AHEAD = 4.0
 # The best score of a group counts at this share once another split was made. Most scores fall, and
-# groups would be brought up to date only to be found worse (decision 0042).
-_REMEMBERED = 0.95
+# groups would be brought up to date only to be found worse (decision 0052).
+_REMEMBERED = 0.9
 # A candidate that gains less than this share of the best of its group is dropped.
 _MIN_SHARE = 0.01
 # Groups for which there is room at first.
