@@ -98,9 +98,7 @@ class TreeMixture:
         above = np.where(self.parent == NO_PARENT, variable, self.parent)
         parent, terms = np.ascontiguousarray(above.T), self._terms()
         map_ranges(
-            lambda first, last: fill_log_probabilities(
-                data.rows, parent, terms, first, last, out
-            ),
+            lambda first, last: fill_log_probabilities(data.rows, parent, terms, first, last, out),
             data.n_rows,
             threads,
         )
