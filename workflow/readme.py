@@ -30,19 +30,12 @@ from mnlearn.report.study_pages import (
 from mnlearn.study.gather import read_scores
 from mnlearn.study.published import load_published
 from mnlearn.study.samples import list_means
+from mnlearn.study.shipped import paper_title, studies_of_papers
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 RESULTS = ROOT / "results"
 
-# The paper of each study.
-PAPER_TITLES = {
-    "dtsl": "Lowd & Davis 2010, learning with decision trees",
-    "dn2mn": "Lowd 2012, conversion of dependency networks",
-    "gssl": "Van Haaren & Davis 2012, randomized feature generation",
-    "acmn": "Lowd & Rooshenas 2013, networks with arithmetic circuits",
-    "lem": "Gogate, Webb & Domingos 2010, efficient Markov networks",
-}
 # Of each learner: study, method of the study, score, published table or None, our table.
 SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
     "acbn": [("acmn", "acbn", "ll", 1, "ll")],
@@ -92,7 +85,12 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> 
 
 def recorded() -> dict[str, str]:
     """Return the papers whose study is recorded."""
-    return {s: paper for s, paper in PAPER_TITLES.items() if (RESULTS / s / "claims.csv").exists()}
+    studies = studies_of_papers().items()
+    return {
+        name: paper_title(study)
+        for name, study in studies
+        if (RESULTS / name / "claims.csv").exists()
+    }
 
 
 def claims_table(results: str = "results") -> str:
@@ -225,7 +223,8 @@ def decision_table() -> str:
 def accuracy_table() -> str:
     """Return how many published scores are reached, by paper."""
     published = load_published()
-    scores = {name: read_scores(RESULTS / name / "scores.csv") for name in PAPER_TITLES}
+    papers = studies_of_papers()
+    scores = {name: read_scores(RESULTS / name / "scores.csv") for name in papers}
     numbers = [
         number for number in published_numbers(published, scores) if number.kind == "accuracy"
     ]
@@ -233,7 +232,7 @@ def accuracy_table() -> str:
     for name in (*dict.fromkeys(number.study for number in numbers), "all"):
         own = [number for number in numbers if name in (number.study, "all")]
         counts = (len(own), sum(c.is_better for c in own), sum(c.is_reached for c in own))
-        rows.append([name.upper() if name in PAPER_TITLES else name, *map(str, counts)])
+        rows.append([name.upper() if name in papers else name, *map(str, counts)])
     return markdown(("paper", "scores", "at least as high", "reached"), rows, "lrrr")
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from mnlearn.study.configuration import plan_of, stale_records
 from mnlearn.study.planning import KINDS
+from mnlearn.study.shipped import shipped_studies
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
-STUDIES = ("dtsl", "dn2mn", "gssl", "acmn", "lem", "frontier", "dtsl_tuning")
+STUDIES = tuple(shipped_studies())
 # What the results and their pages are computed from, beside the data.
 SOURCES = (
     *("src", "workflow", "Snakefile", "config.yaml", "profiles", "requirements.lock"),

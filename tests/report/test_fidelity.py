@@ -6,13 +6,14 @@ import pytest
 from made_data import write
 from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.fidelity.numbers import PublishedNumber, load_reasons, published_numbers
-from mnlearn.report.study_pages import PAPERS, claim_page, fidelity_page
+from mnlearn.report.study_pages import claim_page, fidelity_page
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.study.folders import source_folder
 from mnlearn.study.gather import COLUMNS, read_scores
 from mnlearn.study.mentions import named_datasets, named_methods
 from mnlearn.study.published import load_published
+from mnlearn.study.shipped import studies_of_papers
 
 
 def number(printed, ours, mean=None, deviation=None):
@@ -63,8 +64,8 @@ def test_printed_numbers_find_ours():
 
 
 def test_each_score_that_is_not_reached_has_a_reason_and_no_other():
-    root = source_folder()
-    recorded = {name: read_scores(root / "results" / name / "scores.csv") for name in PAPERS}
+    root, papers = source_folder(), studies_of_papers()
+    recorded = {name: read_scores(root / "results" / name / "scores.csv") for name in papers}
     numbers = [c for c in published_numbers(load_published(), recorded) if c.kind == "accuracy"]
     assert len(numbers) == 212
     below = {(c.study, c.dataset, c.method, c.quantity) for c in numbers if not c.is_reached}

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import pandas as pd
-
 from mnlearn.report.document.blocks import Document
 from mnlearn.report.document.html import render_html
 from mnlearn.report.document.index_page import build_index
@@ -25,9 +23,7 @@ from mnlearn.study.folders import results_folder, run_folder, source_folder
 from mnlearn.study.gather import read_scores
 from mnlearn.study.planning import KINDS, Plan
 from mnlearn.study.published import load_published
-
-# The studies of the papers, in the order of the papers.
-PAPERS = ("dtsl", "lem", "gssl", "dn2mn", "acmn")
+from mnlearn.study.shipped import studies_of_papers
 
 
 def write_study_page(name: str) -> None:
@@ -83,8 +79,10 @@ def fidelity_page() -> Document:
         The study of a paper has not run, or a file is malformed.
     """
     results = results_folder()
-    numbers = published_numbers(load_published(), _scores_of_papers())
-    return build_fidelity(Fidelity(_studies_of_papers(), numbers, load_reasons(), results))
+    studies = studies_of_papers()
+    scores = {name: read_scores(results / name / "scores.csv") for name in studies}
+    numbers = published_numbers(load_published(), scores)
+    return build_fidelity(Fidelity(studies, numbers, load_reasons(), results))
 
 
 def claim_page() -> Document:
@@ -95,15 +93,7 @@ def claim_page() -> Document:
     InputError
         The study of a paper has not run, or a file is malformed.
     """
-    return build_claims(_studies_of_papers(), results_folder())
-
-
-def _studies_of_papers() -> dict[str, Study]:
-    return {name: find_study(name) for name in PAPERS}
-
-
-def _scores_of_papers() -> dict[str, pd.DataFrame]:
-    return {name: read_scores(results_folder() / name / "scores.csv") for name in PAPERS}
+    return build_claims(studies_of_papers(), results_folder())
 
 
 def record_page(names: Iterable[str]) -> Document:
