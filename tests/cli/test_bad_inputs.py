@@ -54,7 +54,7 @@ def folder(tmp_path, monkeypatch):
         "evidence_lines": "*,0,1,0,1,0\u2028*,0,1,0,1,0\n",
     }
     for name, text in texts.items():
-        Path(name).write_text(text, newline="")
+        Path(name).write_text(text, encoding="utf-8", newline="")
     write_model("huge.npz", n_vars=10**9)
     write_model("control.npz", names=np.array(["a\x01", *"bcdef"]))
     write_model("twice.npz", names=np.array(list("aacdef")))
@@ -143,9 +143,9 @@ def test_an_option_raises_the_limit_of_the_ratio(monkeypatch):
 
 
 def test_the_trace_is_kept_if_the_model_cannot_be_written():
-    Path("t.csv").write_text("old")
+    Path("t.csv").write_text("old", encoding="utf-8")
     refuse("fit atomic --train d.data --out d.data/o.npz --trace t.csv", "cannot be written")
-    assert Path("t.csv").read_text() == "old"
+    assert Path("t.csv").read_text(encoding="utf-8") == "old"
     succeed("fit atomic --train d.data --out o.npz --trace t.csv.gz")
     assert len(pd.read_csv("t.csv.gz")) == 1
 
@@ -198,7 +198,7 @@ def test_ising_takes_names_of_every_kind(names):
     assert np.array_equal(matrix, matrix.T)
     assert pd.read_csv("net/thresholds.csv")["variable"].tolist() == names
     assert load_model("net/model.npz").names == tuple(names)
-    with Path("net/weights.csv").open(newline="") as file:
+    with Path("net/weights.csv").open(encoding="utf-8", newline="") as file:
         header = next(csv.reader(file))
     assert header == ["" if "variable" in names else "variable", *names]
 
@@ -215,9 +215,9 @@ RECORDS = {
 
 @pytest.mark.parametrize("text", RECORDS.values(), ids=RECORDS)
 def test_damaged_records_are_named(text):
-    Path("r.json").write_text(text)
+    Path("r.json").write_text(text, encoding="utf-8")
     Path("models").mkdir()
-    Path("models/tuning.json").write_text(text)
+    Path("models/tuning.json").write_text(text, encoding="utf-8")
     random_data(0).save("d.npz")
     refuse("gather r.json --out o.csv", "r.json")
     refuse("time-cell r.json --train d.npz --out o.json", "r.json")
@@ -232,8 +232,8 @@ def test_damaged_records_beside_cells_are_named(kind, text):
         "study": "a", "dataset": "a", "method": "atomic", "learner": "atomic", "variants": {},
         "seconds_tuning": 1,
     }  # fmt: skip
-    Path("c.json").write_text(json.dumps(cell))
-    Path("r.json").write_text(text)
+    Path("c.json").write_text(json.dumps(cell), encoding="utf-8")
+    Path("r.json").write_text(text, encoding="utf-8")
     refuse(f"gather c.json --{kind} r.json --out o.csv", "r.json")
 
 
@@ -246,16 +246,16 @@ def test_damaged_partitions_are_named(text):
         "study": "a", "dataset": "a", "method": "atomic", "learner": "atomic", "seed": 1,
         "variants": {}, "recipe": {},
     }  # fmt: skip
-    Path("models/tuning.json").write_text(json.dumps(record))
-    Path("p.json").write_text(text)
+    Path("models/tuning.json").write_text(json.dumps(record), encoding="utf-8")
+    Path("p.json").write_text(text, encoding="utf-8")
     files = "--test d.npz --groups p.json --per-example o.csv --trace t.csv --cell o.json"
     refuse(f"score-cell models --inference {{}} {files}", "p.json")
 
 
 @pytest.mark.parametrize("text", ["", "\0", "a,b\n1\n2,3,4\n", '"', "a\n1\n", "pll\nx\ny\n"])
 def test_damaged_scores_by_example_are_named(text):
-    Path("a.csv").write_text("pll\n1\n2\n")
-    Path("b.csv").write_text(text)
+    Path("a.csv").write_text("pll\n1\n2\n", encoding="utf-8")
+    Path("b.csv").write_text(text, encoding="utf-8")
     line = "pair --study a --dataset a --first x a.csv --second y b.csv --out o.json"
     if text == "a\n1\n":
         text = "too few rows"

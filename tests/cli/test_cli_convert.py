@@ -26,8 +26,8 @@ def test_convert_a_markov_network_and_back():
     for metric in ("pll", "ll"):
         scores = {mean(f"{m} d.data --metric {metric}") for m in ("m.npz", "a.mn", "b.npz")}
         assert len(scores) == 1
-    assert Path("e.csv").read_text().startswith("source,target,weight\n")
-    assert "<graphml" in Path("e.graphml").read_text()
+    assert Path("e.csv").read_text(encoding="utf-8").startswith("source,target,weight\n")
+    assert "<graphml" in Path("e.graphml").read_text(encoding="utf-8")
 
 
 def test_convert_a_dependency_network_and_back():
@@ -36,7 +36,7 @@ def test_convert_a_dependency_network_and_back():
     assert Path("a.dn").read_bytes() == Path("c.dn").read_bytes()
     assert mean("a.dn d.data") == mean("b.npz d.data")
     assert mean("a.dn d.data") == pytest.approx(mean("dn.npz d.data"), abs=1e-12)
-    assert 'edgedefault="directed"' in Path("e.graphml").read_text()
+    assert 'edgedefault="directed"' in Path("e.graphml").read_text(encoding="utf-8")
 
 
 def test_info_prints_the_partition_function():
@@ -62,7 +62,7 @@ def test_convert_data_and_back():
     succeed("convert n.npz n.csv.gz")
     succeed("convert n.csv.gz n.csv")
     assert Path("n.csv").read_bytes() == Path("named.csv").read_bytes()
-    Path("w.data").write_text("0.5|0,1\n2|1,1\n")
+    Path("w.data").write_text("0.5|0,1\n2|1,1\n", encoding="utf-8")
     succeed("convert w.data w.npz")
     succeed("convert w.npz v2.data")
     assert load_dataset("v2.data").weight.tolist() == [0.5, 2]
@@ -71,19 +71,20 @@ def test_convert_data_and_back():
 def test_a_circuit_is_conditioned_on_a_text_or_a_file():
     succeed("fit acbn --train named.csv --out c.ac")
     save_model(dataclasses.replace(load_model("c.ac"), names=tuple("abcdef")), "c.npz")
-    Path("e.csv").write_text("d,b\n0,1\n")
+    Path("e.csv").write_text("d,b\n0,1\n", encoding="utf-8")
     for name, given in (("text", "b=1,d=0"), ("file", "e.csv")):
         succeed(f"convert c.npz {name}.npz --given {given}")
     assert Path("text.npz").read_bytes() == Path("file.npz").read_bytes()
     expected = mn.load("c.npz").query({"b": 1, "d": 0})
     assert mn.load("text.npz").query().drop(["b", "d"]).tolist() == pytest.approx(expected.tolist())
     assert mn.load("c.npz").condition({"b": 1, "d": 0}).n_edges == load_model("text.npz").n_edges
-    Path("e.csv").write_text("d,b\n0,1\n0,0\n")
+    Path("e.csv").write_text("d,b\n0,1\n0,0\n", encoding="utf-8")
     refuse("convert c.npz x.npz --given e.csv", "e.csv: expected one row of evidence, got 2")
     refuse("convert c.npz x.npz --given no.csv", "no.csv: no such file; expected a file")
     Path("x.bif").write_text(
         "network x {}\nvariable mood { type discrete [ 3 ] { low, fair, high }; }\n"
-        "probability ( mood ) { table 0.2, 0.8, 0.0; }\n"
+        "probability ( mood ) { table 0.2, 0.8, 0.0; }\n",
+        encoding="utf-8",
     )
     succeed("convert x.bif part.ac --given mood=low")
     assert mn.load("part.ac").query()["mood=low"] == 1
@@ -158,7 +159,9 @@ def test_info_refuses(line, names):
 
 
 def test_categories_become_indicators_by_a_mapping_that_is_kept():
-    Path("c.csv").write_text("colour,smoker\nred,yes\nblue,no\ngreen,no\nred,no\n")
+    Path("c.csv").write_text(
+        "colour,smoker\nred,yes\nblue,no\ngreen,no\nred,no\n", encoding="utf-8"
+    )
     succeed("convert c.csv c.npz --categories map.json")
     data = load_dataset("c.npz")
     assert data.names == ("colour=blue", "colour=green", "colour=red", "smoker=yes")
@@ -168,7 +171,7 @@ def test_categories_become_indicators_by_a_mapping_that_is_kept():
         [0, 1, 0, 0],
         [0, 0, 1, 0],
     ]
-    Path("d.csv").write_text("colour,smoker\nblue,yes\n")
+    Path("d.csv").write_text("colour,smoker\nblue,yes\n", encoding="utf-8")
     succeed("convert d.csv d.data --categories map.json")
     assert load_dataset("d.data").rows.tolist() == [[1, 0, 0, 1]]
     for option in ("--given c.npz", "--ones yes", "--leave-out a", "--keep a", "--na x"):
@@ -183,7 +186,7 @@ def test_categories_become_indicators_by_a_mapping_that_is_kept():
     )
     succeed("convert c.csv e.data --categories new.json --leave-out smoker")
     assert load_dataset("e.data").n_vars == 3
-    Path("e.csv").write_text("colour,smoker\npink,yes\n")
+    Path("e.csv").write_text("colour,smoker\npink,yes\n", encoding="utf-8")
     refuse("convert e.csv e.data --categories map.json", "e.csv, line 2")
 
 

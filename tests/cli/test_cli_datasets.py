@@ -81,7 +81,7 @@ def test_fetch_from_an_empty_mirror():
 
 def test_fetch_of_wrong_files():
     Path("mirror/nltcs").mkdir(parents=True)
-    Path("mirror/nltcs/nltcs.train.data").write_text("0,1\n")
+    Path("mirror/nltcs/nltcs.train.data").write_text("0,1\n", encoding="utf-8")
     refuse("fetch nltcs --mirror mirror --folder here", "nltcs.train.data", leaves=("here",))
     assert not list(Path("here").rglob("nltcs*.data"))
 

@@ -34,7 +34,7 @@ def packaged(tmp_path, monkeypatch):
 
 
 def write_own(name, text=MINIMAL):
-    Path(f"workflow/studies/{name}.yaml").write_text(text)
+    Path(f"workflow/studies/{name}.yaml").write_text(text, encoding="utf-8")
 
 
 def test_a_configuration_may_have_some_of_the_keys(packaged):
@@ -48,12 +48,12 @@ def test_a_configuration_may_have_some_of_the_keys(packaged):
         "parts": 1,
         "local": {},
     }
-    Path("config.yaml").write_text("local: {mine: {train: mine.csv}}\n")
-    Path("mine.csv").write_text("0,1\n")
+    Path("config.yaml").write_text("local: {mine: {train: mine.csv}}\n", encoding="utf-8")
+    Path("mine.csv").write_text("0,1\n", encoding="utf-8")
     assert configuration()["seed"] == 20
     rows = {row["name"]: row["state"] for row in numbers("datasets --json")["datasets"]}
     assert (rows["mine"], rows["nltcs"]) == ("own", "absent")
-    Path("config.yaml").write_text("seeds: 3\n")
+    Path("config.yaml").write_text("seeds: 3\n", encoding="utf-8")
     refuse("study demo --stale", "config.yaml, top level: Additional properties are not allowed")
 
 
@@ -85,13 +85,13 @@ def test_snakemake_is_told_where_the_files_are(packaged):
     files = [str(packaged / "config.yaml")]
     config = ["--config", "studies=[dtsl]", 'datasets=["nltcs"]']
     assert command() == [*start, *snakefile, "--configfile", *files, *config]
-    Path("config.yaml").write_text("seed: 3\n")
+    Path("config.yaml").write_text("seed: 3\n", encoding="utf-8")
     own = str(Path.cwd() / "config.yaml")
     assert command() == [*start, *snakefile, "--configfile", *files, own, *config]
 
 
 def test_the_mirror_of_the_configuration_is_used(packaged, monkeypatch):
-    Path("config.yaml").write_text("mirror: here\n")
+    Path("config.yaml").write_text("mirror: here\n", encoding="utf-8")
     asked = []
     monkeypatch.setattr(run, "run_snakemake", lambda *given, **more: 0)
     monkeypatch.setattr(run, "fetch_many", lambda names, to, mirror: asked.append(mirror) or {})

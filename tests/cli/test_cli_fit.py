@@ -89,7 +89,7 @@ def test_another_seed_is_another_run():
 
 
 def test_a_seed_that_is_set_by_name_wins():
-    Path("seed.yaml").write_text("generation_seed: [5]\n")
+    Path("seed.yaml").write_text("generation_seed: [5]\n", encoding="utf-8")
     line = "fit gssl --train d.data --set n_generated=8 --seed 3 --out a.npz"
     assert "generation_seed=5" in succeed(f"{line} --set generation_seed=5").stderr
     assert "generation_seed=5" in succeed(f"{line} --grid seed.yaml").stderr
@@ -171,7 +171,10 @@ def test_fit_refuses(line, names):
 def test_fit_refuses_a_network_of_other_variables():
     succeed("fit dn_tree --train d5.data --out dn5.npz")
     succeed("fit dn_tree --train named.csv --out named.npz")
-    Path("turned.csv").write_text("f,e,d,c,b,a\n" + Path("named.csv").read_text().split("\n", 1)[1])
+    Path("turned.csv").write_text(
+        "f,e,d,c,b,a\n" + Path("named.csv").read_text(encoding="utf-8").split("\n", 1)[1],
+        encoding="utf-8",
+    )
     line = "fit dn2mn --out a.npz --train"
     refuse(f"{line} d.data --network dn5.npz", "dn5.npz: expected 6 variables")
     refuse(f"{line} turned.csv --network named.npz", "named.npz: expected 'f' as column 1")

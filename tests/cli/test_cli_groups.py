@@ -27,16 +27,16 @@ def folder(tmp_path, monkeypatch):
         f"{COLOURS[c]},{SIZES[s]},{'yes' if s > 1 else 'no'}\n"
         for c, s in zip(colour, size, strict=True)
     ]
-    Path("c.csv").write_text("colour,size,big\n" + "".join(lines))
+    Path("c.csv").write_text("colour,size,big\n" + "".join(lines), encoding="utf-8")
     succeed("convert c.csv c.npz --categories codes.json")
     succeed("convert c.npz hot.csv")
 
 
 def test_groups_of_rows_that_are_left():
-    lines = Path("hot.csv").read_text().splitlines()
+    lines = Path("hot.csv").read_text(encoding="utf-8").splitlines()
     gap = [*lines[:3], "?" + lines[3][1:], *lines[4:]]
-    Path("gap.csv").write_text("\n".join(gap) + "\n")
-    Path("rest.csv").write_text("\n".join([*lines[:3], *lines[4:]]) + "\n")
+    Path("gap.csv").write_text("\n".join(gap) + "\n", encoding="utf-8")
+    Path("rest.csv").write_text("\n".join([*lines[:3], *lines[4:]]) + "\n", encoding="utf-8")
     succeed("fit lem --train rest.csv --groups names --out rest.npz")
     line = "fit lem --train gap.csv --groups names --na ? --out left.npz"
     succeed(f"{line} --missing drop --valid gap.csv")
@@ -70,7 +70,7 @@ def test_a_tree_of_categories():
     drawn = examples(load_dataset("drawn.csv"))
     for group in model.variables.groups:
         assert (drawn[:, group].sum(axis=1) == 1).all()
-    Path("ask.csv").write_text("*,*,*,0,1,0,0,*\n1,0,0,*,*,*,*,1\n")
+    Path("ask.csv").write_text("*,*,*,0,1,0,0,*\n1,0,0,*,*,*,*,1\n", encoding="utf-8")
     text = succeed("query tree.npz --evidence ask.csv").stdout
     first = [float(word) for word in text.splitlines()[-2].split(",")]
     assert sum(first[:3]) == pytest.approx(1.0)
@@ -85,16 +85,16 @@ def test_other_learners_see_binary_columns():
 
 def test_groups_that_cannot_be_declared():
     wrong = "expected exactly one 1 in the columns 1, 2, which are one group, got none."
-    hot = Path("hot.csv").read_text()
+    hot = Path("hot.csv").read_text(encoding="utf-8")
     blue = next(n for n, line in enumerate(hot.splitlines(), start=1) if line.startswith("0,0,1"))
     refuse("fit lem --train hot.csv --groups 1-2 --out m.npz", f"hot.csv, line {blue}: {wrong}")
     # Rows that are dropped count as lines.
-    Path("holes.csv").write_text(hot.replace("\n", "\n,0,1,0,0,1,0,1\n", 1))
+    Path("holes.csv").write_text(hot.replace("\n", "\n,0,1,0,0,1,0,1\n", 1), encoding="utf-8")
     refuse(
         "convert holes.csv m.npz --groups 1-2 --missing drop",
         f"holes.csv, line {blue + 1}: {wrong}",
     )
-    Path("bare.csv").write_text(hot.partition("\n")[2])
+    Path("bare.csv").write_text(hot.partition("\n")[2], encoding="utf-8")
     refuse("convert bare.csv m.npz --groups 1-2", f"bare.csv, line {blue - 1}: {wrong}")
     # An .npz file has no lines.
     succeed("convert hot.csv hot.npz")

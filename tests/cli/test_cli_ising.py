@@ -47,7 +47,7 @@ def test_ising_writes_tables_figures_and_a_model():
     assert result.stdout.splitlines()[-1].startswith(f"{len(found)} edges; net holds")
     thresholds = pd.read_csv("net/thresholds.csv")
     assert thresholds["variable"].tolist() == list("abcdef") == matrix.index.tolist()
-    summary = json.loads(Path("net/summary.json").read_text())
+    summary = json.loads(Path("net/summary.json").read_text(encoding="utf-8"))
     assert summary["settings"]["gamma"] == 0
     assert summary["n_edges"] == len(found)
     succeed("score net/model.npz d.data")
@@ -145,12 +145,12 @@ def test_ising_twice_writes_the_same_bytes():
 
 def test_ising_leaves_out_what_never_varies():
     rows = ["a,b,c,d", *(f"{k % 2},1,{k % 2},{int(k == 3)}" for k in range(40))]
-    Path("constant.csv").write_text("\n".join(rows) + "\n")
+    Path("constant.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     result = succeed("ising constant.csv --out net --bootstraps 3")
     assert "no edges for what has a value fewer than 2 times: b, d." in result.stderr
     edges = pd.read_csv("net/edges.csv")
     assert edges[["source", "target"]].to_numpy().tolist() == [["a", "c"]]
-    assert json.loads(Path("net/summary.json").read_text())["dropped"] == ["b", "d"]
+    assert json.loads(Path("net/summary.json").read_text(encoding="utf-8"))["dropped"] == ["b", "d"]
     refuse("ising d.data --out net --gamma -1", "gamma: expected a number of at least 0")
 
 
@@ -168,28 +168,34 @@ def test_ising_warns_of_rare_values(estimates):
 def test_ising_compares_groups_and_leaves_nothing_old_behind():
     rows = random_data(5, n_examples=90).rows
     save_text(merge_rows(rows, names=tuple("abcdef")), "other.csv")
-    Path("groups.csv").write_text("item,group\n" + "".join(f"{v},g{v > 'c'}\n" for v in "abcdef"))
+    Path("groups.csv").write_text(
+        "item,group\n" + "".join(f"{v},g{v > 'c'}\n" for v in "abcdef"), encoding="utf-8"
+    )
     full = "ising named.csv --out net --bootstraps 3 --case-drops 1 --compare other.csv"
     result = succeed(f"{full} --permutations 9 --groups groups.csv")
     assert "named – other: difference of global strength" in result.stdout
     assert (
         "Holm's correction cannot reach 0.05 for an edge: take --permutations 300." in result.stderr
     )
-    summary = json.loads(Path("net/summary.json").read_text())
+    summary = json.loads(Path("net/summary.json").read_text(encoding="utf-8"))
     assert sorted(summary["cs_coefficient"]) == ["edges", "expected_influence", "strength"]
     assert summary["files"] == sorted(path.name for path in Path("net").iterdir())
     tests = pd.read_csv("net/comparison_tests.csv")
     assert tests["test"].tolist() == ["global strength", "largest edge difference"]
     centrality = pd.read_csv("net/centrality.csv")
     assert centrality["group"].tolist() == 3 * ["gFalse"] + 3 * ["gTrue"]
-    Path("net/notes.txt").write_text("mine")
+    Path("net/notes.txt").write_text("mine", encoding="utf-8")
     Path("new").mkdir()
-    Path("new/stability.png").write_text("mine")  # not written by an earlier run
+    Path("new/stability.png").write_text("mine", encoding="utf-8")  # not written by an earlier run
     succeed("ising named.csv --out net --bootstraps 0")
     succeed("ising named.csv --out new --bootstraps 0")
     kept = {path.name for path in Path("net").iterdir()} - {"notes.txt"}
     assert kept == {path.name for path in Path("new").iterdir()} - {"stability.png"}
-    assert Path("net/notes.txt").read_text() == Path("new/stability.png").read_text() == "mine"
+    assert (
+        Path("net/notes.txt").read_text(encoding="utf-8")
+        == Path("new/stability.png").read_text(encoding="utf-8")
+        == "mine"
+    )
 
 
 def test_groups_in_one_file_are_compared_like_those_of_two():
@@ -203,9 +209,8 @@ def test_groups_in_one_file_are_compared_like_those_of_two():
     for name in ("comparison_tests.csv", "comparison_edges.csv"):
         assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
     # The network is that of all people.
-    assert json.loads(Path("one/summary.json").read_text())["n_examples"] == len(people) + len(
-        others
-    )
+    summary = json.loads(Path("one/summary.json").read_text(encoding="utf-8"))
+    assert summary["n_examples"] == len(people) + len(others)
     assert "named – other" in one.stdout
     gap = pd.read_csv("both.csv", dtype=object)
     gap.loc[[3, len(people) + 2], "b"] = ""
@@ -238,7 +243,7 @@ def test_ising_refuses_groups_that_are_not_those_of_the_items():
         ("item,group\na,g\n", "expected a group for each item, lacks b, c, d, e, f."),
         (f"item,group\na,g\nb,{'g' * 140_000}\n", "g.csv, line 3: is not CSV: field larger than"),
     ]:
-        Path("g.csv").write_text(text)
+        Path("g.csv").write_text(text, encoding="utf-8")
         refuse("ising named.csv --out net --bootstraps 0 --groups g.csv", message)
     refuse("ising named.csv --out net --compare named.csv", "--compare: expected different files.")
 
@@ -248,21 +253,21 @@ def test_groups_are_read_before_the_network_is_learned(monkeypatch):
         raise AssertionError("learning began")
 
     monkeypatch.setattr("mnlearn.learning.ising.estimation.learn_ising", fail)
-    Path("g.csv").write_text("item,group\na,g\n")
+    Path("g.csv").write_text("item,group\na,g\n", encoding="utf-8")
     refuse("ising named.csv --out net --groups g.csv", "g.csv: expected a group for each item")
 
 
 def test_ising_refuses_variables_of_several_values():
-    Path("likert.csv").write_text("a,b\n" + "low,1\nmid,0\nhigh,1\nmid,1\n" * 5)
+    Path("likert.csv").write_text("a,b\n" + "low,1\nmid,0\nhigh,1\nmid,1\n" * 5, encoding="utf-8")
     succeed("convert likert.csv likert.npz --categories codes.json")
     refuse("ising likert.npz --out net", "likert.npz: has groups of columns")
     assert not Path("net").exists()
 
 
 def test_ising_notes_how_the_data_were_read():
-    Path("sex.csv").write_text("a,sex,age\n" + "1,m,1\n0,f,2\n1,f,3\n0,m,4\n" * 9)
+    Path("sex.csv").write_text("a,sex,age\n" + "1,m,1\n0,f,2\n1,f,3\n0,m,4\n" * 9, encoding="utf-8")
     succeed("ising sex.csv --ones sex=f --leave-out age --bootstraps 0 --out net")
-    settings = json.loads(Path("net/summary.json").read_text())["settings"]
+    settings = json.loads(Path("net/summary.json").read_text(encoding="utf-8"))["settings"]
     assert settings["ones"] == ["sex=f"]
     assert settings["leave_out"] == ["age"]
 
@@ -277,8 +282,10 @@ def test_groups_with_missing_cells_are_filled_in_together():
     head, rest = "a,b,c", [line.rpartition(",") for line in lines]
     for name in ("m", "f"):
         own = [cells for cells, _, group in rest if group == name]
-        Path(f"{name}.csv").write_text("\n".join([head, *own]) + "\n")
-    Path("all.csv").write_text("\n".join([f"{head},sex", *lines, "1,0,1,", "0,1,1,NA"]) + "\n")
+        Path(f"{name}.csv").write_text("\n".join([head, *own]) + "\n", encoding="utf-8")
+    Path("all.csv").write_text(
+        "\n".join([f"{head},sex", *lines, "1,0,1,", "0,1,1,NA"]) + "\n", encoding="utf-8"
+    )
     how = "--missing impute --permutations 9 --bootstraps 0"
     apart = succeed(f"ising m.csv --compare f.csv {how} --out apart")
     one = succeed(f"ising all.csv --compare-by sex {how} --out one")
@@ -293,7 +300,7 @@ def test_groups_with_missing_cells_are_filled_in_together():
 
 
 def test_one_row_is_no_sample():
-    Path("one.csv").write_text("a,b\n0,1\n")
+    Path("one.csv").write_text("a,b\n0,1\n", encoding="utf-8")
     refuse("ising one.csv --out net", "one.csv: expected at least two rows, got 1")
 
 
@@ -321,8 +328,8 @@ def test_a_run_that_fails_leaves_the_folder_as_it_was(monkeypatch):
 
 
 def test_missing_cells_are_dropped_from_the_file_that_has_them():
-    Path("x.csv").write_text("a,b\n0,1\n1,0\n0,0\n1,1\n")
-    Path("y.csv").write_text("a,b\n0,\n,0\n,1\n1,\n")
+    Path("x.csv").write_text("a,b\n0,1\n1,0\n0,0\n1,1\n", encoding="utf-8")
+    Path("y.csv").write_text("a,b\n0,\n,0\n,1\n1,\n", encoding="utf-8")
     refuse("ising x.csv --compare y.csv --missing drop --out net", "y.csv: each row has a missing")
 
 
@@ -330,7 +337,7 @@ def test_missing_cells_are_dropped_from_the_file_that_has_them():
 @pytest.mark.parametrize("out", [".", "net"])
 def test_ising_replaces_no_file_of_a_person(name, out):
     Path("net").mkdir()
-    Path(out, name).write_text("my notes")
+    Path(out, name).write_text("my notes", encoding="utf-8")
     progress = refuse(f"ising named.csv --out {out}", f"{name}: is not of an earlier `mnlearn")
     assert not progress
 
@@ -339,5 +346,5 @@ def test_ising_replaces_its_own_files_only():
     for bootstraps in (3, 0):
         succeed(f"ising named.csv --out net --bootstraps {bootstraps}")
     assert not Path("net/stability.png").exists()
-    Path("net/stability.png").write_text("mine")
+    Path("net/stability.png").write_text("mine", encoding="utf-8")
     refuse("ising named.csv --out net", "stability.png: is not of an earlier `mnlearn ising`")

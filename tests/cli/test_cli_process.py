@@ -52,7 +52,10 @@ def test_process_whose_reader_has_gone():
 
 
 def test_process_whose_output_is_full():
-    with Path("/dev/full").open("w") as full, process("methods", stdout=full) as child:
+    with (
+        Path("/dev/full").open("w", encoding="utf-8") as full,
+        process("methods", stdout=full) as child,
+    ):
         err = child.stderr.read()
     assert err == "mnlearn: output: cannot be written: No space left on device.\n"
     assert child.returncode == 1
@@ -62,7 +65,7 @@ def test_process_whose_log_is_full_says_so_where_the_workflow_shows_it():
     ours, theirs = os.pipe()
     arguments = ("fit", "atomic", "--train", "d.data", "--out", "a.npz", "--trace", "/dev/full")
     with (
-        Path("/dev/full").open("w") as full,
+        Path("/dev/full").open("w", encoding="utf-8") as full,
         process(
             *arguments,
             stderr=full,

@@ -32,7 +32,7 @@ def test_query_prints_and_writes_the_same():
     result = succeed(line)
     assert result.stderr == ""
     assert succeed(f"{line} --out q.csv").stdout == ""
-    assert Path("q.csv").read_text() == result.stdout
+    assert Path("q.csv").read_text(encoding="utf-8") == result.stdout
     first, second, third, fourth = (x.split(",") for x in result.stdout.splitlines())
     assert first == fourth
     assert first[1:] == list("01010")
@@ -50,7 +50,8 @@ def test_query_prints_the_most_probable_states():
         "network n {} variable a { type discrete [ 2 ] { yes, no }; } "
         "variable b { type discrete [ 3 ] { low, mid, high }; } "
         "probability ( a ) { table 0.6, 0.4; } "
-        "probability ( b | a ) { (yes) 0.3, 0.3, 0.4; (no) 0.9, 0.1, 0.0; }"
+        "probability ( b | a ) { (yes) 0.3, 0.3, 0.4; (no) 0.9, 0.1, 0.0; }",
+        encoding="utf-8",
     )
     # The best value of each variable alone is a=yes and b=low.
     for line, expected in (
@@ -60,12 +61,12 @@ def test_query_prints_the_most_probable_states():
     ):
         out = succeed(f"query two.bif --evidence {line} --most-probable").stdout
         assert list(csv.reader(out.splitlines()))[1:] == [list(row) for row in expected]
-    Path("asked.csv").write_text("a,b\n*,*\nyes,*\n*,mid\n")
+    Path("asked.csv").write_text("a,b\n*,*\nyes,*\n*,mid\n", encoding="utf-8")
     succeed("query two.bif --evidence asked.csv --most-probable --out states.csv")
-    assert Path("states.csv").read_text() == "a,b\nno,low\nyes,high\nyes,mid\n"
+    assert Path("states.csv").read_text(encoding="utf-8") == "a,b\nno,low\nyes,high\nyes,mid\n"
     line = "query two.bif --evidence asked.csv --most-probable"
     refuse(f"{line} --inference bp", "--inference: is not read with --most-probable")
-    Path("asked.csv").write_text("a,b\n*,*\nno,high\n")
+    Path("asked.csv").write_text("a,b\n*,*\nno,high\n", encoding="utf-8")
     refuse(line, "asked.csv, line 3: has probability 0")
     refuse("query dn.npz --evidence evidence --most-probable", "no joint distribution")
 
@@ -120,11 +121,11 @@ probability ( y | x ) { (no) 0.3, 0.7; (yes) 0.5, 0.5; }
 
 @pytest.mark.parametrize("model", ["zero.bif", "zero.ac"])
 def test_evidence_of_probability_0_is_named_by_its_line(model):
-    Path("zero.bif").write_text(NETWORK)
+    Path("zero.bif").write_text(NETWORK, encoding="utf-8")
     succeed("convert zero.bif zero.ac")
     rows = "*,1\nyes,*\n"
     for text, line in ((rows, 2), (f"x,y\n{rows}", 3)):
-        Path("e.csv").write_text(text)
+        Path("e.csv").write_text(text, encoding="utf-8")
         refuse(f"query {model} --evidence e.csv", f"e.csv, line {line}: has probability 0.")
     refuse(f"query {model} --evidence x=yes", "--evidence: has probability 0.")
 
@@ -158,8 +159,8 @@ def test_a_state_with_a_comma_is_quoted():
 
 
 def test_query_is_the_ratio_of_likelihoods():
-    Path("zero.data").write_text("0,0,1,0,1,0\n")
-    Path("one.data").write_text("1,0,1,0,1,0\n")
+    Path("zero.data").write_text("0,0,1,0,1,0\n", encoding="utf-8")
+    Path("one.data").write_text("1,0,1,0,1,0\n", encoding="utf-8")
     odds = mean("m.npz one.data --metric ll") - mean("m.npz zero.data --metric ll")
     text = succeed("query m.npz --evidence evidence --inference exact").stdout
     found = float(text.partition(",")[0])
@@ -168,7 +169,7 @@ def test_query_is_the_ratio_of_likelihoods():
 
 def test_query_of_a_named_model_has_a_header():
     succeed("fit atomic --train named.csv --out a.npz")
-    Path("e.csv").write_text("a,b,c,d,e,f\n*,0,1,0,1,0\n")
+    Path("e.csv").write_text("a,b,c,d,e,f\n*,0,1,0,1,0\n", encoding="utf-8")
     lines = succeed("query a.npz --evidence e.csv").stdout.splitlines()
     assert lines[0] == "a,b,c,d,e,f"
     assert len(lines) == 2
@@ -189,12 +190,12 @@ def test_query_takes_an_empty_last_line():
 
 def test_query_finds_columns_by_name():
     succeed("fit chow_liu --train named.csv --out a.npz")
-    Path("ordered.csv").write_text("a,b,c,d,e,f\n0,*,1,0,1,0\n")
+    Path("ordered.csv").write_text("a,b,c,d,e,f\n0,*,1,0,1,0\n", encoding="utf-8")
     for content in ("b,a,c,d,e,f\n*,0,1,0,1,0\n", "f,e,d,c,a\nno,yes,0,1.0,0\n"):
-        Path("e.csv").write_text(content)
+        Path("e.csv").write_text(content, encoding="utf-8")
         found = succeed("query a.npz --evidence e.csv").stdout
         assert found == succeed("query a.npz --evidence ordered.csv").stdout
-    Path("e.csv").write_text("b,a,c,d,e,g\n*,0,1,0,1,0\n")
+    Path("e.csv").write_text("b,a,c,d,e,g\n*,0,1,0,1,0\n", encoding="utf-8")
     refuse("query a.npz --evidence e.csv", "e.csv, line 1: there is no variable 'g'")
 
 
@@ -251,7 +252,8 @@ def test_samples_have_the_names_of_states():
         "network x {}\nvariable rain { type discrete [ 2 ] { yes, no }; }\n"
         "variable mood { type discrete [ 3 ] { low, fair, high }; }\n"
         "probability ( rain ) { table 0.2, 0.8; }\n"
-        "probability ( mood | rain ) { (yes) 0.5, 0.3, 0.2; (no) 0.1, 0.2, 0.7; }\n"
+        "probability ( mood | rain ) { (yes) 0.5, 0.3, 0.2; (no) 0.1, 0.2, 0.7; }\n",
+        encoding="utf-8",
     )
     succeed("sample x.bif --rows 200 --out values.csv")
     succeed("sample x.bif --rows 200 --out states.csv --states")
@@ -263,7 +265,8 @@ def test_samples_have_the_names_of_states():
     refuse("sample m.npz --rows 5 --out a.npz --states", "a.npz: expected a text file")
     Path("y.bif").write_text(
         "network y {}\nvariable rain { type discrete [ 2 ] { 1, 0 }; }\n"
-        "probability ( rain ) { table 0.2, 0.8; }\n"
+        "probability ( rain ) { table 0.2, 0.8; }\n",
+        encoding="utf-8",
     )
     refuse("sample y.bif --rows 5 --out a.csv", "0 and 1 do not say which state of 'rain' is meant")
     succeed("sample y.bif --rows 200 --out digits.csv --states")
@@ -278,13 +281,14 @@ def test_states_that_are_called_yes_and_no():
         "network z {}\nvariable rain { type discrete [ 2 ] { yes, no }; }\n"
         "variable wet { type discrete [ 2 ] { yes, no }; }\n"
         "probability ( rain ) { table 0.2, 0.8; }\n"
-        "probability ( wet | rain ) { (yes) 0.9, 0.1; (no) 0.3, 0.7; }\n"
+        "probability ( wet | rain ) { (yes) 0.9, 0.1; (no) 0.3, 0.7; }\n",
+        encoding="utf-8",
     )
-    Path("e.csv").write_text("rain\nyes\n")
+    Path("e.csv").write_text("rain\nyes\n", encoding="utf-8")
     lines = succeed("query z.bif --evidence e.csv").stdout.splitlines()
     assert lines == ["rain=no,wet=no", "0,0.100000"]
     refuse("query z.bif --evidence rain=1", "variable 'rain': expected one of yes, no, got '1'")
-    Path("e.csv").write_text("rain\n1\n")
+    Path("e.csv").write_text("rain\n1\n", encoding="utf-8")
     refuse("query z.bif --evidence e.csv", "e.csv, line 2: expected yes, no or *, got '1'")
 
 
@@ -327,7 +331,7 @@ def test_a_state_is_the_same_evidence_in_words_and_in_a_table():
     names = ("age=young", "age=old", "ill")
     features = features_of([[(0, 1)], [(0, 1), (2, 1)], [(1, 1), (2, 1)]])
     save_model(markov_network(3, features, [0.5, 1.0, -2.0], names), "a.npz")
-    Path("e.csv").write_text("age,ill\nyoung,*\n")
+    Path("e.csv").write_text("age,ill\nyoung,*\n", encoding="utf-8")
     by_table = succeed("query a.npz --evidence e.csv").stdout.splitlines()[1].split(",")[2]
     for text in ("age=young", '"age=young=1,age=old=0"'):
         in_words = succeed(f"query a.npz --evidence {text}").stdout

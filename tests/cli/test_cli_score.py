@@ -56,16 +56,16 @@ def test_score_uses_the_metric_and_the_seed_that_python_uses(model):
 
 def test_score_per_example_is_in_the_order_of_the_file():
     record = numbers("score m.npz d.data --metric ll --per-example p.csv --json")
-    rows = Path("d.data").read_text().splitlines()
+    rows = Path("d.data").read_text(encoding="utf-8").splitlines()
     assert len(set(rows)) < len(rows)
-    with Path("p.csv").open() as file:
+    with Path("p.csv").open(encoding="utf-8") as file:
         (head,), *lines = csv.reader(file)
     assert head == "ll"
     values = np.array([float(value) for (value,) in lines])
     assert len(values) == len(rows) == N_EXAMPLES
     assert values.mean() == pytest.approx(record["mean"], abs=1e-12)
     for k in (0, 1, 7, 299):
-        Path("one.data").write_text(rows[k] + "\n")
+        Path("one.data").write_text(rows[k] + "\n", encoding="utf-8")
         assert mean("m.npz one.data --metric ll") == pytest.approx(values[k], abs=1e-12)
     assert len({(row, value) for row, value in zip(rows, values, strict=True)}) == len(set(rows))
 
@@ -82,24 +82,24 @@ def test_score_with_given_groups():
     record = numbers(f"score {line} cmll --samples 4000 --json")
     assert record["mean"] == pytest.approx(exact, abs=max(0.02, 5 * record["monte_carlo_error"]))
     assert mean(f"{line} cmll --inference exact --seed 3") == exact
-    Path("singles.json").write_text("[[0],[1],[2],[3],[4],[5]]")
+    Path("singles.json").write_text("[[0],[1],[2],[3],[4],[5]]", encoding="utf-8")
     pll = mean("m.npz d.data")
     line = "m.npz d.data --groups singles.json --metric"
     assert mean(f"{line} cll") == pytest.approx(pll, abs=1e-9)
     assert mean(f"{line} cmll --inference exact") == pytest.approx(pll, abs=1e-9)
-    Path("all.json").write_text("[[0,1,2,3,4,5]]")
+    Path("all.json").write_text("[[0,1,2,3,4,5]]", encoding="utf-8")
     ll = mean("m.npz d.data --metric ll")
     assert mean("m.npz d.data --groups all.json --metric cll") == pytest.approx(ll, abs=1e-9)
     assert mean("m.npz d.data --folds 1 --metric cll") == pytest.approx(ll, abs=1e-9)
 
 
 def test_score_with_groups_by_name():
-    Path("named.json").write_text('[["V0", "V1", 2], ["V4"]]')
-    Path("numbers.json").write_text("[[0, 1, 2], [4]]")
+    Path("named.json").write_text('[["V0", "V1", 2], ["V4"]]', encoding="utf-8")
+    Path("numbers.json").write_text("[[0, 1, 2], [4]]", encoding="utf-8")
     line = "m.npz d.data --metric cll --groups"
     assert mean(f"{line} named.json") == mean(f"{line} numbers.json")
-    Path("first.json").write_text("[[0, 1, 2]]")
-    Path("second.json").write_text("[[4]]")
+    Path("first.json").write_text("[[0, 1, 2]]", encoding="utf-8")
+    Path("second.json").write_text("[[4]]", encoding="utf-8")
     # Variables in no group are evidence without a term.
     apart = mean(f"{line} first.json") + mean(f"{line} second.json")
     assert mean(f"{line} named.json") == pytest.approx(apart)
@@ -113,8 +113,8 @@ def test_score_of_a_dependency_network():
 
 
 def test_score_of_impossible_data_is_json():
-    Path("hard.mn").write_text("2,2\nMN {\n-inf +v0_1\n}\n")
-    Path("two.data").write_text("0,0\n1,1\n")
+    Path("hard.mn").write_text("2,2\nMN {\n-inf +v0_1\n}\n", encoding="utf-8")
+    Path("two.data").write_text("0,0\n1,1\n", encoding="utf-8")
 
     def refuse_constant(name):
         raise AssertionError(name)
@@ -205,7 +205,7 @@ def test_ll_by_the_bethe_estimate():
 def test_score_by_mean_field():
     exact = mean("m.npz d.data --metric ll")
     assert mean("m.npz d.data --metric ll --inference meanfield") > exact
-    Path("singles.json").write_text("[[0],[1],[2],[3],[4],[5]]")
+    Path("singles.json").write_text("[[0],[1],[2],[3],[4],[5]]", encoding="utf-8")
     for model in ("m.npz", "dn.npz"):
         line = f"{model} d.data --metric cmll --inference meanfield"
         record = numbers(f"score {line} --json")
@@ -275,7 +275,7 @@ def test_rows_that_end_in_a_comma():
     rows = examples(random_data(0))
     lines = "".join(",".join(map(str, row)) + ",\n" for row in rows.tolist())
     save_text(merge_rows(rows, names=tuple("abcdef")), "plain.csv")
-    Path("trailing.csv").write_text("a,b,c,d,e,f\n" + lines)
+    Path("trailing.csv").write_text("a,b,c,d,e,f\n" + lines, encoding="utf-8")
     save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
     assert mean("named.npz trailing.csv") == mean("named.npz plain.csv")
 
@@ -283,14 +283,17 @@ def test_rows_that_end_in_a_comma():
 def test_a_variable_of_several_states_has_one_term():
     Path("x.bif").write_text(
         "network x {}\nvariable mood { type discrete [ 3 ] { low, fair, high }; }\n"
-        "probability ( mood ) { table 0.2, 0.3, 0.5; }\n"
+        "probability ( mood ) { table 0.2, 0.3, 0.5; }\n",
+        encoding="utf-8",
     )
-    Path("d.csv").write_text("mood\nlow\nhigh\n")
+    Path("d.csv").write_text("mood\nlow\nhigh\n", encoding="utf-8")
     for metric in ("pll", "ll"):
         found = succeed(f"score x.bif d.csv --metric {metric} --json")
         assert json.loads(found.stdout)["mean"] == pytest.approx(np.log([0.2, 0.5]).mean())
         assert "term" not in found.stderr
-    Path("columns.csv").write_text("mood=low,mood=fair,mood=high,b\n1,0,0,1\n0,1,0,0\n0,0,1,1\n")
+    Path("columns.csv").write_text(
+        "mood=low,mood=fair,mood=high,b\n1,0,0,1\n0,1,0,0\n0,0,1,1\n", encoding="utf-8"
+    )
     succeed("fit dn_tree --train columns.csv --out trees.npz")
     assert "pll has a term for each column" in succeed("score trees.npz columns.csv").stderr
 
@@ -307,15 +310,15 @@ def test_data_of_other_variables_are_refused_by_name(line, names):
 
 def test_a_column_that_is_missing_throughout_is_summed_out():
     """Such as one person who left an answer out."""
-    Path("train.csv").write_text("a,b,c\n1,0,1\n0,1,1\n0,0,0\n")
+    Path("train.csv").write_text("a,b,c\n1,0,1\n0,1,1\n0,0,0\n", encoding="utf-8")
     succeed("fit chow_liu --train train.csv --out tree.npz")
-    Path("one.csv").write_text("a,b,c\n1,,0\n")
+    Path("one.csv").write_text("a,b,c\n1,,0\n", encoding="utf-8")
     for b in (0, 1):
-        Path(f"{b}.csv").write_text(f"a,b,c\n1,{b},0\n")
+        Path(f"{b}.csv").write_text(f"a,b,c\n1,{b},0\n", encoding="utf-8")
     both = [mean(f"tree.npz {b}.csv --metric ll") for b in (0, 1)]
     expected = np.logaddexp(*both)
     assert mean("tree.npz one.csv --metric ll") == pytest.approx(expected)
-    Path("words.csv").write_text("a,b,c\nyes,,no\n")
+    Path("words.csv").write_text("a,b,c\nyes,,no\n", encoding="utf-8")
     assert mean("tree.npz words.csv --metric ll") == pytest.approx(expected)
     refuse("score tree.npz one.csv --metric pll", "line 2, column 'b': is missing")
     # A learner needs an answer.

@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch):
     missing = np.random.default_rng(2).random(table.shape) < 0.2
     table.mask(missing).to_csv("holes.csv", index=False, na_rep="NA", float_format="%d")
     save_model(compile_network(random_network(1)), "circuit.npz")
-    Path("row").write_text(",".join([*"****", *map(str, GIVEN.values())]) + "\n")
+    Path("row").write_text(",".join([*"****", *map(str, GIVEN.values())]) + "\n", encoding="utf-8")
 
 
 def holes():

@@ -43,12 +43,12 @@ def test_partition():
     line = "partition d.npz --dataset x --groups 4 --number"
     succeed(f"{line} 3 --out p.json")
     succeed(f"{line} 1 --out q.json")
-    drawn = json.loads(Path("p.json").read_text())
+    drawn = json.loads(Path("p.json").read_text(encoding="utf-8"))
     assert len(drawn) == 3
     for groups in drawn:
         assert sorted(v for group in groups for v in group) == list(range(6))
         assert sorted(map(len, groups)) == [1, 1, 2, 2]
-    assert json.loads(Path("q.json").read_text()) == drawn[:1]
+    assert json.loads(Path("q.json").read_text(encoding="utf-8")) == drawn[:1]
 
 
 CELL = (
@@ -106,9 +106,11 @@ def test_the_steps_of_a_study():
         assert chosen[method, "cmll_mcsat"] == pytest.approx(chosen[method, "cmll"], rel=0.05)
         assert chosen[method, "seconds_inference_mcsat"] > 0
     assert chosen["dtsl", "cmll_mcsat_monte_carlo_error"] > 0
-    Path("table.md").write_text("Scores with a < b.\n\n| a | b |\n| - | -: |\n| x | **1.5** |\n")
+    Path("table.md").write_text(
+        "Scores with a < b.\n\n| a | b |\n| - | -: |\n| x | **1.5** |\n", encoding="utf-8"
+    )
     succeed("page table.md --out page.html")
-    page = Path("page.html").read_text()
+    page = Path("page.html").read_text(encoding="utf-8")
     assert "a &lt; b" in page
     assert "<strong>1.5</strong>" in page
     assert page.count("<tr>") == 2
@@ -217,7 +219,7 @@ def test_tune_and_score_cell_refuse(line, value, names):
 )
 def test_tune_and_score_cell_refuse_json_of_another_shape(line, value, names):
     Path("learned").mkdir()
-    Path("learned/tuning.json").write_text("{}")
+    Path("learned/tuning.json").write_text("{}", encoding="utf-8")
     refuse_with(line, value, names)
 
 

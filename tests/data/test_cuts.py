@@ -110,11 +110,11 @@ def test_values_whose_state_is_not_clear_are_refused(tmp_path):
     expected = model.score(table.to_numpy(), "ll")
     assert mean("small.bif numbers.csv --ones a=1 --metric ll") == pytest.approx(expected)
     assert model.score(mn.read_data(table, model=model, ones="a=1")) == pytest.approx(expected)
-    Path("rows.csv").write_text(NUMBERS.removeprefix("a,b\n"))
+    Path("rows.csv").write_text(NUMBERS.removeprefix("a,b\n"), encoding="utf-8")
     refuse("score small.bif rows.csv --metric ll", "line 1, column 1: expected yes or no, got '0'")
     text = BIF.replace("yes, no", "1, 0").replace("(yes)", "(1)").replace("(no)", "(0)")
-    Path("digits.bif").write_text(text)
-    Path("rows.csv").write_text("1,1\n0,0\n0,1\n")
+    Path("digits.bif").write_text(text, encoding="utf-8")
+    Path("rows.csv").write_text("1,1\n0,0\n0,1\n", encoding="utf-8")
     assert mean("digits.bif rows.csv --metric ll") == pytest.approx(expected)
     refuse("sample small.bif --rows 5 --out s.data", "0 and 1 do not say which state of 'a'")
 
@@ -132,8 +132,8 @@ def test_a_threshold_keeps_all_its_digits(tmp_path):
 
 def test_states_may_look_like_thresholds():
     text = BIF.replace("yes, no", "<5, >=5").replace("(yes)", "(<5)").replace("(no)", "(>=5)")
-    Path("ages.bif").write_text(text)
-    Path("ages.csv").write_text("a,b\n<5,no\n>=5,no\n>=5,yes\n<5,yes\n")
+    Path("ages.bif").write_text(text, encoding="utf-8")
+    Path("ages.csv").write_text("a,b\n<5,no\n>=5,no\n>=5,yes\n<5,yes\n", encoding="utf-8")
     model = mn.load("ages.bif")
     expected = [[0, 0], [1, 0], [1, 1], [0, 1]]
     assert examples(mn.read_data("ages.csv", model=model)).tolist() == expected
@@ -190,7 +190,7 @@ def test_what_may_be_a_rating_of_a_model_is_refused_or_said(ratings):
 
 
 def test_a_person_whose_ratings_are_all_the_lowest(ratings):
-    Path("one.csv").write_text("i,j,sex\n1,1,0\n")
+    Path("one.csv").write_text("i,j,sex\n1,1,0\n", encoding="utf-8")
     sentence = "say --ones 'i>=4' or --ones 'i=1'; so of j."
     refuse("score m.npz one.csv --ones >=4 --metric ll", sentence)
     # A 0 is 0 whether it is cut or not.

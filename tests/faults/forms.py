@@ -119,25 +119,29 @@ def make_forms(folder):
         save_text(named, name)
     named.save("named.npz")
     np.savez("plain.npz", data=data.rows)
-    Path("weighted.data").write_text("2|0,1,1,0,1,0\n0.5|1,1,1,0,0,0\n1|0,0,1,0,1,1\n")
+    Path("weighted.data").write_text(
+        "2|0,1,1,0,1,0\n0.5|1,1,1,0,0,0\n1|0,0,1,0,1,1\n", encoding="utf-8"
+    )
     save_model(random_network(0), "m.npz")
     save_model(random_network(0), "m.mn")
     save_model(random_network(1), "w.mn")
     save_model(random_dependency_network(0, n_vars=6), "dn.npz")
     save_model(random_dependency_network(0, n_vars=6), "dn.dn")
-    Path("b.bif").write_text(BIF)
+    Path("b.bif").write_text(BIF, encoding="utf-8")
     save_model(load_model("b.bif"), "b.bn")
     save_model(load_model("b.bif"), "b.npz")
     save_model(compile_network(load_model("b.bif")), "b.ac")
-    Path("many.bif").write_text(MANY)
-    Path("a.uai").write_text(UAI)
-    Path("people.csv").write_text(PEOPLE)
-    Path("evidence").write_text(EVIDENCE)
-    Path("categories.csv").write_text(CATEGORICAL)
-    Path("grid.yaml").write_text("kappa: [0.01, 0.1]\nmin_leaf_examples: [1]\n")
-    Path("groups.json").write_text("[[0, 1, 2], [3, 4, 5]]")
-    Path("p.json").write_text("[[[0, 1, 2], [3, 4, 5]], [[0, 2], [1, 3], [4, 5]]]")
-    Path("order.json").write_text(json.dumps(ORDER))
+    Path("many.bif").write_text(MANY, encoding="utf-8")
+    Path("a.uai").write_text(UAI, encoding="utf-8")
+    Path("people.csv").write_text(PEOPLE, encoding="utf-8")
+    Path("evidence").write_text(EVIDENCE, encoding="utf-8")
+    Path("categories.csv").write_text(CATEGORICAL, encoding="utf-8")
+    Path("grid.yaml").write_text("kappa: [0.01, 0.1]\nmin_leaf_examples: [1]\n", encoding="utf-8")
+    Path("groups.json").write_text("[[0, 1, 2], [3, 4, 5]]", encoding="utf-8")
+    Path("p.json").write_text(
+        "[[[0, 1, 2], [3, 4, 5]], [[0, 2], [1, 3], [4, 5]]]", encoding="utf-8"
+    )
+    Path("order.json").write_text(json.dumps(ORDER), encoding="utf-8")
     for line in (
         "fit acmn --train d.npz --set max_edges=60 --out c.ac",
         "convert c.ac c.npz",

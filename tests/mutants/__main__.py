@@ -26,7 +26,7 @@ import numba
 import pandas as pd  # noqa: F401
 import pytest
 import requests  # noqa: F401
-import scipy.optimize
+import scipy.optimize  # noqa: F401
 import scipy.stats  # noqa: F401
 import yaml  # noqa: F401
 

@@ -31,7 +31,7 @@ def test_a_file_has_the_mode_of_every_new_file(umask):
     before = os.umask(umask)
     try:
         write_text("folder/a.txt", "a")
-        Path("plain").write_text("a")
+        Path("plain").write_text("a", encoding="utf-8")
         assert os.umask(umask) == umask
     finally:
         os.umask(before)
@@ -42,7 +42,7 @@ def test_the_umask_is_not_touched(monkeypatch):
     """A thread that creates a file at that moment would give it the wrong mode."""
     monkeypatch.setattr(os, "umask", None)
     write_text("a.txt", "a")
-    assert Path("a.txt").read_text() == "a"
+    assert Path("a.txt").read_text(encoding="utf-8") == "a"
 
 
 def test_a_block_that_fails_changes_nothing():
@@ -51,7 +51,7 @@ def test_a_block_that_fails_changes_nothing():
         temporary.write_text("new")
         raise KeyError
     assert [path.name for path in Path().iterdir()] == ["a.txt"]
-    assert Path("a.txt").read_text() == "old"
+    assert Path("a.txt").read_text(encoding="utf-8") == "old"
 
 
 def test_a_full_disk_is_said_in_a_sentence():
@@ -66,7 +66,7 @@ def test_a_full_disk_is_said_in_a_sentence():
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert caught.value.exit_status == 1
     assert [path.name for path in Path().iterdir()] == ["a.txt"]
-    assert Path("a.txt").read_text() == "old"
+    assert Path("a.txt").read_text(encoding="utf-8") == "old"
 
 
 def test_a_folder_in_the_place_is_said_in_a_sentence():
@@ -78,7 +78,7 @@ def test_a_folder_in_the_place_is_said_in_a_sentence():
 
 def test_errors_of_other_files_are_left_alone():
     with pytest.raises(FileNotFoundError), atomic_path("a.txt"):
-        Path("nowhere").read_text()
+        Path("nowhere").read_text(encoding="utf-8")
     assert list(Path().iterdir()) == []
 
 
@@ -105,12 +105,12 @@ def test_a_file_is_synced_before_it_takes_its_place_and_its_folder_after_that(mo
 def test_a_name_as_long_as_names_can_be_is_written():
     name = "a" * 251 + ".txt"
     write_text(name, "a")
-    assert Path(name).read_text() == "a"
+    assert Path(name).read_text(encoding="utf-8") == "a"
 
 
 def test_a_link_stays_and_its_file_is_replaced():
     Path("folder").mkdir()
-    Path("folder/a.txt").write_text("old")
+    Path("folder/a.txt").write_text("old", encoding="utf-8")
     Path("link.txt").symlink_to("folder/a.txt")
     Path("ahead.txt").symlink_to("folder/b.txt")
     write_text("link.txt", "new")
@@ -134,7 +134,9 @@ def test_a_circle_of_links_is_said_in_a_sentence():
 def test_a_fifo_is_written_to_and_stays():
     os.mkfifo("fifo.txt")
     found = []
-    reader = threading.Thread(target=lambda: found.append(Path("fifo.txt").read_text()))
+    reader = threading.Thread(
+        target=lambda: found.append(Path("fifo.txt").read_text(encoding="utf-8"))
+    )
     reader.start()
     write_text("fifo.txt", "line\n" * 50_000)
     # A reader of a file that took the place of the FIFO would wait for ever.
@@ -171,9 +173,9 @@ def test_an_open_descriptor_is_written_to_where_it_stands(name):
         f"write_text({name!r}, 'written\\n')\n"
         "print('after')\n"
     )
-    with Path("out.txt").open("w") as out:
+    with Path("out.txt").open("w", encoding="utf-8") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
-    assert Path("out.txt").read_text() == "before\nwritten\nafter\n"
+    assert Path("out.txt").read_text(encoding="utf-8") == "before\nwritten\nafter\n"
 
 
 def test_a_block_that_fails_writes_nothing_to_a_device():
@@ -200,13 +202,13 @@ def test_a_descriptor_of_this_process_is_written_to_where_it_stands():
         Path("again.txt").symlink_to("link.txt")
         write_text("again.txt", "again\n")
         out.write(b"after\n")
-    assert Path("out.txt").read_text() == "before\nwritten\nagain\nafter\n"
+    assert Path("out.txt").read_text(encoding="utf-8") == "before\nwritten\nagain\nafter\n"
     assert Path("again.txt").is_symlink()
 
 
 def test_folders_above_a_file_are_created():
     write_text("a/b/c.txt", "c")
-    assert Path("a/b/c.txt").read_text() == "c"
+    assert Path("a/b/c.txt").read_text(encoding="utf-8") == "c"
 
 
 def test_no_descriptor_stays_open(monkeypatch):
@@ -225,7 +227,7 @@ def test_no_descriptor_stays_open(monkeypatch):
 def test_a_temporary_file_of_another_process_is_not_taken(monkeypatch):
     name = uuid.UUID(int=0)
     monkeypatch.setattr(uuid, "uuid4", lambda: name)
-    Path(f".a.txt.{name.hex[:12]}").write_text("theirs")
+    Path(f".a.txt.{name.hex[:12]}").write_text("theirs", encoding="utf-8")
     with pytest.raises(InputError, match=r"^a\.txt: cannot be written: File exists\.$"):
         write_text("a.txt", "ours")
     assert [path.read_text() for path in Path().iterdir()] == ["theirs"]

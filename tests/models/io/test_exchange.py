@@ -211,7 +211,7 @@ def circuit(rng):
 def read_nnf(path):
     """Return a function of the weights of literals, as a reader of d4's form computes it."""
     kinds, edges = {}, {}
-    for line in Path(path).read_text().splitlines():
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
         words = line.split()
         if words[0] in ("o", "a", "t"):
             kinds[int(words[1])] = words[0]
@@ -230,7 +230,7 @@ def read_nnf(path):
 
 
 def weights_of(path, evidence):
-    with Path(path).open(newline="") as file:
+    with Path(path).open(encoding="utf-8", newline="") as file:
         table = {int(r["variable"]): r for r in csv.DictReader(file)}
     out = {}
     for v, row in table.items():
@@ -285,7 +285,7 @@ def test_named_states_in_evidence(rng, tmp_path, monkeypatch):
         lines = succeed(f"query {path} --evidence asia=yes").stdout.splitlines()
         assert lines[0] == "variable,state,probability"
         assert lines[3:] == [f"lung,yes,{p_lung[0]:.6f}", f"lung,no,{p_lung[1]:.6f}"]
-    Path("rows").write_text("asia,smoke,lung\nyes,*,*\n")
+    Path("rows").write_text("asia,smoke,lung\nyes,*,*\n", encoding="utf-8")
     assert succeed("query a.ac --evidence rows").stdout.endswith(f"{p_lung[1]:.6f}\n")
     answer = mn.load("a.ac").query({"asia": "yes"})
     assert answer["lung=no"] == pytest.approx(p_lung[1])
