@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn.runtime.files import write_json
+from mnlearn.runtime.files import read_json, write_json
 from mnlearn.study.definition import Study
 from mnlearn.study.planning import Plan, Record
+from mnlearn.study.recipes import data_recipe
 
 CONTENT = {
     "datasets": ["grid", "triples"],
@@ -195,6 +196,7 @@ def test_models_of_another_study_are_learned_for_its_curves_only(tmp_path):
     found = Plan(**whole, datasets=["grid"])
     curves = [record.names for record in found.records("t", "curves")]
     assert curves == [("atomic",), ("dtsl",)]
+    assert [found.owner(record) for record in found.records("t", "curves")] == ["t", "s"]
     assert found.needed_datasets() == ["grid"]
     assert found.unless_settled(Record("models", "s", "grid", ("dtsl",)), train="x")["train"] == "x"
 
@@ -206,6 +208,133 @@ def test_tables_mark_the_records_that_they_show(tmp_path):
     found = plan(tmp_path, recorded=True)
     assert found.stale_cells("s", ("cells", "times")) == []
     assert found.stale_cells("s", ("cells", "paired")) == [["grid", "dtsl"], ["grid", "atomic"]]
+
+
+def test_tables_do_not_mark_what_the_run_makes_again(tmp_path):
+    record_all(tmp_path)
+    changed = {"methods": {**CONTENT["methods"], "dtsl": {"grid": {"kappa": [0.2]}}}}
+    found = plan(tmp_path, ["grid"], {**CONTENT, **changed})
+    assert found.stale(Record("cells", "s", "grid", ("dtsl",))) == ["learning"]
+    assert found.stale_cells("s", ("cells",)) == [["triples", "dtsl"]]
+
+
+def test_a_plan_is_of_one_moment(tmp_path):
+    record_all(tmp_path)
+    cell = Record("cells", "s", "grid", ("narrow",))
+    found = plan(tmp_path)
+    assert found.is_settled(cell)
+    write_json(tmp_path / cell.path, {"recipe": {}})
+    assert found.stale(cell) == []
+    (tmp_path / cell.path).unlink()
+    assert found.is_settled(cell)
+    assert not plan(tmp_path).is_settled(cell)
+
+
+def test_models_whose_job_was_killed_are_made_again(tmp_path):
+    """For Snakemake they are a folder."""
+    models = Record("models", "s", "grid", ("narrow",))
+    write_json(tmp_path / models.path, {"recipe": plan(tmp_path).recipe(models)})
+    assert plan(tmp_path).is_settled(models)
+    assert models.path == Path("s/models/grid/narrow/tuning.json")
+    killed = {str((tmp_path / models.path).parent)}
+    assert not plan(tmp_path, was_killed=killed.__contains__).is_settled(models)
+
+
+def test_a_current_record_that_is_made_again_is_older_than_its_order(tmp_path):
+    record_all(tmp_path)
+    cell = Record("cells", "s", "grid", ("narrow",))
+    numbers = []
+    for more in ({"again": True}, {"again": True}, {"again": True, "plans": False}):
+        order = Path(plan(tmp_path, **more).unless_settled(cell)["order"])
+        numbers.append(read_json(order)["number"])
+    # A process that does a job of the run leaves the order as it is.
+    assert numbers == [1, 2, 2]
+
+
+def test_samples_of_what_cannot_be_had_are_not_made(tmp_path):
+    content = {**CONTENT, "datasets": ["grid-n60-f0", "triples-n60-f0"]}
+    found = plan(tmp_path, content=content, left_out={"grid": "no network"})
+    assert found.datasets("s") == ["triples-n60-f0"]
+
+
+def test_a_dataset_of_no_study_may_be_asked_for(tmp_path):
+    found = plan(tmp_path, ["digits", "grid"])
+    assert found.all_datasets("s") == ["grid", "triples", "digits"]
+    assert [r.dataset for r in found.records("s", "times")] == ["grid", "digits"]
+
+
+def test_data_are_made_again_for_another_seed(tmp_path):
+    orders = [Path(plan(tmp_path, seed=seed).data_order("grid")) for seed in (20, 20, 21)]
+    assert orders == 3 * [tmp_path / "orders/data/grid.order"]
+    assert read_json(orders[0])["made_by"] == data_recipe("grid", 21, {})
+
+
+def test_records_are_of_methods_that_are_learned_on_the_dataset(tmp_path):
+    """The method `narrow` is learned on grid only; of two folds one is timed."""
+    content = {
+        **CONTENT,
+        "samples": {"sizes": [60], "folds": 2, "timed": {"sizes": [60], "folds": 1}},
+        "divergences": [["narrow", "atomic"], ["atomic", "dtsl"]],
+        "exports": {"narrow": ["mn"], "dtsl": ["mn"]},
+        "likelihoods": {"methods": ["narrow"], "timed": ["dtsl"]},
+        "queries": {"methods": ["narrow", "atomic"]},
+        "timed": ["narrow"],
+        "figures": [
+            {"kind": "structure", "dataset": "triples-n60-f0", "method": "dtsl"},
+            {"kind": "scatter", "dataset": "grid-n60-f0", "method": "atomic"},
+        ],
+    }
+    whole = plan(tmp_path, content=content)
+
+    def names(kind, dataset):
+        return ["-".join(r.names) for r in whole.records("s", kind) if r.dataset == dataset]
+
+    shown = ("divergences", "exports", "likelihoods", "curves", "times", "structures")
+    assert {kind: names(kind, "grid-n60-f0") for kind in shown} == {
+        "divergences": ["narrow-atomic", "atomic-dtsl"],
+        "exports": ["narrow", "dtsl"],
+        "likelihoods": ["narrow", "dtsl"],
+        "curves": ["narrow", "atomic"],
+        "times": ["narrow"],
+        "structures": [],
+    }
+    assert {kind: names(kind, "triples-n60-f0") for kind in shown} == {
+        "divergences": ["atomic-dtsl"],
+        "exports": ["dtsl"],
+        "likelihoods": ["dtsl"],
+        "curves": ["atomic"],
+        "times": [],
+        "structures": ["dtsl"],
+    }
+    assert {whole.owner(curve) for curve in whole.records("s", "curves")} == {"s"}
+    assert names("likelihoods", "grid-n60-f1") == ["narrow"]
+    assert names("times", "grid-n60-f1") == []
+
+
+EVERY_KIND = {
+    **CONTENT,
+    "divergences": [["atomic", "dtsl"]],
+    "exports": {"dtsl": ["mn"]},
+    "likelihoods": {"methods": ["dtsl"], "beliefs": {}, "annealing": {}, "queries": {}},
+    "queries": {"methods": ["atomic"], "examples": 1, "percentages": [50]},
+    "figures": [{"kind": "structure", "dataset": "triples", "method": "dtsl"}],
+}
+PATHS = (
+    *("cells/triples/dtsl.json", "times/triples/dtsl.json", "paired/triples/dtsl-atomic.json"),
+    *("curves/triples/atomic.json", "exports/triples/dtsl.json", "structures/triples/dtsl.json"),
+    *("divergences/triples/atomic-dtsl.json", "likelihoods/triples/dtsl.json"),
+)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_dataset_is_needed_for_any_kind_of_record(tmp_path, path):
+    whole = plan(tmp_path, content=EVERY_KIND)
+    for kind in {Path(each).parts[0] for each in PATHS}:
+        for record in whole.records("s", kind):
+            write_json(tmp_path / record.path, {"recipe": whole.recipe(record), **SCORES})
+    assert plan(tmp_path, content=EVERY_KIND).needed_datasets() == []
+    (tmp_path / "s" / path).unlink()
+    assert plan(tmp_path, content=EVERY_KIND).needed_datasets() == ["triples"]
 
 
 def test_a_pair_needs_the_scores_of_the_cell(tmp_path):
