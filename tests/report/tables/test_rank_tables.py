@@ -1,9 +1,28 @@
 """Tables of ranks and of paired differences."""
 
+import pytest
+
 from made_tables import bold, make, parsed, scores_of, texts
 from mnlearn.report import tables
+from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.definition import Study
+
+HEADS = ("A", "B", "C")
+
+
+def ranked(values, published, stale=frozenset(), **options):
+    """Return the table of the ranks of three methods; values : one list of scores per dataset."""
+    columns = [{"head": head, "method": head.lower(), "quantity": "cmll"} for head in HEADS]
+    rows = [
+        (f"d{k}", head.lower(), "", "cmll", value)
+        for k, of_dataset in enumerate(values)
+        for head, value in zip(HEADS, of_dataset, strict=True)
+    ]
+    product = {"name": "t", "kind": "ranks", "caption": "C.", "columns": columns, **options}
+    labels = {f"d{k}": f"D{k}" for k in range(len(values))}
+    study = Study("s", {"datasets": list(labels), "tables": [product], "title": "T"})
+    return tables.make_table(study, product, scores_of(rows), published, labels=labels, stale=stale)
 
 
 def test_ranks_of_the_printed_learners(published):
@@ -15,7 +34,9 @@ def test_ranks_of_the_printed_learners(published):
     scores = scores_of([(d, "x", "", "cmll", 0.0) for d in datasets])
     product = {"name": "t", "kind": "ranks", "caption": "C.", "columns": columns}
     study = Study("s", {"datasets": list(datasets), "tables": [product], "title": "T"})
-    table = tables.make_table(study, product, scores, published, labels=datasets)
+    stale = {("nltcs", "gssl")}  # Numbers of the paper do not go stale.
+    table = tables.make_table(study, product, scores, published, labels=datasets, stale=stale)
+    assert not any(cell.stale for row in table.body for cell in row.cells)
     rows = {row[0]: row[1:] for row in texts(table)}
     # The paper counts the wins 8, 9, 3, 0 and p = 0.0002 and 0.0193 before any adjustment.
     assert [rows[m][1] for m in ("GSSL", "L1", "DTSL", "BLM")] == ["8", "9", "3", "0"]
@@ -37,6 +58,60 @@ def test_ranks_of_too_few_datasets(published):
     )
     assert not table.body
     assert "Too few" in table.notes[0]
+
+
+def test_the_best_of_all_datasets_is_bold_against_the_others(published):
+    """A is best on all 20 datasets; B and C are even, so that their order is that of the study."""
+    values = [[1.0, 0.0, (-1) ** k * (0.1 + k // 2 / 100)] for k in range(20)]
+    table = ranked(values, published, stale={("d3", "b")})
+    assert table.header == (("method", "mean rank", "best on", *HEADS),)
+    assert table.alignment == "lrrrrr"
+    assert texts(table) == [
+        ["A", "1.00", "20", "–", "< 0.0001", "< 0.0001"],
+        ["B", "2.50", "0", "< 0.0001", "–", "1.00"],
+        ["C", "2.50", "0", "< 0.0001", "1.00", "–"],
+    ]
+    assert bold(table) == [
+        [False, False, False, False, True, True],
+        [False, False, False, True, False, False],
+        [False, False, False, True, False, False],
+    ]
+    assert [cell.stale for cell in table.body[1].cells] == [False, True, True, True, False, True]
+    first = parsed(table)[0]
+    against = [f"p_against_{head}" for head in HEADS]
+    assert list(first) == ["method", "mean_rank", "best_on", *against, "stale"]
+    # The sign of 20 differences is by chance the same in one of 2^19 cases; three pairs.
+    assert float(first["p_against_B"]) == pytest.approx(3 / 2**19)
+    # Nemenyi's factor of three methods is 2.343 (Demsar 2006, Table 5).
+    assert table.notes[0] == (
+        "20 datasets. Friedman's test: p < 0.0001. Mean ranks that differ by less than 0.74 are "
+        "not told apart by Nemenyi's test at 0.05."
+    )
+    assert table.notes[1].endswith("for the 3 pairs; bold at 0.05.")
+
+
+def test_a_level_is_that_of_all_tests_of_the_ranks(published):
+    """Three datasets: each p is 3 times 1/4. The statistic of Friedman is 6, whose p is exp(-3)."""
+    table = ranked([[3.0, 2.0, 1.0], [4.0, 2.0, 0.0], [9.0, 1.0, 0.5]], published, level=0.8)
+    assert [row[1:3] for row in texts(table)] == [["1.00", "3"], ["2.00", "0"], ["3.00", "0"]]
+    assert texts(table)[0][3:] == ["–", "0.750", "0.750"]
+    assert bold(table)[0][3:] == [False, True, True]
+    assert "Friedman's test: p = 0.0498." in table.notes[0]
+    assert table.notes[0].endswith("Nemenyi's test at 0.8.")
+    assert table.notes[1].endswith("bold at 0.8.")
+
+
+def test_two_datasets_are_enough_for_ranks(published):
+    """The statistic of Friedman is 4, whose p is exp(-2)."""
+    table = ranked([[3.0, 2.0, 1.0], [4.0, 2.0, 0.0]], published)
+    assert [row[:2] for row in texts(table)] == [["A", "1.00"], ["B", "2.00"], ["C", "3.00"]]
+    assert "Friedman's test: p = 0.135." in table.notes[0]
+
+
+def test_two_methods_are_not_ranked(published):
+    columns = [{"head": m, "method": m, "quantity": "cmll"} for m in "ab"]
+    with pytest.raises(InputError, match="columns: expected a list of 3 mappings or more"):
+        make("ranks", scores_of([]), published, columns=columns)
 
 
 def test_paired_differences_are_tested_and_adjusted(published):
