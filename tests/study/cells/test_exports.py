@@ -10,7 +10,9 @@ from made_circuits import N, grown
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.circuit import with_weight
+from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
+from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.files import read_json
 from mnlearn.study.cells import round_trip
 from mnlearn.study.gather import gather
@@ -57,6 +59,23 @@ def test_a_form_that_loses_something_is_found_out(circuit, monkeypatch, form):
     assert expected > 0.01
     found = read_json("e.json")["forms"][form]["largest_difference"]
     assert found == pytest.approx(expected)
+
+
+def test_a_network_is_compared_on_all_rows_up_to_the_last(monkeypatch, tmp_path):
+    """512 rows are two blocks of 200 and a part of one. The last row alone has another score."""
+    test = merge_rows(all_states(9))
+    assert test.n_rows > 2 * round_trip._ROWS
+    (last,) = test.rows[-1:]
+    features = features_of([[(0, 1)], [(v, int(x)) for v, x in enumerate(last)]])
+    network, other = (markov_network(9, features, np.array([1.0, w])) for w in (2.0, 2.5))
+    save_model(network, tmp_path / "m.npz")
+    test.save(tmp_path / "t.npz")
+    monkeypatch.setattr(round_trip, "save_model", lambda model, path: save_model(other, path))
+    out = tmp_path / "e.json"
+    round_trip.check_exports(tmp_path / "m.npz", tmp_path / "t.npz", ["mn"], {}, out=out)
+    found = read_json(out)["forms"]["mn"]["largest_difference"]
+    # The mean of the differences, 0.5 / 512, is taken off.
+    assert found == pytest.approx(0.5 * 511 / 512)
 
 
 def test_faults_of_exports(circuit, tmp_path):
