@@ -12,7 +12,13 @@ import oracles
 from conftest import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.learning.conversion import Orders, cpd_features, to_markov_network
+from mnlearn.learning.conversion import (
+    ORDERS,
+    Orders,
+    choose_orders,
+    cpd_features,
+    to_markov_network,
+)
 from mnlearn.models.dependency_network import (
     DependencyNetwork,
     Trees,
@@ -104,6 +110,48 @@ def test_longer_features_than_all_orders_are_wanted_for_are_averaged_over_rotati
     none = to_markov_network(model, base, Orders(np.arange(N_VARS), all_up_to=1))
     rotations = to_markov_network(model, base, Orders(np.arange(N_VARS)))
     assert_allclose(oracles.potentials(none), oracles.potentials(rotations), atol=1e-12)
+
+
+@pytest.mark.parametrize("longest", [3, 4])
+def test_features_up_to_the_longest_are_averaged_over_all_orders_and_the_others_over_rotations(
+    longest,
+):
+    """The features have one to five literals; each adds its own part to the potentials."""
+    rng = np.random.default_rng(longest)
+    variables = [rng.choice(N_VARS, length, replace=False) for length in (1, 2, 3, 3, 4, 4, 5)]
+    conjunctions = [[(int(v), int(rng.integers(2))) for v in sorted(own)] for own in variables]
+    target = np.array([own[0] for own in variables], np.int32)
+    weight = rng.normal(size=len(target))
+    base = rng.integers(0, 2, N_VARS)
+
+    def network_of(chosen):
+        features = features_of([conjunctions[f] for f in chosen])
+        return DependencyNetwork(flat_trees(N_VARS), features, target[chosen], weight[chosen])
+
+    orders = choose_orders("all", N_VARS, longest)
+    rotations = choose_orders("both-rotations", N_VARS, longest)
+    expected = np.zeros(2**N_VARS)
+    for is_long, own in ((False, orders), (True, rotations)):
+        chosen = np.flatnonzero([(len(c) > longest) == is_long for c in conjunctions])
+        if len(chosen):
+            expected += expected_potentials(network_of(chosen), [base], [1.0], own)
+    found = to_markov_network(network_of(np.arange(len(target))), base.astype(float), orders)
+    assert_allclose(oracles.potentials(found), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_only_all_orders_have_a_longest_feature(name):
+    """Another length gives other potentials if and only if all orders are averaged over."""
+    model = random_dependency_network(3, N_VARS)
+    base = np.full(N_VARS, 0.3)
+
+    def potentials(longest):
+        return oracles.potentials(
+            to_markov_network(model, base, choose_orders(name, N_VARS, longest))
+        )
+
+    same = np.allclose(potentials(1), potentials(N_VARS), atol=1e-9)
+    assert same == (name != "all")
 
 
 def test_one_base_instance_is_a_base_of_zeros_and_ones():

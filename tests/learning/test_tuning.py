@@ -240,6 +240,18 @@ def test_dn2mn_converts_a_network_that_is_given():
     assert_array_equal(tuned.best.fitted.model.weight, expected.weight)
 
 
+@pytest.mark.parametrize("longest", [1, 4])
+def test_dn2mn_averages_features_up_to_its_max_length_over_all_orders(longest):
+    data = random_data(3, n_examples=400)
+    network = random_dependency_network(5, data.n_vars)
+    method = load_learner("dn2mn")
+    grid = method.grid({"orders": "all", "max_length": longest})
+    found = tune(method, data, grid, None, network=network).best.fitted.model
+    orders = Orders(np.arange(data.n_vars), all_up_to=longest)
+    expected = to_markov_network(network, smooth_marginals(data), orders)
+    assert_array_equal(found.weight, expected.weight)
+
+
 def test_a_network_must_be_wanted_and_fit():
     data = random_data(3)
     network = random_dependency_network(5, data.n_vars)

@@ -1,0 +1,32 @@
+"""Conversion of dependency networks with arguments of people, against the conversion itself."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mnlearn as mn
+from conftest import random_data, random_dependency_network
+from mnlearn.learning.conversion import Orders, smooth_marginals, to_markov_network
+
+N_VARS = 5
+ORDER = np.arange(N_VARS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "orders"),
+    [
+        ({}, Orders(ORDER)),
+        ({"orders": "one"}, Orders(ORDER, rotations=False, reverse=False)),
+        ({"orders": "pair"}, Orders(ORDER, rotations=False)),
+        ({"orders": "rotations"}, Orders(ORDER, reverse=False)),
+        ({"orders": "all"}, Orders(ORDER, all_up_to=8)),
+        ({"orders": "all", "max_length": 1}, Orders(ORDER, all_up_to=1)),
+        ({"orders": "all", "max_length": 3}, Orders(ORDER, all_up_to=3)),
+        ({"max_length": 3}, Orders(ORDER)),
+    ],
+)
+def test_orders_and_the_longest_feature_are_those_that_are_asked_for(arguments, orders):
+    network, data = random_dependency_network(5, N_VARS), random_data(3, n_vars=N_VARS)
+    found = mn.from_dependency_network(network, data, **arguments)
+    expected = to_markov_network(network, smooth_marginals(data), orders)
+    assert_array_equal(found.weight, expected.weight)
