@@ -251,12 +251,6 @@ def test_a_current_record_that_is_made_again_is_older_than_its_order(tmp_path):
     assert numbers == [1, 2, 2]
 
 
-def test_samples_of_what_cannot_be_had_are_not_made(tmp_path):
-    content = {**CONTENT, "datasets": ["grid-n60-f0", "triples-n60-f0"]}
-    found = plan(tmp_path, content=content, left_out={"grid": "no network"})
-    assert found.datasets("s") == ["triples-n60-f0"]
-
-
 def test_a_dataset_of_no_study_may_be_asked_for(tmp_path):
     found = plan(tmp_path, ["digits", "grid"])
     assert found.all_datasets("s") == ["grid", "triples", "digits"]

@@ -4,7 +4,6 @@ import pytest
 
 from made_tables import bold, make, parsed, scores_of, texts
 from mnlearn.report import tables
-from mnlearn.runtime.errors import InputError
 from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.definition import Study
 
@@ -106,12 +105,6 @@ def test_two_datasets_are_enough_for_ranks(published):
     table = ranked([[3.0, 2.0, 1.0], [4.0, 2.0, 0.0]], published)
     assert [row[:2] for row in texts(table)] == [["A", "1.00"], ["B", "2.00"], ["C", "3.00"]]
     assert "Friedman's test: p = 0.135." in table.notes[0]
-
-
-def test_two_methods_are_not_ranked(published):
-    columns = [{"head": m, "method": m, "quantity": "cmll"} for m in "ab"]
-    with pytest.raises(InputError, match="columns: expected a list of 3 mappings or more"):
-        make("ranks", scores_of([]), published, columns=columns)
 
 
 def test_paired_differences_are_tested_and_adjusted(published):

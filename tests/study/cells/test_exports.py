@@ -14,6 +14,7 @@ from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.files import read_json
+from mnlearn.runtime.provenance import provenance
 from mnlearn.study.cells import round_trip
 from mnlearn.study.gather import gather
 from oracles import all_states
@@ -36,6 +37,7 @@ def test_circuits_and_networks_come_back_with_the_same_scores(circuit):
     record = read_json("e.json")
     assert set(record["forms"]) == {"ac", "mn"}
     assert record["n_test"] == 2 * 2**N
+    assert record["scored_by"].keys() == provenance().keys()
     for form in record["forms"].values():
         assert form["bytes"] > 100
         assert form["largest_difference"] < 1e-12
@@ -83,4 +85,7 @@ def test_faults_of_exports(circuit, tmp_path):
     refuse(f"{CHECK} --form xyz", "expected a model file that ends in")
     merge_rows(np.eye(4, dtype=np.uint8)).save("t.npz")
     refuse(f"{CHECK} --form ac", f"expected {N} variables")
+    # A network of fewer variables would score the first of the columns.
+    save_model(markov_network(2, features_of([[(0, 1)]]), np.ones(1)), "c.npz")
+    refuse(f"{CHECK} --form mn", "expected 2 variables")
     assert not (tmp_path / "e.json").exists()
