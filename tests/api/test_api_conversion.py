@@ -30,3 +30,19 @@ def test_orders_and_the_longest_feature_are_those_that_are_asked_for(arguments, 
     found = mn.from_dependency_network(network, data, **arguments)
     expected = to_markov_network(network, smooth_marginals(data), orders)
     assert_array_equal(found.weight, expected.weight)
+
+
+@pytest.mark.parametrize("base", ["marginals", "uniform", "mode", "examples"])
+def test_the_base_is_the_one_that_is_asked_for(base):
+    network, data = random_dependency_network(5, N_VARS), random_data(3, n_vars=N_VARS)
+    expected = {
+        "marginals": smooth_marginals(data),
+        "uniform": np.full(N_VARS, 0.5),
+        "mode": np.array([0.0 if share < 0.5 else 1.0 for share in data.frequency]),
+        "examples": data,
+    }
+    found = mn.from_dependency_network(network, data, base=base)
+    for name, each in expected.items():
+        converted = to_markov_network(network, each, Orders(ORDER))
+        same = np.array_equal(found.log_potential(data.rows), converted.log_potential(data.rows))
+        assert same == (name == base)

@@ -7,15 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import expit
 
 import oracles
 from conftest import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.learning import conversion
 from mnlearn.learning.conversion import (
     ORDERS,
     Orders,
     choose_orders,
+    consistency_gap,
     cpd_features,
     to_markov_network,
 )
@@ -183,6 +186,25 @@ def test_a_consistent_network_is_converted_exactly(seed, rotations, reverse):
     orders = Orders(rng.permutation(N_VARS), rotations, reverse)
     found = to_markov_network(model, rng.random(N_VARS), orders)
     assert_allclose(oracles.potentials(found), oracles.potentials(network), atol=1e-9)
+    assert consistency_gap(model, found, merge_rows(oracles.all_states(N_VARS))) < 1e-12
+
+
+@pytest.mark.parametrize(("n_rows", "step"), [(1000, 1), (8, 3)])
+def test_the_consistency_gap_is_the_mean_divergence_of_the_conditionals(monkeypatch, n_rows, step):
+    """Of every third of the 20 distinct rows if at most 8 are to be used."""
+    monkeypatch.setattr(conversion, "GAP_ROWS", n_rows)
+    data = random_data(2, n_examples=400, n_vars=N_VARS)
+    assert data.n_rows == 20
+    model = random_dependency_network(2, N_VARS)
+    found = to_markov_network(model, np.full(N_VARS, 0.3), Orders(np.arange(N_VARS)))
+    total, weights = 0.0, data.weight[::step]
+    for row, weight in zip(data.rows[::step], weights, strict=True):
+        for v in range(N_VARS):
+            p, q = (expit(oracles.log_odds(m, row, v)) for m in (model, found))
+            total += weight * (p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
+    expected = total / weights.sum() / N_VARS
+    assert expected > 1e-3
+    assert consistency_gap(model, found, data) == pytest.approx(expected)
 
 
 def test_features_are_distinct_sorted_and_not_constant():
