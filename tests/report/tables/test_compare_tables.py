@@ -108,3 +108,15 @@ def test_stale_numbers_carry_a_dagger(published):
     assert STALE_NOTE in table.notes
     assert [row["stale"] for row in parsed(table)] == ["yes", "", ""]
     assert mark_stale(table, set()).body[0].cells[1].stale is False
+
+
+@pytest.mark.parametrize("method", ["a", "b"])
+def test_a_difference_is_stale_if_either_of_its_numbers_is(published, method):
+    columns = [
+        *({"name": m, "method": m, "quantity": "cmll"} for m in "ab"),
+        {"name": "d", "minus": ["a", "b"], "decimals": 2},
+    ]
+    scores = [("nltcs", m, "", "cmll", -1.0) for m in "ab"]
+    table = make("compare", scores_of(scores), published, {("nltcs", method)}, columns=columns)
+    own = [False, method == "a", method == "b", True]
+    assert [cell.stale for cell in table.body[0].cells] == own

@@ -75,6 +75,8 @@ def test_the_best_of_all_datasets_is_bold_against_the_others(published):
         [False, False, False, True, False, False],
         [False, False, False, True, False, False],
     ]
+    # All ranks and adjusted p-values depend on all methods.
+    assert [cell.stale for cell in table.body[0].cells] == [False, True, True, False, True, True]
     assert [cell.stale for cell in table.body[1].cells] == [False, True, True, True, False, True]
     first = parsed(table)[0]
     against = [f"p_against_{head}" for head in HEADS]

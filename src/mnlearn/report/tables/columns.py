@@ -161,7 +161,7 @@ def column_cells(dataset: str, columns: Sequence[Column], data: Data) -> list[Ce
     cells = []
     for c in columns:
         number = data[c.name].get(dataset)
-        cell = number_cell(number, c.decimals, "" if c.is_published else _method(c, columns))
+        cell = _of_methods(number_cell(number, c.decimals), c, columns)
         if c.computed and c.computed[0] == "minus" and cell.value is not None:
             cell = dataclasses.replace(cell, text=f"{cell.value:+.{c.decimals}f}")
         if c.computed and c.computed[0] == "exceeds" and cell.value is not None:
@@ -175,13 +175,13 @@ def column_cells(dataset: str, columns: Sequence[Column], data: Data) -> list[Ce
     return cells
 
 
-def _method(column: Column, columns: Sequence[Column]) -> str:
-    """Return the method of a column; that of a computed column is its first method of ours."""
-    if column.source:
-        return column.source.method
-    used = column.computed or ()
-    parts = [c for c in columns if c.name in used and c.source]
-    return next((c.source.method for c in parts if c.source and not c.source.is_published), "")
+def _of_methods(cell: Cell, column: Column, columns: Sequence[Column]) -> Cell:
+    """Return a cell with our methods that the numbers of its column depend on."""
+    used = (column.name, *(column.computed or ()))
+    sources = [c.source for c in columns if c.name in used and c.source]
+    methods = dict.fromkeys(source.method for source in sources if not source.is_published)
+    first, *others = methods or ("",)
+    return dataclasses.replace(cell, method=first, others=tuple(others))
 
 
 def _best(dataset: str, columns: Sequence[Column], data: Data) -> set[str]:
@@ -238,8 +238,7 @@ def mean_row(
             cell = value_cell(mean, c.decimals)
             if c.computed and c.computed[0] == "minus":
                 cell = dataclasses.replace(cell, text=f"{mean:+.{c.decimals}f}")
-            if not c.is_published:
-                cell = dataclasses.replace(cell, method=_method(c, columns))
+            cell = _of_methods(cell, c, columns)
         cells.append(cell)
     return Row(tuple(cells), tuple(complete), footer=True)
 

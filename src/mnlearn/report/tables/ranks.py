@@ -1,5 +1,6 @@
 """Tables of kind `ranks`: methods ranked over datasets and tested against each other."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -26,6 +27,7 @@ def tabulate_ranks(material: Material, options: Options) -> Table:
     level = float(options.get("level", 0.05))
     specs = options["columns"]
     heads = [str(spec["head"]) for spec in specs]
+    ours = tuple(str(spec.get("method", "")) for spec in specs if "study" not in spec)
     data = [material.numbers(source(spec, where)) for spec in specs]
     datasets = [d for d in material.datasets if all(d in found for found in data)]
     values = np.array([[found[d].value for found in data] for d in datasets])
@@ -40,17 +42,18 @@ def tabulate_ranks(material: Material, options: Options) -> Table:
     p = dict(zip(pairs, holm([comparison.p for comparison in found]), strict=True))
     rows = []
     for i in np.argsort(ranked.mean, kind="stable").tolist():
-        method = str(specs[i].get("method", "")) if "study" not in specs[i] else ""
         n_best = int((values[:, i] == values.max(axis=1)).sum())
-        cells = [Cell(heads[i], heads[i]), value_cell(float(ranked.mean[i]), 2, method)]
-        cells.append(Cell(str(n_best), n_best, method=method))
+        cells = [Cell(heads[i], heads[i])]
+        # Ranks and adjusted p-values depend on all methods.
+        cells.append(replace(value_cell(float(ranked.mean[i]), 2), others=ours))
+        cells.append(Cell(str(n_best), n_best, others=ours))
         for j in range(len(heads)):
             if i == j:
                 cells.append(Cell("–"))
                 continue
             adjusted = float(p[min(i, j), max(i, j)])
             text = "< 0.0001" if adjusted < 1e-4 else significant(adjusted)
-            cells.append(Cell(text, adjusted, bold=adjusted <= level, method=method))
+            cells.append(Cell(text, adjusted, bold=adjusted <= level, others=ours))
         rows.append(Row(tuple(cells), tuple(datasets)))
     friedman_p = "< 0.0001" if ranked.p < 1e-4 else f"= {significant(ranked.p)}"
     notes = (

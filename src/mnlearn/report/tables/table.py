@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,8 @@ class Cell:
         The method of the number, by which `mark_stale` finds it; empty for published numbers.
     stderr : float or None
         Standard error, in a column of its own in the CSV file.
+    others : tuple of str
+        Other methods that the number depends on, as a difference does.
     """
 
     text: str = ""
@@ -45,6 +48,7 @@ class Cell:
     stale: bool = False
     method: str = ""
     stderr: float | None = None
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,13 +166,14 @@ def significant(value: float) -> str:
 
 
 def mark_stale(table: Table, stale: AbstractSet[tuple[str, str]]) -> Table:
-    """Return the table with a dagger on every number of a stale (dataset, method)."""
+    """Return the table with a dagger on every number that depends on a stale (dataset, method)."""
     body = []
     any_stale = False
     for row in table.body:
         cells = []
         for cell in row.cells:
-            old = bool(cell.text) and any((d, cell.method) in stale for d in row.datasets)
+            used = product(row.datasets, (cell.method, *cell.others))
+            old = bool(cell.text) and not stale.isdisjoint(used)
             any_stale |= old
             cells.append(dataclasses.replace(cell, stale=old))
         body.append(dataclasses.replace(row, cells=tuple(cells)))
