@@ -1,6 +1,7 @@
 """Features of weight 0 join no variables, wherever a person sees the edges of a model."""
 
 import csv
+import itertools
 
 import networkx as nx
 import numpy as np
@@ -11,6 +12,7 @@ from command import numbers, succeed
 from mnlearn.api.models import public
 from mnlearn.models.circuit import with_weight
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
+from mnlearn.models.edge_weights import edge_weights
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 
@@ -88,3 +90,123 @@ def test_circuits_of_features_show_no_other_edges():
     circuit = mn.ACMN(max_edges=100, l1=0.0).fit(rows).model_
     assert len(circuit.edges_frame())
     assert not len(public(with_weight(circuit, np.zeros(len(circuit.weight)))).edges_frame())
+
+
+def correlated(n_rows=300, seed=0):
+    """Examples of a chain of five variables, some of which tend to differ."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2, (n_rows, 5))
+    for v, flips in ((1, 0.1), (2, 0.8), (3, 0.2), (4, 0.3)):
+        rows[:, v] = rows[:, v - 1] ^ (rng.random(n_rows) < flips)
+    return rows
+
+
+def conditional_log_odds(model, target, given):
+    p = model.probability({target: 1}, given)
+    return np.log(p / (1 - p))
+
+
+def pairs_of(frame):
+    return {
+        frozenset(map(str, (u, v))): float(w)
+        for u, v, w in zip(frame["source"], frame["target"], frame["weight"], strict=True)
+    }
+
+
+@pytest.mark.parametrize("learner", [mn.ChowLiu(), mn.ACBN(edge_cost=0.1)], ids=["tree", "acbn"])
+def test_a_bayesian_network_has_the_log_odds_of_its_conditional_distributions(learner):
+    """Of each parent, with all other parents of the child at 0; found by exact queries."""
+    model = learner.fit(correlated()).model_
+    frame = model.edges_frame()
+    assert {"source", "target", "weight", "n_uses"} == set(frame.columns)
+    assert len(frame) >= 4
+    assert (frame["weight"] < 0).any()
+    for row in frame.itertuples():
+        own = frame.loc[frame["target"] == row.target, "source"]
+        others = {int(u[1:]): 0 for u in own if u != row.source}
+        odds = [
+            conditional_log_odds(model, int(row.target[1:]), {int(row.source[1:]): x, **others})
+            for x in (0, 1)
+        ]
+        assert row.weight == pytest.approx(odds[1] - odds[0], abs=1e-9)
+    assert frame["weight"].abs().is_monotonic_decreasing
+
+
+def test_a_tree_has_the_weights_of_its_markov_network():
+    model = mn.ChowLiu().fit(correlated()).model_
+    undirected = pairs_of(model.to_markov_network().edges_frame())
+    assert pairs_of(model.edges_frame()) == pytest.approx(undirected)
+
+
+CIRCUITS = [mn.ChowLiu(), mn.ACBN(edge_cost=0.1), mn.ACMN(max_edges=200)]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".graphml"])
+@pytest.mark.parametrize(
+    "learner",
+    [*CIRCUITS, mn.DNLR(), mn.DNTree(), mn.DTSL()],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_files_have_the_edges_of_the_table(learner, suffix, tmp_path):
+    model = learner.fit(correlated()).model_
+    frame = model.edges_frame()
+    expected = set(frame[["source", "target", "weight"]].itertuples(index=False, name=None))
+    model.save(tmp_path / "m.npz")
+    succeed(f"convert {tmp_path / 'm.npz'} {tmp_path / 'e'}{suffix}")
+    if suffix == ".csv":
+        with (tmp_path / "e.csv").open(newline="") as file:
+            listed = csv.DictReader(file)
+            found = {(row["source"], row["target"], float(row["weight"])) for row in listed}
+    else:
+        graph = nx.read_graphml(tmp_path / "e.graphml")
+        assert graph.is_directed() == ("n_uses" in frame)
+        found = set(graph.edges(data="weight"))
+    if "n_features" in frame:
+        expected, found = ({(*sorted(e[:2]), e[2]) for e in side} for side in (expected, found))
+    assert found == expected
+
+
+def test_a_regression_has_its_coefficients():
+    model = mn.DNLR().fit(correlated()).model_
+    table = model.coefficients_frame()
+    for row in model.edges_frame().itertuples():
+        assert row.weight == pytest.approx(table.loc[row.target, row.source], abs=1e-12)
+
+
+def test_trees_are_followed_while_all_other_variables_are_0():
+    """The oracle evaluates each conditional distribution in both states of the parent."""
+    rows = np.random.default_rng(3).integers(0, 2, (400, 5))
+    rows[:, 4] = rows[:, 0] ^ rows[:, 1]
+    model = mn.DNTree(kappa=0.9).fit(rows).model_
+    edges = edge_weights(model)
+    assert set(edges) == set(model.edges())
+    assert 0.0 in edges.values()
+    leaves = np.flatnonzero(model.trees.is_leaf)
+    paths = model.trees.paths()
+
+    def log_odds(child, ones):
+        for leaf in leaves[model.trees.target[leaves] == child]:
+            if all((v in ones) == value for v, value in paths.literals(int(leaf))):
+                return np.subtract(*model.trees.log_prob[leaf, ::-1])
+        raise AssertionError
+
+    for parent, child in itertools.permutations(range(5), 2):
+        expected = log_odds(child, {parent}) - log_odds(child, set())
+        assert edges.get((parent, child), 0.0) == pytest.approx(expected, abs=1e-12)
+
+
+def test_certain_values_make_infinite_weights_or_none(tmp_path):
+    """C is A or B, with certainty; D is always 1, whatever A is."""
+    (tmp_path / "m.bif").write_text(
+        "network n {}\n"
+        + "".join(
+            f"variable {v} {{ type discrete [ 2 ] {{ no, yes }}; }}\n" for v in ("A", "B", "C", "D")
+        )
+        + "probability (A) { table 0.5, 0.5; }\nprobability (B) { table 0.5, 0.5; }\n"
+        "probability (C | A, B) { (no, no) 1, 0; (no, yes) 0, 1; "
+        "(yes, no) 0, 1; (yes, yes) 0, 1; }\n"
+        "probability (D | A) { (no) 0, 1; (yes) 0, 1; }\n"
+    )
+    weights = pairs_of(mn.load(tmp_path / "m.bif").edges_frame())
+    assert weights[frozenset("AC")] == weights[frozenset("BC")] == np.inf
+    assert weights.get(frozenset("AD"), 0.0) == 0.0

@@ -5,35 +5,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mnlearn.api.inputs import labels_of
-from mnlearn.api.kinds import core
-from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.edge_weights import Graph, edge_weights
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.tree_models import TreeModel, network_of
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-
-Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
-
-
-def graph_of(model: Any) -> Graph:
-    """Return the network whose edges and features a model has."""
-    own = core(model)
-    if isinstance(own, TreeModel):
-        return network_of(own)
-    if not isinstance(own, ArithmeticCircuit):
-        network: Graph = own
-        return network
-    if own.features is None:
-        raise InputError(
-            "model: this circuit has no features, so no graph over its variables; hidden "
-            "variables may join any of them."
-        )
-    return own.to_bayesian_network() if own.target is not None else own.to_markov_network()
 
 
 def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
@@ -43,7 +22,7 @@ def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
     graph = nx.Graph() if isinstance(network, MarkovNetwork) else nx.DiGraph()
     nodes: Any = network.names or range(network.n_vars)
     graph.add_nodes_from(nodes)
-    for (u, v), weight in sorted(network.edges().items()):
+    for (u, v), weight in sorted(edge_weights(network).items()):
         graph.add_edge(nodes[u], nodes[v], weight=weight)
     return graph
 
@@ -53,18 +32,21 @@ def edges_frame(network: Graph) -> "pd.DataFrame":
     import pandas as pd
 
     labels = np.array(labels_of(network.names, network.n_vars), dtype=object)
-    edges = network.edges()
+    edges = edge_weights(network)
     pairs = np.array(list(edges), np.int64).reshape(-1, 2)
-    weight = np.array(list(edges.values()))
+    weight = np.array(list(edges.values()), np.float64)
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -np.abs(weight)))
     columns = {
         "source": labels[pairs[order, 0]],
         "target": labels[pairs[order, 1]],
         "weight": weight[order],
     }
-    if isinstance(network, MarkovNetwork):
-        joined = _features_by_pair(network)
-        columns["n_features"] = np.array([joined[u, v] for u, v in pairs[order].tolist()], int)
+    name, count = (
+        ("n_features", _features_by_pair(network))
+        if isinstance(network, MarkovNetwork)
+        else ("n_uses", network.edges())
+    )
+    columns[name] = np.array([count[u, v] for u, v in pairs[order].tolist()], int)
     return pd.DataFrame(columns)
 
 

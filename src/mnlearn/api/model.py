@@ -17,6 +17,7 @@ from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.models import bayesian_network
 from mnlearn.models import markov_network as markov
+from mnlearn.models.edge_weights import graph_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.seed import SEED
@@ -328,7 +329,7 @@ class Model:
         InputError
             The model is a circuit whose parameters are not weights of features.
         """
-        return graphs.to_networkx(graphs.graph_of(self))
+        return graphs.to_networkx(graph_of(core(self)))
 
     def edges_frame(self) -> "pd.DataFrame":
         """Return the edges as a table, strongest first.
@@ -336,18 +337,20 @@ class Model:
         Returns
         -------
         pandas.DataFrame
-            Columns `source`, `target` and `weight`. For a Markov network `weight` is the log odds
-            ratio of the two variables while all others are 0, in nats, and `n_features` counts
-            the features that join them. For a dependency network or a Bayesian network an edge
-            leads from the parent to the child, and `weight` counts how often the child's
-            distribution uses the parent. A feature of weight 0 makes no edge and is not counted.
+            Columns `source`, `target` and `weight`. The `weight` is the log odds ratio of the two
+            variables while all others are 0, in nats; files `.csv` and `.graphml` have the same.
+            For a Markov network `n_features` counts the features that join the variables. For a
+            dependency network or a Bayesian network, also in the form of a circuit such as that of
+            `ChowLiu` or `ACBN`, an edge leads from the parent to the child. Its `weight` is that
+            of the child's distribution, and `n_uses` counts how often this distribution uses the
+            parent. A feature of weight 0 makes no edge and is not counted.
 
         Raises
         ------
         InputError
             The model is a circuit without features, such as that of `HCLT` or `TreeBag`.
         """
-        return graphs.edges_frame(graphs.graph_of(self))
+        return graphs.edges_frame(graph_of(core(self)))
 
     def features_frame(self) -> "pd.DataFrame":
         """Return the features and their weights as a table, strongest first.
@@ -364,7 +367,7 @@ class Model:
         InputError
             The model has no features, or is a dependency network of trees.
         """
-        network = graphs.graph_of(self)
+        network = graph_of(core(self))
         if isinstance(network, bayesian_network.BayesianNetwork):
             network = network.to_markov_network()
         if isinstance(network, markov.MarkovNetwork) or len(network.features):

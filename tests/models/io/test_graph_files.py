@@ -16,6 +16,7 @@ from mnlearn.models.dependency_network import (
     tree_network,
 )
 from mnlearn.models.features import features_of
+from mnlearn.models.io.formats import save_model
 from mnlearn.models.io.graphs import write_edges, write_graphml
 from mnlearn.models.markov_network import markov_network
 
@@ -36,11 +37,12 @@ def test_edges_of_a_dependency_network(tmp_path):
     features = features_of([[(0, 1), (2, 1)], [(1, 1)], [(0, 1), (1, 0), (2, 1)]])
     network = DependencyNetwork(trees, features, np.array([0, 1, 1], np.int32), np.ones(3))
     assert network.edges() == {(1, 0): 1, (2, 0): 3, (0, 2): 1, (0, 1): 1, (2, 1): 1}
-    write_edges(network, tmp_path / "a.csv")
+    save_model(network, tmp_path / "a.csv")
+    # Only the first feature holds where all variables but its parent are 0.
     assert (tmp_path / "a.csv").read_text().splitlines()[1:] == [
-        "V0,V1,1", "V0,V2,1", "V1,V0,1", "V2,V0,3", "V2,V1,1",
+        "V0,V1,0.0", "V0,V2,0.0", "V1,V0,0.0", "V2,V0,1.0", "V2,V1,0.0",
     ]  # fmt: skip
-    write_edges(tree_network(trees_of([leaf])), tmp_path / "b.csv")
+    save_model(tree_network(trees_of([leaf])), tmp_path / "b.csv")
     assert (tmp_path / "b.csv").read_text() == "source,target,weight\n"
 
 
@@ -53,7 +55,7 @@ def test_graphml(tmp_path):
         frozenset(("V0", "V1")): 2.0,
         frozenset(("V1", "V2")): -3.0,
     }
-    write_graphml(TREES, tmp_path / "b.graphml")
+    save_model(TREES, tmp_path / "b.graphml")
     graph = nx.read_graphml(tmp_path / "b.graphml")
     assert graph.is_directed()
-    assert set(graph.edges(data="weight")) == {("V1", "V0", 1), ("V2", "V0", 1)}
+    assert set(graph.edges(data="weight")) == {("V1", "V0", -1.0), ("V2", "V0", 0.0)}

@@ -7,6 +7,7 @@ from typing import Any
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.edge_weights import weighted_graph_of
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.graphs import write_edges, write_graphml
@@ -124,11 +125,7 @@ def save_model(model: Model, path: Path | str) -> None:
     if suffix == ".npz":
         write_npz(model, path)
     elif suffix in _GRAPHS:
-        if isinstance(model, TreeModel):
-            model = network_of(model)
-        _GRAPHS[suffix](
-            model.to_markov_network() if isinstance(model, ArithmeticCircuit) else model, path
-        )
+        _GRAPHS[suffix](weighted_graph_of(model), path)
     elif suffix == _UAI:
         if not isinstance(model, MarkovNetwork | BayesianNetwork | JunctionTree):
             model = _as_kind(model, MarkovNetwork, path)

@@ -16,9 +16,8 @@ Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
 def write_edges(network: Graph, path: Path | str) -> None:
     """Write the edges as CSV with the header `source,target,weight`, in order of the variables.
 
-    An undirected edge of a Markov network has one line; its weight is the pairwise interaction (see
-    `MarkovNetwork.edges`). An edge of a dependency network or a Bayesian network leads from the
-    parent to the child; its weight counts how often the child's CPD uses the parent.
+    The weight is what `edges()` returns. An undirected edge of a Markov network has one line. An
+    edge of another network leads from the parent to the child.
     """
     names = _names(network)
     text = io.StringIO()
