@@ -45,6 +45,43 @@ def test_query_prints_and_writes_the_same():
         )
 
 
+def test_query_without_evidence_prints_all_marginals():
+    """The same as `model.query()`, and as a row of evidence in which nothing is known."""
+    result = succeed("query m.npz --inference exact")
+    assert result.stderr == ""
+    lines = [line.split(",") for line in result.stdout.splitlines()]
+    assert lines[0] == ["variable", "state", "probability"]
+    model = mn.load("m.npz")
+    expected = [
+        [label, state, f"{abs(1 - int(state) - p):.6f}"]
+        for label, p in zip(model.labels, model.query(inference="exact"), strict=True)
+        for state in "01"
+    ]
+    assert lines[1:] == expected
+    Path("nothing").write_text(",".join("*" * model.n_vars) + "\n", encoding="utf-8")
+    row = succeed("query m.npz --evidence nothing --inference exact").stdout.splitlines()[-1]
+    assert row.split(",") == [p for _, state, p in lines[1:] if state == "1"]
+    succeed("query m.npz --inference exact --out q.csv")
+    assert Path("q.csv").read_text(encoding="utf-8") == result.stdout
+
+
+def test_query_without_evidence_explains_and_samples():
+    Path("one.bif").write_text(
+        "network n {} variable b { type discrete [ 3 ] { low, mid, high }; } "
+        "variable a { type discrete [ 2 ] { yes, no }; } "
+        "probability ( b ) { table 0.3, 0.2, 0.5; } probability ( a ) { table 0.6, 0.4; }",
+        encoding="utf-8",
+    )
+    assert succeed("query one.bif").stdout.splitlines()[1:] == [
+        "b,low,0.300000", "b,mid,0.200000", "b,high,0.500000", "a,yes,0.600000", "a,no,0.400000",
+    ]  # fmt: skip
+    assert succeed("query one.bif --most-probable").stdout.splitlines()[1:] == ["b,high", "a,yes"]
+    sampled = succeed("query m.npz --inference gibbs --samples 4000").stdout.splitlines()
+    exact = succeed("query m.npz --inference exact").stdout.splitlines()
+    for a, b in zip(sampled[1:], exact[1:], strict=True):
+        assert float(a.rpartition(",")[2]) == pytest.approx(float(b.rpartition(",")[2]), abs=0.05)
+
+
 def test_query_prints_the_most_probable_states():
     Path("two.bif").write_text(
         "network n {} variable a { type discrete [ 2 ] { yes, no }; } "

@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
         ("score m.npz d.data --metric f1", "--metric"),
         ("score folder d.data", "folder"),
         ("score m.npz d.data extra", "extra"),
-        ("query m.npz", "--evidence"),
+        ("query m.npz --evidence", "--evidence"),
         ("sample m.npz --rows 0 --out s.data", "--rows"),
         ("convert m.npz folder", "folder"),
         ("datasets --folder file", "file"),

@@ -59,3 +59,14 @@ def read_question(evidence: str, model: "Model", option: str) -> Question:
         )
     rows, asked = parse_evidence(evidence, model, option)
     return Question(rows, asked, lambda _row: option)
+
+
+def unknown_question(model: "Model", path: Path) -> Question:
+    """Return the evidence in which nothing is known, so that all variables are asked for.
+
+    path : the file of the model, for messages.
+    """
+    import numpy as np
+
+    shape = 1, model.n_vars
+    return Question(np.zeros(shape, np.uint8), np.ones(shape, bool), lambda _row: str(path))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.evidence import Question, evidence_path, read_question
+from mnlearn.cli.evidence import Question, evidence_path, read_question, unknown_question
 from mnlearn.cli.files import check_outputs, check_text_form
 from mnlearn.cli.options import (
     FILE,
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 @click.option(
     "--evidence",
     metavar="FILE|TEXT",
-    required=True,
-    help="File of rows of 0, 1, names of states and * (asked for); or variable=state,...",
+    help="File of rows of 0, 1, names of states and * (asked for); or variable=state,... Default: "
+    "nothing is known.",
 )
 @click.option("--out", type=FILE, help="CSV to write; default: stdout.")
 @click.option(
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def query(
     *,
     model_path: Path,
-    evidence: str,
+    evidence: str | None,
     out: Path | None,
     most_probable: bool,
     inference: "Inference",
@@ -53,17 +53,21 @@ def query(
     """Print P(variable = 1 | the values given) for every * of each evidence row.
 
     With evidence such as asia=yes,smoke=no, print the probability of each state of all other
-    variables. Values without names are 0 and 1.
+    variables, and without evidence that of each state of all variables. Values without names are 0
+    and 1.
     """
     from mnlearn.inference.evidence import format_states, labels_of_answers, state_probabilities
     from mnlearn.inference.queries import answer, format_answers
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.random_streams import stream_seed
 
-    path = evidence_path(evidence)
+    path = None if evidence is None else evidence_path(evidence)
     check_outputs([out], model_path, path)
     model = load_model(model_path)
-    question = read_question(evidence, model, "--evidence")
+    if evidence is None:
+        question = unknown_question(model, model_path)
+    else:
+        question = read_question(evidence, model, "--evidence")
     if most_probable:
         refuse_given([*QUERY_NAMES, "threads", "seed"], "with --most-probable")
         _put(_explain(model, question, model_path, as_table=path is not None), out)
