@@ -12,13 +12,13 @@ from mnlearn.api.kinds import core
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
+from mnlearn.api.saving import save_own
 from mnlearn.data.examples import load_examples
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.own_files import declare_groups
 from mnlearn.data.reading import Reading
-from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.learning.imputation import TREATMENTS, complete
-from mnlearn.models.io.formats import check_writable, load_model, save_model
+from mnlearn.models.io.formats import check_writable, load_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.seed import SEED
 
@@ -57,9 +57,9 @@ def save(model: Any, path: Path | str) -> None:
         A model, or an estimator that learned one.
     path : path-like
         `.npz` keeps all of any model. `.mn`, `.dn`, `.bn` and `.ac` are for Libra. `.bif` holds a
-        Bayesian network, `.uai` a Markov or Bayesian network, and `.nnf` a circuit as d-DNNF, with
-        its weights in a second file. `.csv` and `.graphml` hold the edges. A Markov or Bayesian
-        network is compiled for `.ac` and `.nnf`, as by `compile()`.
+        Bayesian network, `.uai` a Markov or Bayesian network without names, and `.nnf` a circuit
+        as d-DNNF, with its weights in a second file. `.csv` and `.graphml` hold the edges. A Markov
+        or Bayesian network is compiled for `.ac` and `.nnf`, as by `compile()`.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def save(model: Any, path: Path | str) -> None:
     """
     own = core(getattr(model, "model_", model))
     check_writable(path)
-    save_model(compile_for(own, path), path)
+    save_own(own, path)
 
 
 def read_data(

@@ -10,15 +10,14 @@ from mnlearn.api import graphs, queries
 from mnlearn.api.inputs import is_whole, labels_of, to_seed, to_threads, to_whole_seed
 from mnlearn.api.kinds import core, words
 from mnlearn.api.partition import partition_of
+from mnlearn.api.saving import save_own
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.domains import name_states, names_values
-from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.models import bayesian_network
 from mnlearn.models import markov_network as markov
 from mnlearn.models.edge_weights import graph_of
-from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.seed import SEED
 
@@ -376,7 +375,7 @@ class Model:
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""
-        save_model(compile_for(core(self), path), path)
+        save_own(core(self), path)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn.cli.evidence import evidence_path, read_question
-from mnlearn.cli.files import check_outputs, check_text_form
+from mnlearn.cli.files import check_outputs, check_text_form, save_and_say
 from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
@@ -135,7 +135,7 @@ def _save_data(
 def _convert_model(source: Path, target: Path, given: str | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
     from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_for
-    from mnlearn.models.io.formats import convert_tables, load_model, save_model
+    from mnlearn.models.io.formats import convert_tables, load_model
 
     if given is None and convert_tables(source, target):
         return
@@ -149,7 +149,7 @@ def _convert_model(source: Path, target: Path, given: str | None) -> None:
         ) from error
     if given is not None:
         model = _given(model, given)
-    save_model(model, target)
+    save_and_say(model, target)
 
 
 def _given(model: "Model", evidence: str) -> "Model":

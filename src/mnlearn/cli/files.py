@@ -113,3 +113,15 @@ def check_text_form(path: Path) -> None:
             f"{path}: expected a text file of examples that ends in .data, .csv or .txt, perhaps "
             "with .gz or .xz."
         )
+
+
+def save_and_say(model: Any, path: Path) -> None:
+    """Write a model, and say if the file takes variables of several states apart."""
+    from mnlearn.inference.split_variables import describe_split
+    from mnlearn.models.io.formats import save_model
+    from mnlearn.runtime.progress import say
+
+    save_model(model, path)
+    note = describe_split(model, path)
+    if note is not None:
+        say(note)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_data, check_model_file, check_outputs, name_file, read_grid
+from mnlearn.cli.files import (
+    check_data,
+    check_model_file,
+    check_outputs,
+    name_file,
+    read_grid,
+    save_and_say,
+)
 from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
@@ -176,7 +183,6 @@ def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
 
 def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None:
     """Write a model, and the trace of the search if there is a file for it."""
-    from mnlearn.models.io.formats import save_model
     from mnlearn.runtime.atomic import atomic_path
     from mnlearn.runtime.files import compress_for, to_csv
 
@@ -185,7 +191,7 @@ def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None
         if trace is not None:
             content = compress_for(trace, to_csv(tuned.trace).encode())
             stack.enter_context(atomic_path(trace)).write_bytes(content)
-        save_model(model, out)
+        save_and_say(model, out)
 
 
 def _with_em(model: "Model", found: "Examples", path: Path, threads: int) -> "Model":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_data, check_model_file, check_outputs
+from mnlearn.cli.files import check_data, check_model_file, check_outputs, save_and_say
 from mnlearn.cli.options import FILE, expansion_option, reading_options, threads_option
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
@@ -64,7 +64,7 @@ def weights(
     from mnlearn.learning.penalty import Penalty
     from mnlearn.learning.weights.fit import MAX_ITERATIONS
     from mnlearn.learning.weights.given_features import learn_weights
-    from mnlearn.models.io.formats import load_model, save_model
+    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
 
     check_model_file(out)
@@ -81,7 +81,7 @@ def weights(
         max_iterations=iterations or MAX_ITERATIONS,
         threads=threads,
     )
-    save_model(learned, out)
+    save_and_say(learned, out)
     gap = fit.gap / data.n_examples
     near = f", at most {gap:.2g} nats per example from the best" if gap < math.inf else ""
     n_features = len(learned.features)

@@ -21,7 +21,9 @@ from mnlearn.models.discrete import (
     network_of,
     variables_of,
 )
+from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.features import features_of
+from mnlearn.models.grouped_variables import GroupedVariables, grouped_variables
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
@@ -105,11 +107,25 @@ def _markov_network(n_vars: int, factors: Sequence[Factor]) -> MarkovNetwork:
     return markov_network(n_vars, features_of(conjunctions), np.array(weights, np.float64))
 
 
-def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path | str) -> None:
+def write_uai(
+    model: MarkovNetwork | BayesianNetwork | JunctionTree,
+    path: Path | str,
+    groups: Sequence[Sequence[int]] | None = None,
+) -> None:
     """Write a network: a table for each set of variables that features join, or for each CPD.
 
     A junction tree is written as a Markov network with a table for each clique. Its variables keep
-    their numbers of values.
+    their numbers of values. So do those of a Markov network.
+
+    Parameters
+    ----------
+    model : MarkovNetwork, BayesianNetwork or JunctionTree
+        What is written.
+    path : path-like
+        The file.
+    groups : sequence of sequence of int, optional
+        The columns of each variable of several values of a Markov network, which gives states with
+        no value or several of them probability 0. Default: see `exclusive_columns`.
 
     Raises
     ------
@@ -128,25 +144,42 @@ def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path 
         cliques = [Factor(model.clique(c), np.exp(model.table(c))) for c in range(model.n_cliques)]
         _write("MARKOV", model.variables.arity.tolist(), cliques, path)
         return
+    own = grouped_variables(model.n_vars, exclusive_columns(model) if groups is None else groups)
+    factors = _factors_of(model, own, path)
+    if not all(np.isfinite(factor.table).all() for factor in factors):
+        raise InputError(f"{path}: a weight is too large to write as a number.")
+    _write("MARKOV", own.arity.tolist(), factors, path)
+
+
+def _factors_of(
+    network: MarkovNetwork, variables: GroupedVariables, path: Path | str
+) -> list[Factor]:
+    """Return a table for each set of variables that features join."""
+    place = {c: (v, a) for v in range(len(variables)) for a, c in enumerate(variables.columns(v))}
     tables: dict[tuple[int, ...], np.ndarray] = {}
     n_cells = 0
-    for k, weight in enumerate(model.weight.tolist()):
-        literals = model.features.literals(k)
-        scope = tuple(v for v, _ in literals)
+    for k, weight in enumerate(network.weight.tolist()):
+        allowed: dict[int, np.ndarray] = {}
+        for c, x in network.features.literals(k):
+            v, a = place[c]
+            has_1 = np.arange(variables.arity[v]) == (a if len(variables.columns(v)) > 1 else 1)
+            allowed[v] = allowed.get(v, True) & (has_1 == x)
+        if not all(own.any() for own in allowed.values()):
+            # What it asks for is no state of the variables.
+            continue
+        scope = tuple(sorted(allowed))
         if scope not in tables:
-            n_cells += 2 ** len(scope)
+            shape = tuple(variables.arity[list(scope)].tolist())
+            n_cells += math.prod(shape)
             if len(scope) > MAX_SCOPE or n_cells > MAX_CELLS:
                 raise InputError(
                     f"{path}: a .uai file has a table for the variables of each feature; "
                     f"expected features of at most {MAX_SCOPE} variables and {MAX_CELLS:,} cells."
                 )
-            tables[scope] = np.zeros((2,) * len(scope))
-        tables[scope][tuple(x for _, x in literals)] += weight
+            tables[scope] = np.zeros(shape)
+        tables[scope][np.ix_(*(allowed[v] for v in scope))] += weight
     with np.errstate(over="ignore"):
-        factors = [Factor(scope, np.exp(table)) for scope, table in tables.items()]
-    if not all(np.isfinite(factor.table).all() for factor in factors):
-        raise InputError(f"{path}: a weight is too large to write as a number.")
-    _write("MARKOV", [2] * model.n_vars, factors, path)
+        return [Factor(scope, np.exp(table)) for scope, table in tables.items()]
 
 
 def write_variables(variables: Sequence[DiscreteVariable], path: Path | str) -> None:
