@@ -319,7 +319,7 @@ def test_a_run_that_fails_leaves_the_folder_as_it_was(monkeypatch):
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("mnlearn.models.io.native.write_npz", fail)
+    monkeypatch.setattr("mnlearn.models.io.codes.write_coded", fail)
     again = CliRunner().invoke(
         main, ["ising", "named.csv", "--out", "net", "--bootstraps", "0", "--coding", "-1/1"]
     )

@@ -12,7 +12,7 @@ from mnlearn.api.kinds import core
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
-from mnlearn.api.saving import save_own
+from mnlearn.api.saving import codes_of, save_own
 from mnlearn.data.examples import load_examples
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.own_files import declare_groups
@@ -28,6 +28,9 @@ _KEEP = "keep"
 
 def load(path: Path | str) -> Model:
     """Read a model; the suffix names the format.
+
+    A model takes 0 and 1, or the names of its states. An estimator and `mnlearn query` take the
+    values of the data too, such as 1 and 2.
 
     Parameters
     ----------
@@ -56,7 +59,8 @@ def save(model: Any, path: Path | str) -> None:
     model : model or estimator
         A model, or an estimator that learned one.
     path : path-like
-        `.npz` keeps all of any model. `.mn`, `.dn`, `.bn` and `.ac` are for Libra. `.bif` holds a
+        `.npz` keeps all of any model, and for `mnlearn query` the values of the data of an
+        estimator, such as 1 and 2. `.mn`, `.dn`, `.bn` and `.ac` are for Libra. `.bif` holds a
         Bayesian network, `.uai` a Markov or Bayesian network without names, and `.nnf` a circuit
         as d-DNNF, with its weights in a second file. `.csv` and `.graphml` hold the edges. A Markov
         or Bayesian network is compiled for `.ac` and `.nnf`, as by `compile()`.
@@ -69,7 +73,7 @@ def save(model: Any, path: Path | str) -> None:
     """
     own = core(getattr(model, "model_", model))
     check_writable(path)
-    save_own(own, path)
+    save_own(own, path, codes_of(model, own))
 
 
 def read_data(

@@ -28,6 +28,7 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.categories import Encoding
+    from mnlearn.data.coding import Codes
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
@@ -135,27 +136,31 @@ def _save_data(
 def _convert_model(source: Path, target: Path, given: str | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
     from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_for
+    from mnlearn.models.io.codes import read_codes
     from mnlearn.models.io.formats import convert_tables, load_model
 
     if given is None and convert_tables(source, target):
         return
     try:
-        model = compile_for(load_model(source), target)
+        own = load_model(source)
+        model = compile_for(own, target)
     except CircuitTooLargeError as error:
         fault = str(error).removesuffix(".")
         raise InputError(
             f"{source}: {fault}; mnlearn query, and mnlearn score with --ais or --inference bp, "
             "need no circuit."
         ) from error
+    codes = read_codes(source, own.n_vars)
     if given is not None:
-        model = _given(model, given)
-    save_and_say(model, target)
+        model = _given(model, given, codes)
+    save_and_say(model, target, codes)
 
 
-def _given(model: "Model", evidence: str) -> "Model":
-    """Return what is left of a circuit given one row of evidence."""
+def _given(model: "Model", evidence: str, codes: "Codes | None") -> "Model":
+    """Return what is left of a circuit given one row of evidence, in the values of its data."""
     import numpy as np
 
+    from mnlearn.data.coding import coded
     from mnlearn.inference.circuits.conditioning import condition
     from mnlearn.inference.circuits.exact import UNKNOWN
     from mnlearn.models.circuit import ArithmeticCircuit
@@ -165,7 +170,7 @@ def _given(model: "Model", evidence: str) -> "Model":
         model = circuit_of(model)
     if not isinstance(model, ArithmeticCircuit):
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    rows, asked, name_row = read_question(evidence, model, "--given")
+    rows, asked, name_row = read_question(evidence, coded(model, codes), "--given")
     if len(rows) > 1:
         raise InputError(f"{evidence}: expected one row of evidence, got {len(rows)}.")
     known = np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8)

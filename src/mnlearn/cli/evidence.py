@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnlearn.runtime.errors import InputError
 
@@ -29,7 +29,7 @@ def evidence_path(evidence: str) -> Path | None:
         return None
 
 
-def read_question(evidence: str, model: "Model", option: str) -> Question:
+def read_question(evidence: str, model: Any, option: str) -> Question:
     """Return the evidence in a file, or in the text itself where there is no file.
 
     Parameters
@@ -37,7 +37,7 @@ def read_question(evidence: str, model: "Model", option: str) -> Question:
     evidence
         What a person wrote.
     model
-        Has the variables.
+        Has the variables; see `mnlearn.data.coding.coded`.
     option
         Name of the option, for messages.
     """

@@ -115,13 +115,17 @@ def check_text_form(path: Path) -> None:
         )
 
 
-def save_and_say(model: Any, path: Path) -> None:
-    """Write a model, and say if the file takes variables of several states apart."""
+def save_and_say(model: Any, path: Path, codes: Any = None) -> None:
+    """Write a model, and say if the file loses the values or the states of its variables.
+
+    codes : see `mnlearn.data.coding.own_codes`.
+    """
+    from mnlearn.data.coding import describe_lost
     from mnlearn.inference.split_variables import describe_split
-    from mnlearn.models.io.formats import save_model
+    from mnlearn.models.io.codes import save_with_codes
     from mnlearn.runtime.progress import say
 
-    save_model(model, path)
-    note = describe_split(model, path)
-    if note is not None:
-        say(note)
+    save_with_codes(model, path, codes)
+    for note in (describe_split(model, path), describe_lost(model, path, codes)):
+        if note is not None:
+            say(note)

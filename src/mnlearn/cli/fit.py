@@ -1,5 +1,6 @@
 """The commands that learn: `fit`, and `methods`, the list of what can be learned."""
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -127,7 +128,7 @@ def fit(
     model = tuned.best.fitted.model
     if missing == "em":
         model = _with_em(model, found, train, threads)
-    _save(model, out, tuned, trace)
+    _save(model, out, tuned, trace, found.reading.codes)
     learned = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
     click.echo(f"{out}: {method} with {learned}", err=True)
 
@@ -181,8 +182,15 @@ def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
     return dict.fromkeys(fields, seed)
 
 
-def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None:
-    """Write a model, and the trace of the search if there is a file for it."""
+def _save(
+    model: "Model",
+    out: Path,
+    tuned: "Tuned",
+    trace: Path | None,
+    codes: Mapping[str, tuple[str, str]],
+) -> None:
+    """Write a model with the values of its data, and the trace if there is a file for it."""
+    from mnlearn.data.coding import own_codes
     from mnlearn.runtime.atomic import atomic_path
     from mnlearn.runtime.files import compress_for, to_csv
 
@@ -191,7 +199,7 @@ def _save(model: "Model", out: Path, tuned: "Tuned", trace: Path | None) -> None
         if trace is not None:
             content = compress_for(trace, to_csv(tuned.trace).encode())
             stack.enter_context(atomic_path(trace)).write_bytes(content)
-        save_and_say(model, out)
+        save_and_say(model, out, own_codes(model, codes))
 
 
 def _with_em(model: "Model", found: "Examples", path: Path, threads: int) -> "Model":

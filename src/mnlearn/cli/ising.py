@@ -1,6 +1,6 @@
 """The command `mnlearn ising`: an estimated Ising network as tables, figures and a model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mnlearn.learning.ising.comparison import IsingComparison
     from mnlearn.report.figures.ising import ItemGroups
     from mnlearn.report.ising_estimate import Estimate
+
+    Codes = Mapping[str, tuple[str, str]]
 
 _LEVEL = 0.05
 # What the values of the tests of a comparison are.
@@ -143,10 +145,10 @@ def ising(
     _check_out(out, [data_path, *others, groups_path], bootstraps, case_drops, compare_by)
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
     how = _Reading(limit, reading, Treatment(missing, seed, threads))
-    compared, data = _load([data_path, *others], compare_by, how)
+    compared, data, codes = _load([data_path, *others], compare_by, how)
     with name_file(data_path):
         found = Estimate(
-            groups=_read_item_groups(groups_path, data), data=data, coding=coding,
+            groups=_read_item_groups(groups_path, data), data=data, coding=coding, codes=codes,
             network=estimation.learn_ising(data, gamma, merge, threads),
             stability=resampling.bootstrap(data, bootstraps, **run) if bootstraps else None,
             cases=resampling.drop_cases(data, case_drops, **run) if case_drops else None,
@@ -184,20 +186,23 @@ class _Reading(NamedTuple):
 
 def _load(
     paths: Sequence[Path], column: str | None, how: _Reading
-) -> tuple[dict[str, "Dataset"], "Dataset"]:
-    """Return the data of the groups to compare, and those of which the network is learned."""
+) -> tuple[dict[str, "Dataset"], "Dataset", "Codes"]:
+    """Return the data of the groups to compare, and those of which the network is learned.
+
+    The last item has the values that count as 0 and 1 in each column.
+    """
     if column is not None and len(paths) > 1:
         raise InputError("--compare-by: expected no --compare.")
     if column is not None:
         return _divide_groups(paths[0], column, how)
     if len(paths) == 1:
         refuse_given(["permutations"], "without --compare or --compare-by")
-    groups = _load_groups(paths, how)
-    return groups, next(iter(groups.values()))
+    groups, codes = _load_groups(paths, how)
+    return groups, next(iter(groups.values())), codes
 
 
-def _load_groups(paths: Sequence[Path], how: _Reading) -> dict[str, "Dataset"]:
-    """Return the data of all groups by the names of their files."""
+def _load_groups(paths: Sequence[Path], how: _Reading) -> tuple[dict[str, "Dataset"], "Codes"]:
+    """Return the data of all groups by the names of their files, and their values of 0 and 1."""
     from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import check_same_variables
 
@@ -213,9 +218,10 @@ def _load_groups(paths: Sequence[Path], how: _Reading) -> dict[str, "Dataset"]:
         check_same_variables(paths[0], _any_values(first.data), path, _any_values(other.data))
     if len(paths) == 1 or how.treatment.missing == "refuse":
         loaded = [how.treatment.complete(*pair) for pair in zip(found, paths, strict=True)]
-        return dict(zip(names, loaded, strict=True))
+        return dict(zip(names, loaded, strict=True)), first.reading.codes
     parts = {name: one.data for name, one in zip(names, found, strict=True)}
-    return how.treatment.complete_groups(parts, dict(zip(names, paths, strict=True)))
+    places = dict(zip(names, paths, strict=True))
+    return how.treatment.complete_groups(parts, places), first.reading.codes
 
 
 def _any_values(data: "Dataset | IncompleteData") -> "Dataset":
@@ -227,7 +233,7 @@ def _any_values(data: "Dataset | IncompleteData") -> "Dataset":
 
 def _divide_groups(
     path: Path, column: str, how: _Reading
-) -> tuple[dict[str, "Dataset"], "Dataset"]:
+) -> tuple[dict[str, "Dataset"], "Dataset", "Codes"]:
     """Return the data of each group that a column names, and of all, without this column."""
     from mnlearn.data.group_column import join_groups, load_groups
 
@@ -236,7 +242,7 @@ def _divide_groups(
     if refuse:
         found.complete(path)
     groups = how.treatment.complete_groups(parts, dict.fromkeys(parts, path))
-    return groups, join_groups(groups)
+    return groups, join_groups(groups), found.reading.codes
 
 
 def _read_item_groups(path: Path | None, data: "Dataset") -> "ItemGroups | None":

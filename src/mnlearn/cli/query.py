@@ -1,7 +1,7 @@
 """The commands that ask a model: `query` and `sample`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -56,21 +56,25 @@ def query(
     variables, and without evidence that of each state of all variables. Values without names are 0
     and 1.
     """
+    from mnlearn.data.coding import coded
     from mnlearn.inference.evidence import format_states, labels_of_answers, state_probabilities
     from mnlearn.inference.queries import answer, format_answers
+    from mnlearn.models.io.codes import read_codes
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.random_streams import stream_seed
 
     path = None if evidence is None else evidence_path(evidence)
     check_outputs([out], model_path, path)
     model = load_model(model_path)
+    # People give and read the values of the data of the model.
+    own = coded(model, read_codes(model_path, model.n_vars))
     if evidence is None:
         question = unknown_question(model, model_path)
     else:
-        question = read_question(evidence, model, "--evidence")
+        question = read_question(evidence, own, "--evidence")
     if most_probable:
         refuse_given([*QUERY_NAMES, "threads", "seed"], "with --most-probable")
-        _put(_explain(model, question, model_path, as_table=path is not None), out)
+        _put(_explain(model, own, question, model_path, as_table=path is not None), out)
         return
     answering = model
     if automatic:
@@ -80,9 +84,9 @@ def query(
         seed=stream_seed(seed, "query"), threads=threads, name_row=question.name_row,
     )  # fmt: skip
     if path is None:
-        text = format_states(state_probabilities(model, probability[0], question.asked[0]))
+        text = format_states(state_probabilities(own, probability[0], question.asked[0]))
     else:
-        text = format_answers(probability, question.rows, question.asked, labels_of_answers(model))
+        text = format_answers(probability, question.rows, question.asked, labels_of_answers(own))
     _put(text, out)
 
 
@@ -96,8 +100,11 @@ def _put(text: str, out: Path | None) -> None:
         write_text(out, text)
 
 
-def _explain(model: "Model", question: Question, path: Path, *, as_table: bool) -> str:
-    """Return the most probable states as CSV: a row for each row of evidence, or lines of one."""
+def _explain(model: "Model", own: Any, question: Question, path: Path, *, as_table: bool) -> str:
+    """Return the most probable states as CSV: a row for each row of evidence, or lines of one.
+
+    own : has the variables by the names of whose states the answer is written.
+    """
     import csv
     import io
 
@@ -115,14 +122,15 @@ def _explain(model: "Model", question: Question, path: Path, *, as_table: bool) 
             f"{path}: hidden variables are maximised too, so other states may be more probable "
             "than these."
         )
-    named = name_states(rows, model)
+    named = name_states(rows, own)
     lines: list[tuple[str, ...]] = [tuple(named), *zip(*named.values(), strict=True)]
     if not as_table:
         asked = []
-        for name, domain in domains_of(model).items():
-            own = list(domain.columns)
+        for name, domain in domains_of(own).items():
+            columns = list(domain.columns)
             # Of several columns, one that is 1 says the state, and one that is 0 does not.
-            said = ~question.asked[0, own] & ((len(own) == 1) | (question.rows[0, own] == 1))
+            known_1 = (len(columns) == 1) | (question.rows[0, columns] == 1)
+            said = ~question.asked[0, columns] & known_1
             if not said.any():
                 asked.append(name)
         lines = [("variable", "state"), *((name, named[name][0]) for name in asked)]

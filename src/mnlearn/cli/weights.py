@@ -60,6 +60,7 @@ def weights(
     The structure stays. The weights maximise the pseudo-likelihood of DATA under their prior; those
     of MODEL are not read. Bayesian networks and circuits of features are taken as Markov networks.
     """
+    from mnlearn.data.coding import own_codes
     from mnlearn.data.examples import load_examples
     from mnlearn.learning.penalty import Penalty
     from mnlearn.learning.weights.fit import MAX_ITERATIONS
@@ -81,7 +82,7 @@ def weights(
         max_iterations=iterations or MAX_ITERATIONS,
         threads=threads,
     )
-    save_and_say(learned, out)
+    save_and_say(learned, out, own_codes(learned, found.reading.codes))
     gap = fit.gap / data.n_examples
     near = f", at most {gap:.2g} nats per example from the best" if gap < math.inf else ""
     n_features = len(learned.features)

@@ -75,7 +75,7 @@ class Domain(NamedTuple):
 
 def domains_of(model: Any) -> dict[str, Domain]:
     """Return the variables of a model by name; V0, V1, ... if they have no names."""
-    return named_domains(_labels_of(model), states_of(model))
+    return named_domains(_labels_of(model), states_of(model), _maker_of(model))
 
 
 def domains_and_columns(model: Any) -> dict[str, Domain]:
@@ -85,7 +85,8 @@ def domains_and_columns(model: Any) -> dict[str, Domain]:
 
 def columns_of(model: Any) -> list[Domain]:
     """Return the binary columns of a model, each as a variable of its own."""
-    return [Domain((v,), own) for v, own in enumerate(states_of(model))]
+    make = _maker_of(model)
+    return [make((v,), own) for v, own in enumerate(states_of(model))]
 
 
 def states_of(model: Any) -> tuple[tuple[str, str], ...]:
@@ -98,11 +99,19 @@ def names_values(model: Any) -> bool:
     return any(own != BINARY for own in states_of(model))
 
 
+def _maker_of(model: Any) -> type[Domain]:
+    """Return the kind of the variables of a model; see `mnlearn.data.coding`."""
+    make: type[Domain] = getattr(model, "make_domain", Domain)
+    return make
+
+
 def _labels_of(model: Any) -> tuple[str, ...]:
     return model.names or tuple(f"V{v}" for v in range(model.n_vars))
 
 
-def named_domains(names: Sequence[str], states: Sequence[tuple[str, str]]) -> dict[str, Domain]:
+def named_domains(
+    names: Sequence[str], states: Sequence[tuple[str, str]], make: type[Domain] = Domain
+) -> dict[str, Domain]:
     """Return the variables that binary columns stand for, by name.
 
     Columns whose names agree before the first `=` are one variable, such as `age=young` and
@@ -114,6 +123,8 @@ def named_domains(names: Sequence[str], states: Sequence[tuple[str, str]]) -> di
         Names of the columns.
     states : sequence of (str, str)
         Names of the values of each column; BINARY if they have none.
+    make : type
+        The kind of the variables.
     """
     grouped: dict[str, list[int]] = {}
     for v, name in enumerate(names):
@@ -127,9 +138,9 @@ def named_domains(names: Sequence[str], states: Sequence[tuple[str, str]]) -> di
         columns = grouped.get(before, []) if "=" in name and before not in names else []
         if len(columns) > 1:
             values = tuple(names[c].partition("=")[2] for c in columns)
-            out.setdefault(before, Domain(tuple(columns), values))
+            out.setdefault(before, make(tuple(columns), values))
         else:
-            out[name] = Domain((v,), own)
+            out[name] = make((v,), own)
     return out
 
 

@@ -1,5 +1,6 @@
 """All that is known of the Ising network of a questionnaire."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Estimate:
-    """Everything that is known of one questionnaire."""
+    """Everything that is known of one questionnaire.
+
+    codes : the values of the data that stood for 0 and 1, by variable; see `Reading.codes`.
+    """
 
     data: "Dataset"
     network: "IsingNetwork"
@@ -25,6 +29,7 @@ class Estimate:
     comparison: "IsingComparison | None" = None
     groups: "ItemGroups | None" = None
     summary: dict[str, Any] = field(default_factory=dict)
+    codes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def item_frame(found: Estimate) -> "pd.DataFrame":

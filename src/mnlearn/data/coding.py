@@ -1,0 +1,109 @@
+"""The values that stood for 0 and 1 in the data of a model, such as 1 and 2, as names of states."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mnlearn.data.cell_texts import PLAIN, number_of, text_of
+from mnlearn.data.domains import BINARY, Domain, domains_of
+
+Codes = tuple[tuple[str, str], ...]
+# What a threshold may begin with, and whether it holds for the number itself.
+_CUTS = {">=": True, ">": False}
+
+
+class CodedDomain(Domain):
+    """A variable whose states are values of data: 0 and 1 are states only if they are values."""
+
+    __slots__ = ()
+
+    @property
+    def has_values(self) -> bool:
+        """Whether 0 and 1 stand for the states."""
+        return self.states == BINARY
+
+    def find_state(self, value: Any) -> int | None:
+        """Return the number of the state; a number is compared with the threshold of a variable."""
+        number = number_of(str(value)) if len(self.columns) == 1 else None
+        for mark, holds_at in _CUTS.items():
+            threshold = number_of(self.states[1].removeprefix(mark))
+            if self.states[1].startswith(mark) and threshold is not None and number is not None:
+                return int(number > threshold or (holds_at and number == threshold))
+        return super().find_state(value)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The variables of a model, with values of its data as states; evidence is read by it."""
+
+    n_vars: int
+    names: tuple[str, ...] | None
+    states: Codes
+
+    make_domain: ClassVar[type[Domain]] = CodedDomain
+
+
+def coded(model: Any, codes: Codes | None) -> Any:
+    """Return what evidence for a model is read by: its variables, in the values of its data.
+
+    codes : the values of each column, see `own_codes`; None if they are 0 and 1.
+    """
+    return model if codes is None else Coded(model.n_vars, model.names, codes)
+
+
+def own_codes(model: Any, codes: Mapping[str, tuple[str, str]]) -> Codes | None:
+    """Return the values that stand for 0 and 1 in each column of a model.
+
+    Words for 0 and 1, such as no and yes, are not kept: evidence may have them for every model.
+    Nor are the values of columns that are states of one variable, which evidence names.
+
+    Parameters
+    ----------
+    model : Model
+        Has the columns.
+    codes : mapping of str to (str, str)
+        The values by the name of a column, in the order of the columns; see `Reading.codes`.
+
+    Returns
+    -------
+    tuple of (str, str), or None
+        None if all values are 0 and 1.
+    """
+    if model.names is None and len(codes) != model.n_vars:
+        return None
+    labels = model.names or tuple(codes)
+    several = {c for own in domains_of(model).values() if len(own.columns) > 1 for c in own.columns}
+    found = [
+        BINARY if v in several else _own(*codes.get(label, BINARY))
+        for v, label in enumerate(labels)
+    ]
+    return None if all(own == BINARY for own in found) else tuple(found)
+
+
+def _own(zero: str, one: str) -> tuple[str, str]:
+    if (zero.lower(), one.lower()) in PLAIN:
+        return BINARY
+    # The other value is not known if a column was always 1.
+    return (zero or f"not {one}"), one
+
+
+def codes_of_threshold(names: Sequence[str], threshold: float) -> dict[str, tuple[str, str]]:
+    """Return the values of columns whose numbers above a threshold were 1."""
+    text = text_of(float(threshold))
+    return dict.fromkeys(names, (f"<={text}", f">{text}"))
+
+
+def describe_lost(model: Any, path: Path | str, codes: Codes | None) -> str | None:
+    """Return what to know of a file of a model that loses the values of its data; None if none.
+
+    Lists of edges have no values of variables.
+    """
+    if codes is None or Path(path).suffix.lower() in (".npz", ".csv", ".graphml"):
+        return None
+    v = next(v for v, own in enumerate(codes) if own != BINARY)
+    name = repr(model.names[v]) if model.names else str(v + 1)
+    return (
+        f"{path}: variables have the values 0 and 1, for {codes[v][0]} and {codes[v][1]} in column "
+        f"{name} of the data; .npz keeps the values of the data."
+    )

@@ -1,0 +1,62 @@
+"""The values of the data of a model in its native file: an array that readers of models ignore."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from mnlearn.models.io.formats import save_model
+from mnlearn.models.io.native import Model, write_npz
+from mnlearn.runtime.arrays import read_arrays, write_arrays
+from mnlearn.runtime.errors import InputError
+
+_ARRAY = "codes"
+Codes = tuple[tuple[str, str], ...]
+
+
+def save_with_codes(model: Model, path: Path | str, codes: Codes | None) -> None:
+    """Write a model like `save_model`; a native file keeps the values that stood for 0 and 1.
+
+    codes : the two texts of each column; None if they are 0 and 1.
+    """
+    if Path(path).suffix.lower() == ".npz":
+        write_coded(model, path, codes)
+    else:
+        save_model(model, path)
+
+
+def write_coded(model: Model, path: Path | str, codes: Codes | None) -> None:
+    """Write a native file with the values that stood for 0 and 1; see `save_with_codes`."""
+    if codes is None:
+        write_npz(model, path)
+        return
+    with TemporaryDirectory() as folder:
+        plain = Path(folder, "model.npz")
+        write_npz(model, plain)
+        arrays = read_arrays(plain)
+    write_arrays(path, arrays | {_ARRAY: np.array(codes, np.str_)})
+
+
+def read_codes(path: Path | str, n_vars: int) -> Codes | None:
+    """Return the values that stood for 0 and 1 in the data of a model; None if they were 0 and 1.
+
+    Parameters
+    ----------
+    path : path-like
+        The file of the model; files that are not native keep no values.
+    n_vars : int
+        Number of columns of the model.
+
+    Raises
+    ------
+    InputError
+        The file is damaged.
+    """
+    if Path(path).suffix.lower() != ".npz":
+        return None
+    codes = read_arrays(path).get(_ARRAY)
+    if codes is None:
+        return None
+    if codes.shape != (n_vars, 2) or codes.dtype.kind != "U":
+        raise InputError(f"{path}: is damaged: its array {_ARRAY!r} is missing or not a valid one.")
+    return tuple((zero, one) for zero, one in codes.tolist())
