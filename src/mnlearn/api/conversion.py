@@ -6,6 +6,7 @@ import numpy as np
 
 from mnlearn.api.inputs import is_whole, to_complete_dataset
 from mnlearn.api.kinds import core, shared, words
+from mnlearn.api.model_data import warn_of_order
 from mnlearn.api.models import MarkovNetwork
 from mnlearn.inference.score import check_variables
 from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
@@ -65,6 +66,7 @@ def from_dependency_network(
     if X is not None:
         data = to_complete_dataset(X)
         check_variables(own, data)
+        warn_of_order(own, data, "X")
         given = choose_base(base, data)
     chosen = choose_orders(orders, own.n_vars, int(max_length))
     return shared(to_markov_network(own, given, chosen), MarkovNetwork)

@@ -28,6 +28,7 @@ from mnlearn.api.inputs import (
     warn_of_binary_columns,
 )
 from mnlearn.api.kinds import core
+from mnlearn.api.model_data import warn_of_order
 from mnlearn.api.models import public
 from mnlearn.api.names import describe_ignored_groups
 from mnlearn.api.own_values import as_read
@@ -327,6 +328,7 @@ class LearnerEstimator(Estimator):
             )
         found: DependencyNetwork = core(given)
         check_variables(found, data)
+        warn_of_order(found, data, "network")
         return found
 
     def _learn(self, data: Dataset) -> None:

@@ -13,6 +13,7 @@ from mnlearn.api.circuits import exact_circuit, exact_model, small_circuit
 from mnlearn.api.column_names import column_names
 from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
 from mnlearn.api.kinds import core
+from mnlearn.api.model_data import warn_of_order
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
 from mnlearn.api.states import expand_states, replace_states
 from mnlearn.api.user_warnings import warn_user
@@ -301,6 +302,7 @@ def _rows_of(model: Any, evidence: Any) -> NDArray[np.float64]:
     """Return rows of evidence with a column for each variable; NaN where nothing is known."""
     names, n_vars = model.names, model.n_vars
     evidence = expand_states(evidence, model, "evidence")
+    warn_of_order(model, evidence, "evidence")
     given = column_names(evidence, names) if names is not None else None
     columns = list(range(n_vars))
     if given is not None:

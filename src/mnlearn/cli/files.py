@@ -36,6 +36,8 @@ def read_grid(path: Path | None) -> dict[str, Any]:
 def check_data(path: Path, model: Any, data: Any) -> None:
     """Refuse data whose variables are not those of a model, or of other data.
 
+    A line says if data have names and the model has none, so that their order counts.
+
     Parameters
     ----------
     path
@@ -45,10 +47,20 @@ def check_data(path: Path, model: Any, data: Any) -> None:
     data
         Dataset or model that is checked.
     """
+    from mnlearn.data.arrangement import describe_order
+    from mnlearn.data.dataset import Dataset
     from mnlearn.inference.score import check_variables
+    from mnlearn.runtime.progress import say
 
     with name_file(path):
         check_variables(model, data)
+    note = None
+    if not isinstance(model, Dataset):
+        note = describe_order(model, data.names)
+    elif not isinstance(data, Dataset):
+        note = describe_order(data, model.names)
+    if note is not None:
+        say(f"{path}: {note}")
 
 
 @contextmanager

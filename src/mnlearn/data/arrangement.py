@@ -1,6 +1,7 @@
 """The columns of data in the order of the variables of a model or of other data."""
 
 from collections.abc import Sequence, Set
+from typing import Any
 
 import numpy as np
 
@@ -74,6 +75,28 @@ def arrange_columns(
     arranged = [*(found[name] for name in names), *((columns[v], v) for v in kept)]
     origin = [v for _, v in arranged]
     return [column for column, _ in arranged], lambda row, v: place(row, origin[v])
+
+
+def describe_order(model: Any, names: Sequence[str] | None) -> str | None:
+    """Return what to know of named columns of data for a model without names; None if nothing.
+
+    Files of some forms, such as `.mn`, have no names of variables. Columns V0, V1, ... in this
+    order are sure to be those of the model.
+
+    Parameters
+    ----------
+    model : Model
+        Has the variables.
+    names : sequence of str, optional
+        Names of the columns of the data.
+    """
+    counted = [f"V{v}" for v in range(model.n_vars)]
+    if model.names is not None or names is None or list(names) == counted:
+        return None
+    return (
+        "the model has no names of variables, so the columns are taken in their order: "
+        f"{some_of(list(names))}."
+    )
 
 
 def arrange_dataset(data: Dataset, names: Sequence[str] | None) -> Dataset:

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.arrangement import describe_order
 from mnlearn.data.cell_texts import MISSING_TEXTS, number_of, separator_of
 from mnlearn.data.domains import Domain, columns_of, domains_and_columns
 from mnlearn.inference.evidence import unknown_variable
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
+from mnlearn.runtime.progress import say
 
 # A cell of a variable that is asked for, beside empty cells and those that are missing.
 _ASKED = "*"
@@ -60,8 +62,12 @@ def read_evidence(path: Path, model: Any) -> Evidence:
     has_names = bool(table) and _is_header(table[0], model, known)
     if has_names:
         header = table.pop(0)
-        if model.names is not None:
+        if model.names is not None or all(name in known for name in header):
             columns = _named_columns(header, known, f"{path}, line 1")
+        else:
+            note = describe_order(model, header)
+            if note is not None:
+                say(f"{path}, line 1: {note}")
     if not table or table == [[]]:
         raise InputError(f"{path}: holds no evidence.")
     rows = np.zeros((len(table), model.n_vars), np.uint8)
