@@ -14,7 +14,7 @@ from mnlearn.api.saving import save_own
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.domains import name_states, names_values
-from mnlearn.inference.sampling import sample_rows
+from mnlearn.inference.group_sampling import sample_grouped_rows
 from mnlearn.models import bayesian_network
 from mnlearn.models import markov_network as markov
 from mnlearn.models.edge_weights import graph_of
@@ -241,7 +241,7 @@ class Model:
             if not is_whole(value) or value < low:
                 raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
         seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
-        rows = sample_rows(core(self), int(n_samples), int(burn_in), seed, threads=threads)
+        rows = sample_grouped_rows(core(self), int(n_samples), int(burn_in), seed, threads=threads)
         names = self.names
         states = names_values(self) if states is None else states
         if names is None and not states:

@@ -183,7 +183,7 @@ def sample(
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.domains import name_states
     from mnlearn.data.text import save_text
-    from mnlearn.inference.sampling import sample_rows
+    from mnlearn.inference.group_sampling import sample_grouped_rows
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_csv
     from mnlearn.runtime.random_streams import stream_seed
@@ -193,7 +193,7 @@ def sample(
     model = load_model(model_path)
     if not states:
         _check_values(model)
-    rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
+    rows = sample_grouped_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
     if states:
         named = name_states(rows, model)
         cells = zip(*named.values(), strict=True)
