@@ -141,7 +141,8 @@ def test_an_estimator_is_saved_with_its_values(cut):
         found = list(table(f"query p.npz --evidence a={value}").values())
         assert float(found[1]) == pytest.approx(learner.query({"a": value})["b"], abs=1e-6)
     # The model takes 0 and 1, also when it is read again.
-    own = mn.load("p.npz").query({"a": 1})["b"]
+    with pytest.warns(UserWarning, match="values 0 and 1"):
+        own = mn.load("p.npz").query({"a": 1})["b"]
     assert own == learner.model_.query({"a": 1})["b"] == learner.query({"a": high})["b"]
 
 
@@ -166,3 +167,17 @@ def test_columns_of_one_value_and_states_of_one_variable():
         ("not 2", "2"), ("0", "1"), ("0", "1"),
     )  # fmt: skip
     assert own_codes(model, {"age=old": twos}) is None
+
+
+def test_a_model_in_python_says_that_it_takes_0_and_1():
+    with pytest.warns(UserWarning, match="values 0 and 1") as caught:
+        model = mn.load("words.npz")
+    assert str(caught[0].message) == (
+        "words.npz: variables have the values 0 and 1, for never and often in column 'a' of the "
+        "data; give 0 and 1 to this model."
+    )
+    assert Path(caught[0].filename).name == Path(__file__).name
+    assert model.query({"a": 1})["b"] > 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mn.load("plain.npz")

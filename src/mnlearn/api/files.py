@@ -13,11 +13,14 @@ from mnlearn.api.model import Model
 from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
 from mnlearn.api.saving import codes_of, save_own
+from mnlearn.api.user_warnings import warn_user
+from mnlearn.data.coding import describe_values
 from mnlearn.data.examples import load_examples
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.own_files import declare_groups
 from mnlearn.data.reading import Reading
 from mnlearn.learning.imputation import TREATMENTS, complete
+from mnlearn.models.io.codes import read_codes
 from mnlearn.models.io.formats import check_writable, load_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.seed import SEED
@@ -30,7 +33,7 @@ def load(path: Path | str) -> Model:
     """Read a model; the suffix names the format.
 
     A model takes 0 and 1, or the names of its states. An estimator and `mnlearn query` take the
-    values of the data too, such as 1 and 2.
+    values of the data too, such as 1 and 2; a warning says if the file has such values.
 
     Parameters
     ----------
@@ -48,7 +51,11 @@ def load(path: Path | str) -> Model:
     InputError
         The file is missing or damaged, or is not a model.
     """
-    return public(load_model(path))
+    model = load_model(path)
+    note = describe_values(model, path, read_codes(path, model.n_vars))
+    if note is not None:
+        warn_user(note)
+    return public(model)
 
 
 def save(model: Any, path: Path | str) -> None:

@@ -101,9 +101,18 @@ def describe_lost(model: Any, path: Path | str, codes: Codes | None) -> str | No
     """
     if codes is None or Path(path).suffix.lower() in (".npz", ".csv", ".graphml"):
         return None
+    return f"{path}: {_difference(model, codes)}; .npz keeps the values of the data."
+
+
+def describe_values(model: Any, path: Path | str, codes: Codes | None) -> str | None:
+    """Return what to know of a model in Python whose data had other values; None if nothing."""
+    if codes is None:
+        return None
+    return f"{path}: {_difference(model, codes)}; give 0 and 1 to this model."
+
+
+def _difference(model: Any, codes: Codes) -> str:
     v = next(v for v, own in enumerate(codes) if own != BINARY)
+    zero, one = codes[v]
     name = repr(model.names[v]) if model.names else str(v + 1)
-    return (
-        f"{path}: variables have the values 0 and 1, for {codes[v][0]} and {codes[v][1]} in column "
-        f"{name} of the data; .npz keeps the values of the data."
-    )
+    return f"variables have the values 0 and 1, for {zero} and {one} in column {name} of the data"
