@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import warnings
 from pathlib import Path
 
@@ -181,3 +182,74 @@ def test_a_model_in_python_says_that_it_takes_0_and_1():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         mn.load("plain.npz")
+
+
+def score_of(line):
+    return json.loads(succeed(f"score {line} --json").stdout)["mean"]
+
+
+@pytest.mark.parametrize("name", ["twos", "bare", "words", "ratings"])
+def test_data_to_be_scored_are_read_by_the_values_of_the_model(name, folder):
+    """A column that is always 2 in the data of the model, or always 1, is not 1 for that."""
+    header = None if name == "bare" else 0
+    table, plain = pd.read_csv(f"{name}.csv", header=header), pd.read_csv("plain.csv")
+    for value in (0, 1):
+        rows = plain["b"] == value
+        table[rows].to_csv("some.csv", index=False, header=header == 0)
+        plain[rows].to_csv("some_plain.csv", index=False)
+        assert score_of(f"{name}.npz some.csv") == score_of("plain.npz some_plain.csv")
+        succeed(f"weights {name}.npz some.csv --out a.npz")
+        succeed("weights plain.npz some_plain.csv --out b.npz")
+        np.testing.assert_array_equal(*(read_arrays(path)["weight"] for path in ("a.npz", "b.npz")))
+        assert read_codes("a.npz", 2) == read_codes(f"{name}.npz", 2)
+
+
+def test_columns_are_those_of_their_place_where_names_lack(folder):
+    table = pd.read_csv("twos.csv")
+    table.assign(b=1).to_csv("named.csv", index=False)
+    table.assign(b=1).to_csv("bare_ones.csv", index=False, header=False)
+    expected_score = score_of("twos.npz named.csv")
+    assert score_of("twos.npz bare_ones.csv") == expected_score
+    assert score_of("bare.npz named.csv") == expected_score
+    assert score_of("bare.npz bare_ones.csv") == expected_score
+
+
+def test_what_a_person_says_comes_before_the_values_of_the_model(folder):
+    assert score_of("twos.npz plain.csv --ones 1") == score_of("plain.npz plain.csv")
+    flipped = 1 - pd.read_csv("plain.csv")
+    flipped.to_csv("flipped.csv", index=False)
+    assert score_of("twos.npz twos.csv --ones 1") == score_of("plain.npz flipped.csv")
+    refuse("score twos.npz plain.csv", "column 1: expected 1 or 2, got '0'; --ones says")
+
+
+def test_0_and_1_may_be_ratings_to_cut_or_answers(folder):
+    refuse("score ratings.npz plain.csv", "--ones 'a>=3' or --ones 'a=1'")
+    low = plain_score = score_of("ratings.npz plain.csv --ones a=1 --ones b=1")
+    assert plain_score == score_of("plain.npz plain.csv")
+    cut = score_of("ratings.npz plain.csv --ones a>=3 --ones b>=3")
+    pd.DataFrame({"a": [0] * 4, "b": [0] * 4}).to_csv("zeros.csv", index=False)
+    assert cut == score_of("plain.npz zeros.csv") != low
+
+
+def test_samples_have_the_values_of_the_data(folder):
+    for name in ("twos", "bare", "words", "ratings"):
+        refuse(f"sample {name}.npz --rows 5 --out s.csv", "--states: expected")
+        succeed(f"sample {name}.npz --rows 200 --out s.csv --states")
+        succeed("sample plain.npz --rows 200 --out p.csv")
+        assert score_of(f"{name}.npz s.csv") == score_of("plain.npz p.csv")
+
+
+def test_an_estimator_reads_data_by_the_values_of_its_own(folder):
+    table = pd.read_csv("twos.csv").assign(b=1)
+    with warnings.catch_warnings(action="ignore"):
+        own = mn.ChowLiu().fit(pd.read_csv("twos.csv"))
+        cut = mn.ChowLiu(binarize=2.5).fit(pd.read_csv("ratings.csv"))
+    assert not mn.read_data(table, model=own).rows[:, 1].any()
+    read = mn.read_data(pd.DataFrame({"a": [2, 3], "b": [5, 0]}), model=cut)
+    np.testing.assert_array_equal(read.rows[read.row_of], [[0, 1], [1, 0]])
+
+
+def test_weighted_rows_are_0_and_1_for_every_model(folder):
+    Path("weighted.txt").write_text("3|0,0\n1|1,1\n", encoding="utf-8")
+    Path("plain_rows.txt").write_text("0,0\n0,0\n0,0\n1,1\n", encoding="utf-8")
+    assert score_of("bare.npz weighted.txt") == score_of("plain.npz plain_rows.txt")

@@ -14,7 +14,7 @@ from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
 from mnlearn.api.saving import codes_of, save_own
 from mnlearn.api.user_warnings import warn_user
-from mnlearn.data.coding import describe_values
+from mnlearn.data.coding import codes_by_column, describe_values
 from mnlearn.data.examples import load_examples
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.own_files import declare_groups
@@ -170,7 +170,7 @@ def _read_cells(
     """Return what `read_data` reads, perhaps with missing cells."""
     if model is not None:
         own = core(getattr(model, "model_", model))
-        reading = reading.for_model(own)
+        reading = reading.for_model(own, codes_by_column(own, codes_of(model, own)))
     if is_frame(source):
         table = source if model is None else arrange_table(own, source, "source")
         table, _ = read_frame(table, reading, "source")

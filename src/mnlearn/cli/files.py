@@ -75,6 +75,18 @@ def name_file(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: {fault}") from error
 
 
+def reading_for(model: Any, path: Path, reading: Any) -> Any:
+    """Return the reading of data for the model in a file, whose own data may have other values.
+
+    reading : Reading
+        What the person says.
+    """
+    from mnlearn.data.coding import codes_by_column
+    from mnlearn.models.io.codes import read_codes
+
+    return reading.for_model(model, codes_by_column(model, read_codes(path, model.n_vars)))
+
+
 def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
     """Refuse outputs that are one file, a file that the same command reads, or no place for one.
 

@@ -172,7 +172,8 @@ def _choose(
 @click.option(
     "--states",
     is_flag=True,
-    help="Write a column for each variable with the names of its states, as .bif files have them.",
+    help="Write a column for each variable with the names of its states, as .bif files have them, "
+    "or with the values of the data of the model.",
 )
 @seed_option
 @threads_option
@@ -180,10 +181,12 @@ def sample(
     *, model_path: Path, n_rows: int, out: Path, burn_in: int, states: bool, seed: int, threads: int
 ) -> None:
     """Draw examples: exactly from circuits and up to 20 variables, else ends of Gibbs chains."""
+    from mnlearn.data.coding import coded
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.domains import name_states
     from mnlearn.data.text import save_text
     from mnlearn.inference.group_sampling import sample_grouped_rows
+    from mnlearn.models.io.codes import read_codes
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_csv
     from mnlearn.runtime.random_streams import stream_seed
@@ -191,24 +194,27 @@ def sample(
     check_text_form(out)
     check_outputs([out], model_path)
     model = load_model(model_path)
+    own = coded(model, read_codes(model_path, model.n_vars))
     if not states:
-        _check_values(model)
+        _check_values(own)
     rows = sample_grouped_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
     if states:
-        named = name_states(rows, model)
+        named = name_states(rows, own)
         cells = zip(*named.values(), strict=True)
         write_csv(out, [dict(zip(named, row, strict=True)) for row in cells])
     else:
         save_text(Dataset.from_arrays(rows, names=model.names), out)
 
 
-def _check_values(model: "Model") -> None:
+def _check_values(model: Any) -> None:
     """Refuse to write the values 0 and 1 where they do not say which state is meant."""
-    from mnlearn.data.reading import has_values
+    from mnlearn.api.inputs import labels_of
+    from mnlearn.data.domains import columns_of
 
-    for name, own in zip(model.names or (), getattr(model, "states", None) or (), strict=False):
-        if not has_values(own):
+    labels = labels_of(model.names, model.n_vars)
+    for name, domain in zip(labels, columns_of(model), strict=True):
+        if not domain.has_values:
             raise InputError(
                 f"--states: expected, because 0 and 1 do not say which state of {name!r} is meant; "
-                f"they are called {' and '.join(own)}."
+                f"they are called {' and '.join(domain.states)}."
             )

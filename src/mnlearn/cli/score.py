@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.files import check_data, check_outputs
+from mnlearn.cli.files import check_data, check_outputs, reading_for
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
@@ -110,7 +110,7 @@ def score(
         raise InputError("--ais: expected --metric ll.")
     query = None if groups is None else read_groups(groups, labels_of(model.names, model.n_vars))
     how = _how(inference, chains, settings, folds, query, seed=seed, threads=threads)
-    found = load_examples(data_path, limit, reading.for_model(model))
+    found = load_examples(data_path, limit, reading_for(model, model_path, reading))
     # Exact likelihoods sum missing cells out.
     is_exact = metric == "ll" and how.inference is None
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))

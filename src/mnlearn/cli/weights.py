@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_data, check_model_file, check_outputs, save_and_say
+from mnlearn.cli.files import (
+    check_data,
+    check_model_file,
+    check_outputs,
+    reading_for,
+    save_and_say,
+)
 from mnlearn.cli.options import FILE, expansion_option, reading_options, threads_option
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
@@ -72,7 +78,7 @@ def weights(
     check_outputs([out], model_path, data_path)
     model = load_model(model_path)
     network = _network_of(model, model_path)
-    found = load_examples(data_path, limit, reading.for_model(model))
+    found = load_examples(data_path, limit, reading_for(model, model_path, reading))
     data = found.complete(data_path, "fill them in with mnlearn impute")
     check_data(data_path, network, data)
     learned, fit = learn_weights(

@@ -1,5 +1,6 @@
 """Columns of texts, and what a text means: a number, a word for 0 or 1, or a missing value."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ MISSING_TEXTS = frozenset(("", "na", "nan", "n/a", "<na>", "null"))
 # Words for 0 and 1, in any capitals.
 _WORDS = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
 PLAIN = {("0", "1"), *_WORDS}
+# What a threshold begins with, and whether its own number is above it.
+_THRESHOLDS = {">=": True, ">": False}
 # What separates cells; the first that a line has, if nothing else decides.
 _SEPARATORS = (",", ";", "\t")
 # So many values of a column are named in an error.
@@ -60,6 +63,23 @@ def cut_of(given: str) -> tuple[str, float] | None:
     name, mark, text = given.rpartition(">=")
     number = number_of(text)
     return None if not mark or number is None else (name, number)
+
+
+def is_above(text: str, one: str) -> bool | None:
+    """Tell whether a number is above a threshold, such as >=3 or >3; None if they are none."""
+    number = number_of(text)
+    for mark, at_number in _THRESHOLDS.items():
+        threshold = number_of(one.removeprefix(mark)) if one.startswith(mark) else None
+        if threshold is not None and number is not None:
+            return number > threshold or (at_number and number == threshold)
+    return None
+
+
+def least_above(one: str) -> str:
+    """Return the least number above a threshold, such as >=3 or >3."""
+    if one.startswith(">="):
+        return one.removeprefix(">=")
+    return text_of(math.nextafter(float(one.removeprefix(">")), math.inf))
 
 
 def values_of_two(known: Sequence[str]) -> tuple[str, str] | None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mnlearn.data.cell_texts import PLAIN, number_of, text_of
+from mnlearn.data.cell_texts import PLAIN, is_above, text_of
 from mnlearn.data.domains import BINARY, Domain, domains_of
 
 Codes = tuple[tuple[str, str], ...]
-# What a threshold may begin with, and whether it holds for the number itself.
-_CUTS = {">=": True, ">": False}
+# What the other value is called if a column was always 1.
+_OTHER = "not {}"
 
 
 class CodedDomain(Domain):
@@ -25,12 +25,8 @@ class CodedDomain(Domain):
 
     def find_state(self, value: Any) -> int | None:
         """Return the number of the state; a number is compared with the threshold of a variable."""
-        number = number_of(str(value)) if len(self.columns) == 1 else None
-        for mark, holds_at in _CUTS.items():
-            threshold = number_of(self.states[1].removeprefix(mark))
-            if self.states[1].startswith(mark) and threshold is not None and number is not None:
-                return int(number > threshold or (holds_at and number == threshold))
-        return super().find_state(value)
+        above = is_above(str(value), self.states[1]) if len(self.columns) == 1 else None
+        return super().find_state(value) if above is None else int(above)
 
 
 @dataclass(frozen=True)
@@ -84,8 +80,21 @@ def own_codes(model: Any, codes: Mapping[str, tuple[str, str]]) -> Codes | None:
 def _own(zero: str, one: str) -> tuple[str, str]:
     if (zero.lower(), one.lower()) in PLAIN:
         return BINARY
-    # The other value is not known if a column was always 1.
-    return (zero or f"not {one}"), one
+    return (zero or _OTHER.format(one)), one
+
+
+def codes_by_column(model: Any, codes: Codes | None) -> dict[str, tuple[str, str]]:
+    """Return values by column, as a reading of further data takes them.
+
+    model : has the columns, which have numbers from 1 if they have no names.
+    codes : see `own_codes`.
+    """
+    labels = model.names or [str(v + 1) for v in range(model.n_vars)]
+    return {
+        label: ("" if zero == _OTHER.format(one) else zero, one)
+        for label, (zero, one) in zip(labels, codes or (), strict=codes is not None)
+        if (zero, one) != BINARY
+    }
 
 
 def codes_of_threshold(names: Sequence[str], threshold: float) -> dict[str, tuple[str, str]]:

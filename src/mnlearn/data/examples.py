@@ -19,7 +19,7 @@ from mnlearn.data.reading import (
     reading_of,
     unmatched_na,
 )
-from mnlearn.data.table_text import check_rows, columns_of, has_quoted_numbers
+from mnlearn.data.table_text import TextTable, check_rows, columns_of, has_quoted_numbers
 from mnlearn.data.text import decode_text, parse_lines, parse_plain
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
@@ -194,7 +194,19 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
         if table is None:
             check_rows(lines, str(path))
             data = parse_lines(path, list(lines))
-            raise InputError(f"{path}: expected a table without weights, got {data!r}.")
+            if any(getattr(reading, name) for name in OPTIONS):
+                raise InputError(f"{path}: expected a table without weights, got {data!r}.")
+            return Examples(data, reading)
+    return _read_table(path, table, reading, fault)
+
+
+def _read_table(
+    path: Path, table: TextTable, reading: Reading, fault: InputError | None
+) -> Examples:
+    """Read the columns of a file.
+
+    fault : what is wrong if the file is one of 0 and 1 without names.
+    """
     columns, has_names, first = table
     for v, column in enumerate(columns[1:], start=2):
         if not column.name:
@@ -203,9 +215,9 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     unmatched = unmatched_na(columns, reading)
     if has_names and reading.names is not None:
         columns, place = arrange_columns(columns, reading, str(path), place)
+    named = reading if has_names and reading.names else _take_by_place(columns, reading)
     try:
-        by_place = reading if has_names else _states_by_place(columns, reading)
-        found = read_columns(columns, by_place, str(path), place)
+        found = read_columns(columns, named, str(path), place)
     except InputError:
         # Without names of columns, the first line that is wrong says more.
         if fault is None or has_names:
@@ -221,6 +233,10 @@ def _read_lines(path: Path, lines: list[str], reading: Reading) -> Examples:
     names = check_names(found.names, f"{path}, line 1") if has_names else None
     made = merge_cells(found.values, names=names)
     after = reading_of(found, reading)
+    labels = _labels_of(reading, len(found.names))
+    if reading.is_for_model and len(labels) == len(found.names):
+        # By the variables of the model, whatever the file calls its columns.
+        after = replace(after, codes=dict(zip(labels, found.codes.values(), strict=True)))
     if has_names:
         return Examples(made, after, None, first)
     return Examples(made, replace(after, names=reading.names), fault, first)
@@ -231,18 +247,27 @@ def _places(path: Path, first: int) -> Place:
     return lambda row, column: f"{path}, line {row + first}, column {column + 1}"
 
 
-def _states_by_place(columns: Sequence[RawColumn], reading: Reading) -> Reading:
-    """Return the reading of columns without names, whose states are those of their place."""
-    names = reading.names or ()
-    pairs = zip(columns, names, strict=True) if len(names) == len(columns) else ()
-    states = {column.name: reading.states[name] for column, name in pairs if name in reading.states}
-    return replace(reading, states=states)
+def _take_by_place(columns: Sequence[RawColumn], reading: Reading) -> Reading:
+    """Return the reading of columns whose states and values of 1 are those of their place.
+
+    The file has no names, or the variables have none.
+    """
+    labels = _labels_of(reading, len(columns))
+    pairs = list(zip(columns, labels, strict=True)) if len(labels) == len(columns) else []
+    states = {c.name: reading.states[label] for c, label in pairs if label in reading.states}
+    codes = {c.name: reading.codes[label] for c, label in pairs if label in reading.codes}
+    return replace(reading, states=states, codes=codes)
+
+
+def _labels_of(reading: Reading, n_columns: int) -> Sequence[str]:
+    """Return the names of the variables; numbers from 1, as many as there are columns, if none."""
+    return reading.names or [str(v + 1) for v in range(n_columns)]
 
 
 def _refuse_options(path: Path, reading: Reading) -> None:
     """Refuse what is said about texts, unless a file that was read before has them."""
     for name in OPTIONS:
-        if getattr(reading, name) and not reading.codes:
+        if getattr(reading, name) and (reading.is_for_model or not reading.codes):
             option = reading.option(name)
             raise InputError(f"{path}: holds 0 and 1; {option} is for text files.")
 

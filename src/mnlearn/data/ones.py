@@ -1,12 +1,14 @@
 """What the option `ones` says of a column: the value that counts as 1, or a threshold."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mnlearn.data.cell_texts import (
     RawColumn,
     cut_of,
+    is_above,
     is_same,
     key_of,
+    least_above,
     number_of,
     shorten,
     some_of,
@@ -85,12 +87,16 @@ def stays_whole(known: Known, ones: Iterable[str]) -> bool:
 
 
 def check_cuts(
-    columns: Sequence[tuple[RawColumn, Known]], ones: Sequence[str], where: str, option: str
+    columns: Sequence[tuple[RawColumn, Known]],
+    ones: Sequence[str],
+    codes: Mapping[str, tuple[str, str]],
+    where: str,
+    option: str,
 ) -> None:
-    """Refuse a threshold for all columns where data of a model do not show what it means.
+    """Refuse a threshold where data of a model do not show what it means.
 
-    Of a rating, data to be scored may have only 0 and 1. The model does not tell whether it was
-    learned from this column cut in two.
+    Of a rating, data to be scored may have only 0 and 1. Whether they are cut in two already is not
+    known.
 
     Parameters
     ----------
@@ -98,40 +104,39 @@ def check_cuts(
         The variables of a model, with their different texts that are no missing cells.
     ones : sequence of str
         What a person says.
+    codes : mapping of str to (str, str)
+        The values of 0 and 1 in the data of the model, which may be thresholds.
     where, option : str
         Name of the table, and of the option, for messages.
 
     Raises
     ------
     InputError
-        A column that nothing else is said of has only 0 and 1, and the threshold would change it.
+        A column that a person does not name has only 0 and 1, and a threshold would change it.
     """
     cuts = [cut for cut in map(cut_of, ones) if cut is not None and not cut[0]]
-    if not cuts:
-        return
-    _, threshold = cuts[0]
-    open_ = [
-        column.name
-        for column, known in columns
-        if known
-        and values_of_two(known) == ("0", "1")
-        and any(is_one(text, f">={threshold}") != is_one(text, "1") for text in known)
-        and texts_asked(column, known, ones, option) is None
-    ]
+    of_all = f">={text_of(cuts[0][1])}" if cuts else ""
+    open_ = {}
+    for column, known in columns:
+        one = codes[column.name][1] if column.name in codes else of_all
+        # None of a value that is no threshold.
+        changed = [t for t in known if is_above(t, one) not in (None, number_of(t) == 1)]
+        is_plain = values_of_two(known) == ("0", "1")
+        if changed and is_plain and texts_asked(column, known, ones, option) is None:
+            open_[column.name] = one
     if not open_:
         return
-    number, name = text_of(threshold), open_[0]
-    others = f"; so of {some_of(open_[1:])}" if open_[1:] else ""
+    name, *others = open_
+    more = f"; so of {some_of(others)}" if others else ""
     raise InputError(
         f"{where}, column {name!r}: has only 0 and 1, which may be ratings to cut or answers; say "
-        f"{option} '{name}>={number}' or {option} '{name}=1'{others}."
+        f"{option} '{name}>={least_above(open_[name])}' or {option} '{name}=1'{more}."
     )
 
 
 def is_one(text: str, one: str) -> bool:
     """Tell whether a text is the value 1: the same text, or a number from a threshold on."""
-    cut, number = cut_of(one), number_of(text)
-    return is_same(text, one) or (cut is not None and number is not None and number >= cut[1])
+    return is_same(text, one) or is_above(text, one) is True
 
 
 def _texts_of(given: str, column: RawColumn, known: Known, option: str) -> tuple[str, str] | None:

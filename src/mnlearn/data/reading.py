@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mnlearn.data.cell_texts import (
     PLAIN,
     RawColumn,
-    cut_of,
+    is_above,
     is_missing,
     is_same,
     key_of,
@@ -60,7 +60,8 @@ class Reading:
     na : tuple of str
         Further texts of missing cells; a number stands for all texts of this number.
     codes : mapping of str to (str, str)
-        The values that count as 0 and 1 in columns that were read before.
+        The values that count as 0 and 1 in columns that were read before. Of a model, columns
+        are there only if their values are others than 0 and 1; `ones` comes before them.
     states : mapping of str to (str, str)
         The names that a model has for the values 0 and 1 of its variables.
     names : tuple of str, optional
@@ -102,11 +103,16 @@ class Reading:
         """Return the name of an option as messages write it."""
         return self.form.format(name.replace("_", "-") if self.form.startswith("--") else name)
 
-    def for_model(self, model: Any) -> "Reading":
-        """Return the reading of data of a model, by its names of variables and of their states."""
+    def for_model(
+        self, model: Any, codes: Mapping[str, tuple[str, str]] | None = None
+    ) -> "Reading":
+        """Return the reading of data of a model, by its names of variables and of their states.
+
+        codes : the values of its own data; see `mnlearn.data.coding.codes_by_column`.
+        """
         names, states = model.names, getattr(model, "states", None)
         named = {} if names is None or states is None else dict(zip(names, states, strict=True))
-        return replace(self, names=names, states=named, is_for_model=True)
+        return replace(self, names=names, states=named, codes=codes or {}, is_for_model=True)
 
     def is_plain(self) -> bool:
         """Tell whether nothing is said, so that values 0 and 1 are read as they are."""
@@ -176,10 +182,10 @@ def read_columns(
     if not kept:
         raise InputError(f"{where}: holds no variables.")
     _check_ones_and_twos(where, [read[v] for v in kept], reading)
+    known = [(columns[v], _known(columns[v], reading)) for v in kept]
+    if reading.is_for_model:
+        check_cuts(known, reading.ones, reading.codes, where, reading.option("ones"))
     if not reading.codes:
-        known = [(columns[v], _known(columns[v], reading)) for v in kept]
-        if reading.is_for_model:
-            check_cuts(known, reading.ones, where, reading.option("ones"))
         check_fits(known, reading.ones, f"{where}, {reading.option('ones')}")
     values = np.column_stack([_values_of(read[v], reading) for v in kept])
     codes = {columns[v].name: read[v].texts or ("", "") for v in kept}
@@ -233,11 +239,13 @@ def _choose(
             f"{where}, column {label}: all cells are missing; leave it out with "
             f"{reading.option('leave_out')}."
         )
-    if column.name in reading.codes:
+    has_codes = column.name in reading.codes
+    if reading.is_for_model or not has_codes:
+        asked = texts_asked(column, known, reading.ones, reading.option("ones"))
+        if asked is not None:
+            return _Code(column, asked, given=True)
+    if has_codes:
         return _as_before(column, v, known, reading, place)
-    asked = texts_asked(column, known, reading.ones, reading.option("ones"))
-    if asked is not None:
-        return _Code(column, asked, given=True)
     states = reading.states.get(column.name, BINARY)
     if states != BINARY:
         return _Code(column, _texts_of_states(column, v, known, states, place), given=True)
@@ -282,12 +290,14 @@ def _as_before(
         return _Code(column, natural, given=True)
     # The other value is not known if a column was always 1.
     is_open = zero == "" and len({key_of(text) for text in known}) <= 2
-    cut = cut_of(one)
+    option = reading.option("ones")
     for text in known:
-        is_number = cut is not None and number_of(text) is not None
+        is_number = is_above(text, one) is not None
         if not (is_open or is_number or is_same(text, one) or is_same(text, zero)):
-            row = column.first_row(column.texts.index(text))
-            raise InputError(f"{place(row, v)}: expected {zero} or {one}, got {shorten(text)}.")
+            where = place(column.first_row(column.texts.index(text)), v)
+            advice = f"; {option} says which value counts as 1" if reading.is_for_model else ""
+            expected = f"{zero or 'another value'} or {one}"
+            raise InputError(f"{where}: expected {expected}, got {shorten(text)}{advice}.")
     return _Code(column, (zero, one), given=True)
 
 
@@ -374,7 +384,7 @@ def unmatched_na(columns: Sequence[RawColumn], reading: Reading) -> str | None:
     columns : all columns of a table, also those that are no variables.
     """
     # Other data of a person, such as validation data, may have no missing cells.
-    given = () if reading.codes else reading.na
+    given = () if reading.codes and not reading.is_for_model else reading.na
     texts = {text for column in columns for text in column.texts}
     unmatched = [na for na in given if not any(matches(text, na) for text in texts)]
     if not unmatched:
