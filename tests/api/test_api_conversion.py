@@ -1,6 +1,7 @@
 """Conversion of dependency networks with arguments of people, against the conversion itself."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -46,3 +47,14 @@ def test_the_base_is_the_one_that_is_asked_for(base):
         converted = to_markov_network(network, each, Orders(ORDER))
         same = np.array_equal(found.log_potential(data.rows), converted.log_potential(data.rows))
         assert same == (name == base)
+
+
+def test_columns_of_a_table_are_found_by_name():
+    rows = random_data(3, n_vars=3).rows
+    table = pd.DataFrame(rows, columns=list("abc"))
+    network = mn.DNTree().fit(table)
+    found = mn.from_dependency_network(network, table[["c", "a", "b"]])
+    expected = mn.from_dependency_network(network, table)
+    assert_array_equal(found.weight, expected.weight)
+    with pytest.raises(mn.InputError, match="X: lacks the column 'b' of the model"):
+        mn.from_dependency_network(network, table[["a", "c"]])

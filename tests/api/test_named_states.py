@@ -188,7 +188,7 @@ def test_evidence_for_an_estimator_has_the_values_of_its_data():
     for estimator, zero, one in ((coded, 1, 2), (coded, "1", "2"), (rated, 1, 5), (rated, 3, 4)):
         for value, own in ((0, zero), (1, one)):
             expected = plain.query({"a": value})
-            for evidence in ({"a": own}, {0: own}):
+            for evidence in ({"a": own}, {0: own}, {np.int64(0): own}):
                 assert estimator.query(evidence).equals(expected)
                 assert estimator.most_probable(evidence).equals(plain.most_probable({"a": value}))
             table = pd.DataFrame({"a": [own, None]}, index=[7, 8])
@@ -199,6 +199,9 @@ def test_evidence_for_an_estimator_has_the_values_of_its_data():
             assert estimator.joint(["b"], {"a": own}).tolist()[1] == pytest.approx(p)
     with pytest.raises(mn.InputError, match="evidence, variable 'a': expected 1 or 2 as in the"):
         coded.query({"a": 0})
+    # A column may be called by a number.
+    numbered = mn.ChowLiu().fit((frame + 1).set_axis([10, 20, 30], axis=1).rename(columns=str))
+    assert numbered.query({10: 2})["20"] == plain.query({"a": 1})["b"]
     words = mn.ChowLiu().fit(frame.replace({0: "no", 1: "yes"}))
     for value, own in ((0, "no"), (1, "yes")):
         for evidence in ({"a": own}, {"a": value}):

@@ -212,6 +212,8 @@ def test_groups_in_one_file_are_compared_like_those_of_two():
     summary = json.loads(Path("one/summary.json").read_text(encoding="utf-8"))
     assert summary["n_examples"] == len(people) + len(others)
     assert "named – other" in one.stdout
+    other = json.loads(Path("two/summary.json").read_text(encoding="utf-8"))
+    assert (summary["settings"]["compare"], other["settings"]["compare"]) == ([], ["other"])
     gap = pd.read_csv("both.csv", dtype=object)
     gap.loc[[3, len(people) + 2], "b"] = ""
     gap.to_csv("gap.csv", index=False)

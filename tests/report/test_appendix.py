@@ -94,6 +94,24 @@ def test_a_page_of_every_setting(tmp_path):
     assert "<h2>Chosen models</h2>" not in page
 
 
+def test_rows_of_settings_fit_their_heads(tmp_path):
+    """A trace may lack a column that that of another dataset has."""
+    head = "stage,initial,n_generated,threshold,l1,sd,n_features,validation,seconds_weights\n"
+    write_text(
+        tmp_path / "tuning" / "nltcs" / "mine.csv", head + "0,full,5,1,1.0,0.5,10,-2.5,0.125\n"
+    )
+    write_text(
+        tmp_path / "tuning" / "msnbc" / "mine.csv",
+        head.replace(",seconds_weights", "") + "0,full,5,1,1.0,0.5,10,-2.5\n",
+    )
+    content = {"datasets": ["nltcs", "msnbc"], "methods": {"mine": {"learner": "gssl"}}}
+    write_appendix(Study("s", content), "mine", {}, tmp_path)
+    page = (tmp_path / "appendix" / "mine.html").read_text(encoding="utf-8")
+    n_heads = page.count("<th>")
+    assert page.count("<td>") == 2 * n_heads
+    assert "<th>seconds for weights</th>" in page
+
+
 def test_the_page_has_the_scores_and_times_of_chosen_models_and_of_structures(tmp_path):
     rows = [
         ("s", "nltcs", "mine", variant, quantity, value)

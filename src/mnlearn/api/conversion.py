@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.api.inputs import is_whole, to_complete_dataset
+from mnlearn.api.inputs import Dataset, is_whole
 from mnlearn.api.kinds import core, shared, words
-from mnlearn.api.model_data import warn_of_order
+from mnlearn.api.model_data import data_for
 from mnlearn.api.models import MarkovNetwork
-from mnlearn.inference.score import check_variables
 from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
@@ -64,9 +63,9 @@ def from_dependency_network(
         raise InputError(f"X: expected the training data, of which base={base!r} is made.")
     given: Any = np.full(own.n_vars, 0.5)
     if X is not None:
-        data = to_complete_dataset(X)
-        check_variables(own, data)
-        warn_of_order(own, data, "X")
+        data = data_for(own, X)
+        # Missing cells are refused.
+        assert isinstance(data, Dataset)
         given = choose_base(base, data)
     chosen = choose_orders(orders, own.n_vars, int(max_length))
     return shared(to_markov_network(own, given, chosen), MarkovNetwork)

@@ -244,7 +244,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         if reset:
             self._reading = PYTHON
         if isinstance(X, Dataset):
-            return self._read_dataset(X, sample_weight, reset)
+            return self._read_dataset(X, sample_weight, reset, argument)
         if is_frame(X) and self.binarize is None:
             # Other data are read like those of `fit`.
             X, found = read_frame(X, self._reading, argument)
@@ -269,7 +269,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             argument=argument,
         )
 
-    def _read_dataset(self, data: Dataset, sample_weight: Any, reset: bool) -> Dataset:
+    def _read_dataset(self, data: Dataset, weight: Any, reset: bool, argument: str) -> Dataset:
         if reset:
             self.n_features_in_ = data.n_vars
             if data.names is not None:
@@ -277,8 +277,10 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
         elif data.n_vars != self.n_features_in_:
-            raise InputError(f"X: expected {self.n_features_in_} variables, got {data.n_vars}.")
-        return to_complete_dataset(data, sample_weight=sample_weight)
+            raise InputError(
+                f"{argument}: expected {self.n_features_in_} variables, got {data.n_vars}."
+            )
+        return to_complete_dataset(data, sample_weight=weight)
 
     @abstractmethod
     def _learn(self, data: Dataset) -> None:

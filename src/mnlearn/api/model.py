@@ -207,8 +207,9 @@ class Model:
     ) -> Any:
         """Draw independent examples.
 
-        Circuits, Bayesian networks and Markov networks of up to 20 variables are sampled exactly.
-        For other models each example is the end of its own Gibbs chain.
+        Circuits, trees, Bayesian networks and Markov networks of up to 20 variables are sampled
+        exactly. For larger Markov networks and for dependency networks each example is the end of
+        its own Gibbs chain.
 
         Parameters
         ----------

@@ -1,9 +1,10 @@
 """Evidence for an estimator, in the values that its data had when they were read as 0 and 1."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from mnlearn.api.inputs import is_frame
+from mnlearn.api.inputs import find_variable, is_frame
 from mnlearn.data.cell_texts import cell_text, is_same, number_of
 from mnlearn.runtime.errors import InputError
 
@@ -29,12 +30,16 @@ def as_read(
     InputError
         A number is none of the two numbers that the column had.
     """
-    names = getattr(estimator, "feature_names_in_", None)
+    found = getattr(estimator, "feature_names_in_", None)
+    names = None if found is None else [str(name) for name in found]
     cut = estimator.binarize
 
     def read(given: Any, value: Any) -> Any:
-        by_number = names is not None and isinstance(given, int) and 0 <= given < len(names)
-        name = str(names[given]) if by_number and names is not None else given
+        name = given
+        if names is not None:
+            # Whoever answers refuses what is no column, or finds a variable of several columns.
+            with suppress(InputError):
+                name = names[find_variable(given, names, len(names), argument)]
         return _as_code(value, codes.get(name), cut, f"{argument}, variable {name!r}")
 
     if isinstance(evidence, Mapping):

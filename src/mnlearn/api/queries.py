@@ -62,7 +62,10 @@ class Asked:
 
 def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
     """Return probabilities given evidence; see `mnlearn.api.model.Model.query`."""
-    named = [name for name in how.settings if name in labels_of(model.names, model.n_vars)]
+    labels = labels_of(model.names, model.n_vars)
+    # Beside evidence, a setting is one although a variable has its name.
+    known = () if evidence is None else SETTINGS_OF_QUERIES
+    named = [name for name in how.settings if name in labels and name not in known]
     if named:
         raise InputError(f"evidence: expected a mapping, as in query({{{named[0]!r}: ...}}).")
     values = values_of(model, evidence)

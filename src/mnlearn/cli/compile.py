@@ -97,7 +97,9 @@ def _use(
         try:
             model = _learn(learner, name, data, choice, network)
         except InputError:
-            # Some choices go only with a certain value of another parameter.
+            # Some choices go only with a certain value of another parameter; defaults go together.
+            if choice is choices[0]:
+                raise
             continue
         if type(model) not in used:
             used.add(type(model))

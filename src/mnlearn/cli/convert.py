@@ -84,7 +84,7 @@ def convert(
     check_outputs([target, new], source, categories, given_path)
     is_model = source.suffix.lower() in FORMS and _kind(source, limit) != "dataset"
     if is_model and categories is None:
-        refuse_given(("groups", *READING_NAMES), f"for {source}, which is a model")
+        refuse_given(("groups", "seed", "limit", *READING_NAMES), f"for {source}, which is a model")
         _convert_model(source, target, given)
         return
     from mnlearn.data.examples import load_examples
@@ -233,7 +233,9 @@ def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None
         record["names"] = list(model.names) if as_json else some_of(model.names)
     if method is None:
         refuse_given(["seed"], "without --log-partition")
-    else:
+    elif method != "ais":
+        refuse_given(["seed"], f"with --log-partition {method}, which draws no samples")
+    if method is not None:
         record |= _partition_record(model, method, seed)
     print_record(record, as_json)
 

@@ -93,8 +93,8 @@ def fit(
     Without --grid the given or default parameters are used. With --grid and --valid the values
     that score best on the validation data are chosen. The score is the exact log-likelihood for
     acbn, acmn, chow_liu, hclt, junction_tree, lem, ltm, mixture and tree_bag, and the
-    log-pseudo-likelihood for all other methods.
-    lem takes a group of columns as one variable; other methods see binary columns.
+    log-pseudo-likelihood for all other methods. junction_tree, lem and tree_bag take a group of
+    columns as one variable; other methods see binary columns.
     """
     from mnlearn.data.examples import load_examples
     from mnlearn.learning.tuning import tune, validation_score

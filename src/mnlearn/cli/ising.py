@@ -156,9 +156,9 @@ def ising(
         )  # fmt: skip
     settings = {
         "gamma": gamma, "merge": merge, "seed": seed, "coding": coding, "bootstraps": bootstraps,
-        "case_drops": case_drops, "compare": list(compared)[1:], "compare_by": compare_by,
-        "permutations": permutations, "missing": missing, **reading.as_settings(),
-    }  # fmt: skip
+        "case_drops": case_drops, "compare": [] if compare_by else list(compared)[1:],
+        "compare_by": compare_by, "permutations": permutations, "missing": missing,
+    } | reading.as_settings()  # fmt: skip
     found.summary.update(_summarise(data_path, found, settings))
     write_folder(out, found)
     _print(found, out)

@@ -180,7 +180,10 @@ def _choose(
 def sample(
     *, model_path: Path, n_rows: int, out: Path, burn_in: int, states: bool, seed: int, threads: int
 ) -> None:
-    """Draw examples: exactly from circuits and up to 20 variables, else ends of Gibbs chains."""
+    """Draw examples: exactly, or the ends of Gibbs chains.
+
+    Markov networks of more than 20 variables and dependency networks need chains.
+    """
     from mnlearn.data.coding import coded
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.domains import name_states

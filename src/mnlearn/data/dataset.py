@@ -26,8 +26,8 @@ _ROWS = 2**16
 class Dataset:
     """Examples over binary variables.
 
-    Outside this file only `from_arrays`, `subset`, `resample`, `take`, `rename` and `with_groups`
-    make a dataset: they keep what the attributes promise.
+    Outside this file only `merge_rows`, `from_arrays`, `subset`, `resample`, `take`, `rename` and
+    `with_groups` make a dataset: they keep what the attributes promise.
 
     Attributes
     ----------

@@ -106,9 +106,10 @@ def load_examples(
     """Read examples by suffix: `.npz`, else text with or without a header.
 
     `.gz` and `.xz` of the text forms are read as well. A first line without any number in it is a
-    header. Besides 0 and 1, files may have 0.0 and 1.0, True and False, yes and no, 1 and 2
-    (2 counts as 1), and missing cells. A first column of row numbers or a column of ids is left
-    out. Cells are separated by commas, or by semicolons or tabs if the first line has no comma.
+    header; numbers in quotation marks are names too. Besides 0 and 1, files may have 0.0 and 1.0,
+    True and False, yes and no, 1 and 2 (2 counts as 1), and missing cells. A first column of row
+    numbers or a column of ids is left out. Commas, semicolons or tabs separate cells; see
+    `separator_of`.
 
     Parameters
     ----------

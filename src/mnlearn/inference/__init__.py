@@ -1,1 +1,1 @@
-"""Conditional marginals: Gibbs sampling and enumeration."""
+"""Marginals, conditionals, samples and log Z of one model, exact or approximate."""

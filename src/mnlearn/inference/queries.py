@@ -38,8 +38,8 @@ def answer(
 ) -> NDArray[np.float64]:
     """Return P(X_v = 1 | evidence) for the values that are asked for.
 
-    Rows that ask for the same variables are answered together. The answers of a circuit are exact.
-    Gibbs sampling draws the columns of a variable of several states together.
+    Rows that ask for the same variables are answered together. The answers of circuits and trees
+    are exact. Gibbs sampling draws the columns of a variable of several states together.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def answer(
     rows, asked : ndarray, shape (n_rows, n_vars)
         See `evidence_files.Evidence`.
     inference : Inference
-        Used for models that are no circuits.
+        Used for models that are neither circuits nor trees.
     seed : int
         See `inference.marginals.conditional_marginals`.
     threads : int
@@ -64,7 +64,7 @@ def answer(
     Raises
     ------
     InputError
-        A circuit gives the evidence of a row probability 0.
+        A circuit or a tree gives the evidence of a row probability 0.
     """
     out = rows.astype(np.float64)
     if isinstance(model, TreeModel) and not isinstance(model, HiddenTree):

@@ -24,9 +24,10 @@ def sample_rows(
 ) -> NDArray[np.uint8]:
     """Return independent examples.
 
-    Circuits, Bayesian networks and Markov networks of up to 20 variables are sampled exactly. For
-    any other model each example is the end of its own Gibbs chain, which starts at a random state.
-    A dependency network has no other distribution than that of its chain.
+    Circuits, trees, Bayesian networks and Markov networks of up to 20 variables are sampled
+    exactly. For larger Markov networks and for dependency networks each example is the end of its
+    own Gibbs chain, which starts at a random state. A dependency network has no other distribution
+    than that of its chain.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Settings of approximate inference."""
+"""How marginals are computed: the method and its settings."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any

@@ -160,21 +160,25 @@ def _score_table(
 def _point_table(study: Study, method: str, labels: Mapping[str, str], tuning: Path) -> list[str]:
     """Return the table of every grid point of the last stage of tuning."""
     parameters = load_learner(study.learner(method)).stages[-1].parameters
-    rows: list[str] = []
-    heads: list[str] = []
+    traces = {}
     for dataset in study.datasets:
         path = tuning / dataset / f"{method}.csv"
-        if not path.exists():
-            continue
-        trace = read_frame(path, ("stage", "validation", *parameters))
-        trace = trace[trace["stage"] == trace["stage"].max()]
-        shown = {name: entry for name, entry in _POINTS.items() if name in trace.columns}
-        heads = ["dataset", *parameters, *(head for head, _ in shown.values())]
+        if path.exists():
+            trace = read_frame(path, ("stage", "validation", *parameters))
+            traces[dataset] = trace[trace["stage"] == trace["stage"].max()]
+    present = {name for trace in traces.values() for name in trace.columns}
+    shown = {name: entry for name, entry in _POINTS.items() if name in present}
+    heads = ["dataset", *parameters, *(head for head, _ in shown.values())]
+    rows = []
+    for dataset, trace in traces.items():
         best = trace["validation"].idxmax()
         for index, point in trace.iterrows():
             cells = [labels.get(dataset, dataset)]
             cells += [_text(point[name]) for name in parameters]
-            cells += [form.format(point[name]) for name, (_, form) in shown.items()]
+            cells += [
+                form.format(point[name]) if name in point else ""
+                for name, (_, form) in shown.items()
+            ]
             rows.append(_row(cells, "td", bold=index == best))
     text = (
         "Weight learning was stopped by convergence (gap, decrease), by the number of iterations, "

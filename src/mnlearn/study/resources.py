@@ -132,7 +132,9 @@ class JobResources:
         waiting = [Record("cells", study.name, dataset, (method,))]
         if method in study.content.get("queries", {"methods": []})["methods"]:
             waiting.append(Record("curves", study.name, dataset, (method,)))
-        if method in study.content.get("likelihoods", {"methods": []})["methods"]:
+        asked = study.content.get("likelihoods", {"methods": []})
+        timed = asked.get("timed", []) if study.is_timed(dataset) else []
+        if method in (*asked["methods"], *timed):
             waiting.append(Record("likelihoods", study.name, dataset, (method,)))
         yield from (other for other in waiting if not self._plan.is_settled(other))
         for label in study.methods_on(dataset):

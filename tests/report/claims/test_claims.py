@@ -193,7 +193,7 @@ def test_the_rule_of_a_claim_shows_its_tolerance_and_options(published):
         return claim(published, PAIRS, **entry).brief
 
     assert brief(**WINS) == "number of datasets, ±1"
-    assert brief(**WINS, lower=True) == "number of datasets, ±1"
+    assert brief(**WINS, lower=True) == "number of datasets, ±1; lower is better"
     assert brief(**{**WINS, "published": 3}) == "number of datasets, exact"
     assert brief(**{**WINS, "published": "most"}) == "number of datasets, `most` is more than half"
     assert brief(**WINS, direction="fewer") == "number of datasets, ±1; fewer is stronger"
@@ -210,6 +210,9 @@ def test_the_rule_of_a_claim_shows_its_tolerance_and_options(published):
     assert brief(**entry) == "number of datasets, ±1; ties count"
     entry = {"kind": "margin", "published": "all", "a": A, "b": B, "bound": -0.05}
     assert brief(**entry) == "number of datasets, `all` is every one; bound -5 %"
+    assert brief(**entry, relation="similar").endswith("similar; bound -5 %")
+    entry = {"kind": "inside", "published": 1, "a": A, "low": 0.5, "high": 2}
+    assert brief(**entry) == "number of datasets, ±1; 0.5 to 2"
     entry = {"kind": "ratio", "published": 2, "a": A, "b": B, "mean": "geometric"}
     assert brief(**entry) == "mean ratio, geometric, ±10 %"
 

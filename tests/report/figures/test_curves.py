@@ -28,6 +28,16 @@ def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(structures)
     assert len(figure.legends) == 1
 
 
+def test_eight_lines_look_different(structures):
+    methods = [f"m{k}" for k in range(8)]
+    rows = [("s", "d0", m, "", f"cll_q{p}", -1.0 / p, 0.1) for m in methods for p in (10, 50)]
+    frame = pd.DataFrame(rows, columns=scores().columns)
+    series = [{"head": m.upper(), "method": m} for m in methods]
+    figure = draw(material(structures, frame), {**BY_KIND["query_curves"], "series": series})
+    lines = figure.axes[0].get_lines()
+    assert len(lines) == len({(line.get_color(), line.get_marker()) for line in lines}) == 8
+
+
 def test_lines_of_a_panel_may_show_different_quantities(structures):
     frame = scores()
     more = [("s", "d2", "dtsl", "", f"cll_sampled_q{p}", -1.0 / p, 0.1) for p in (10, 50)]

@@ -127,3 +127,12 @@ def test_paired_differences_are_tested_and_adjusted(published):
     assert bold(table) == [[False, True, False], [False, False, False]]
     assert table.notes[0] == "Against b: significantly better on 1 datasets, worse on 0, of 2."
     assert parsed(table)[0]["less_b_stderr"] == "0.1"
+    for method, marks in (("a", [True, True]), ("b", [True, False]), ("c", [False, True])):
+        stale = {("nltcs", method)}
+        table = make("paired", scores, published, stale, method="a", against=["b", "c"])
+        assert [cell.stale for cell in table.body[0].cells[1:]] == marks
+    # One example has no standard error.
+    alone = scores_of([("nltcs", "a", "", "cmll_less_b", 0.3, None)])
+    table = make("paired", alone, published, method="a", against=["b"])
+    assert texts(table) == [["NLTCS", "+0.300"]]
+    assert parsed(table)[0]["less_b_stderr"] == ""

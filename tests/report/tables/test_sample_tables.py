@@ -67,6 +67,30 @@ def test_units_count_the_points_inside_the_published_axis(published):
     assert texts(table)[1][:4] == ["Traffic", "-65", "-25", "not available"]
 
 
+def test_means_are_stale_if_a_sample_is(published):
+    rows = [
+        *folds("alarm", 100, "lem", "ll", -12.0, -12.0),
+        *folds("alarm", 100, "dl", "ll", -12.0, -12.0),
+        *folds("msnbc", 100, "lem", "ll", -3.0, -3.0),
+    ]
+    axes = {"study": "lem", "table": 2}
+    series = [{"method": m, "quantity": "ll"} for m in ("lem", "dl")]
+    for method in ("lem", "dl"):
+        stale = {("alarm-n100-f0", method)}
+        table = make("units", rows, published, stale, axes=axes, series=series)
+        by_name = {row.cells[0].value: row.cells for row in table.body}
+        assert [cell.stale for cell in by_name["alarm"]] == [False] * 3 + [True] * 5
+        assert not any(cell.stale for cell in by_name["msnbc"])
+    rows = [
+        *folds("alarm", 100, "lem", "n_vars", 148.0, 148.0),
+        ("alarm-n100-f0", "lem", "", "seconds_learn", 6.0),
+    ]
+    stale = {("alarm-n100-f0", "lem")}
+    table = make("training_times", rows, published, stale, times=TIMES, limit=1440)
+    alarm = next(row.cells for row in table.body if row.cells[0].value == "alarm")
+    assert [cell.value for cell in alarm if cell.stale] == [6.0, 910.0]
+
+
 def test_times_stand_beside_published_minutes(published):
     rows = [
         *folds("alarm", 100, "lem", "n_vars", 148.0, 148.0),

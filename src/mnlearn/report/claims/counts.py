@@ -209,12 +209,18 @@ def count_brief(entry: Entry) -> str:
     direction = entry.get("direction", "more")
     if direction != "more":
         extras.append("no direction" if direction == "neither" else f"{direction} is stronger")
+    if entry.get("lower"):
+        extras.append("lower is better")
     if entry.get("ties"):
         extras.append("ties count")
+    if entry.get("relation", "above") != "above":
+        extras.append(str(entry["relation"]))
     if entry["kind"] == "near":
         extras.append(f"bound {entry['bound']} nats per variable")
     if entry["kind"] == "margin":
         extras.append(f"bound {100 * entry['bound']:g} %")
+    if entry["kind"] == "inside":
+        extras.append(f"{entry['low']:g} to {entry['high']:g}")
     if entry["kind"] == "between_powers":
         extras.append(f"powers {entry['low']:g} to {entry['high']:g}")
     if entry["kind"] == "beyond":

@@ -89,7 +89,7 @@ class PublishedNumber:
 
     @property
     def is_within_spread(self) -> bool:
-        """Whether the printed CMLL is one that a random partition may give."""
+        """Whether the printed CMLL is at most the mean and 2 deviations over random partitions."""
         if self.mean is None or self.deviation is None:
             return False
         return self.mean + DEVIATIONS * self.deviation >= self.value

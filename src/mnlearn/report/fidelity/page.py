@@ -99,8 +99,8 @@ def _accuracy(given: Fidelity) -> Iterator[Block]:
             "Test scores, in nats per example; higher is better. A score is reached if it is at "
             "least as high as the published one, or lower by at most 1 per cent. CMLL depends on a "
             "partition of the variables that the papers do not publish. Where CMLL was scored on "
-            f"several random partitions, it is also reached if their mean and {DEVIATIONS:.0f} "
-            "standard deviations cover the published value."
+            "several random partitions, it is also reached if the published value is at most their "
+            f"mean plus {DEVIATIONS:.0f} standard deviations."
         )
     )
     header = ("study", "table", "score", "numbers", "as high", "within 1 %", "within the spread")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mnlearn.report.figures.canvas import CYCLE, DPI, GREY, NOTHING, WIDTHS, Material, empty
+from mnlearn.report.figures.canvas import DPI, GREY, NOTHING, WIDTHS, Material, empty, look_of
 from mnlearn.report.figures.per_variable import NAMED_VARIANTS, PANELS, differences_per_variable
 from mnlearn.report.options import TEXT, Kind, Options, needed
 
@@ -70,7 +70,7 @@ def draw_conversion_loss(material: Material, options: Options) -> Figure:
         )
     axes[0].set_ylabel(f"loss of {quantity.upper()} per variable / largest")
     handles = [
-        Patch(color=CYCLE[i % 6], lw=0, label=str(variant.get("head", variant["name"])))
+        Patch(color=look_of(i)[0], lw=0, label=str(variant.get("head", variant["name"])))
         for i, variant in enumerate(variants)
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, columnspacing=1.4)
@@ -103,7 +103,7 @@ def _draw_clusters(ax: Axes, datasets: Sequence[str], found: Losses, names: Sequ
         for i, name in enumerate(names):
             if name in loss:
                 x = place + (i - (len(names) - 1) / 2) * width
-                ax.bar(x, loss[name] / scale, width, color=CYCLE[i % 6], lw=0, zorder=3)
+                ax.bar(x, loss[name] / scale, width, color=look_of(i)[0], lw=0, zorder=3)
         ax.annotate(
             f"{largest:.3f}".replace("-", "−"),
             (place, max(largest / scale, 0.0)),

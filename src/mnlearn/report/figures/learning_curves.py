@@ -12,11 +12,11 @@ from mnlearn.report.figures.canvas import (
     CYCLE,
     DPI,
     GREY,
-    MARKERS,
     NOTHING,
     WIDTHS,
     Material,
     empty,
+    look_of,
 )
 from mnlearn.report.figures.ranges import visible_range
 from mnlearn.report.options import (
@@ -154,11 +154,11 @@ def _draw_panel(
 
     for curve in curves:
         one = series[curve.series]
-        number = int(one.get("colour", curve.series)) % 6
+        colour, marker = look_of(int(one.get("colour", curve.series)))
         ax.errorbar(
             curve.size, curve.mean, [curve.mean - curve.low, curve.high - curve.mean],
-            lw=0.9, ms=2.6, elinewidth=0.6, capsize=1.2, capthick=0.6, color=CYCLE[number],
-            marker=MARKERS[number], ls="--" if one.get("dashed") else "-",
+            lw=0.9, ms=2.6, elinewidth=0.6, capsize=1.2, capthick=0.6, color=colour,
+            marker=marker, ls="--" if one.get("dashed") else "-",
         )[0].set_label(str(one["head"]))  # fmt: skip
     ax.set_xscale("log")
     ax.set_xlim(curves[0].size.min() / 1.3, curves[0].size.max() * 1.3)

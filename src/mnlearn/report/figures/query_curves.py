@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.report.figures.canvas import CYCLE, DPI, MARKERS, NOTHING, WIDTHS, Material, empty
+from mnlearn.report.figures.canvas import DPI, NOTHING, WIDTHS, Material, empty, look_of
 from mnlearn.report.figures.ranges import visible_range
 from mnlearn.report.options import FLAG, TEXT, WHOLES, Kind, Options, listed, needed
 from mnlearn.report.products import option
@@ -107,9 +107,9 @@ def _draw_panel(
     from matplotlib.ticker import MaxNLocator, NullFormatter
 
     for line in lines:
-        one, k = series[line.series], line.series % 6
+        one, (colour, marker) = series[line.series], look_of(line.series)
         ax.plot(
-            x, line.values, lw=0.9, ms=2.6, color=CYCLE[k], marker=MARKERS[k],
+            x, line.values, lw=0.9, ms=2.6, color=colour, marker=marker,
             ls="--" if one.get("dashed") else "-", label=str(one["head"]),
         )  # fmt: skip
     if log:

@@ -32,6 +32,7 @@ from mnlearn.report.tables.units import UNITS_OF_AXES
 from mnlearn.report.tables.variants import VARIANTS, VARIANTS_BY_DATASET
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
+from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import Study
 from mnlearn.study.mentions import check_sources, kinds_read
 from mnlearn.study.published import tidy_scores
@@ -106,7 +107,8 @@ def make_table(
         scores = scores[scores["dataset"].isin(list(ordered))]
     material = Material(study.name, scores, published, ordered)
     table = KINDS[product["kind"]].make(material, product)
-    marked = stale | {(mean, method) for d, method in stale for mean in list_means([d])}
+    # Tables of samples have rows of means, and of the datasets that the samples are drawn from.
+    marked = stale | {(of, method) for d, method in stale for of in (*list_means([d]), base_of(d))}
     caption = one_line(str(product["caption"]))
     return mark_stale(dataclasses.replace(table, caption=caption), marked)
 

@@ -43,10 +43,13 @@ def tabulate_paired(material: Material, options: Options) -> Table:
                 cells.append(Cell(method=method))
                 continue
             number = data[other][dataset]
-            error = number.stderr or 0.0
-            text = f"{number.value:+.{decimals}f} ± {error:.{decimals}f}"
+            text = f"{number.value:+.{decimals}f}"
+            if number.stderr is not None:
+                text += f" ± {number.stderr:.{decimals}f}"
             bold = adjusted[dataset, other] <= level
-            cells.append(Cell(text, number.value, bold, method=method, stderr=error))
+            cells.append(
+                Cell(text, number.value, bold, method=method, stderr=number.stderr, others=(other,))
+            )
         rows.append(Row(tuple(cells), (dataset,)))
     notes = []
     for other in others:

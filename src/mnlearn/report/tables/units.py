@@ -69,13 +69,16 @@ def _row(
     if not values:
         cells += [Cell(missing), *[Cell()] * (2 * len(UNITS))]
         return Row(tuple(cells), (dataset,))
-    method = values[0][0]
-    cells.append(Cell(str(len(values)), len(values), method=method))
+    method, *others = dict.fromkeys(method for method, _ in values)
+    cells.append(Cell(str(len(values)), len(values), method=method, others=(*others,)))
     for factor in UNITS.values():
         scaled = [factor * value for _, value in values]
         inside = sum(low.value <= value <= high.value for value in scaled)
         span = f"{min(scaled):.1f} to {max(scaled):.1f}"
-        cells += [Cell(span, span, method=method), Cell(str(inside), inside, method=method)]
+        cells += [
+            Cell(text, value, method=method, others=(*others,))
+            for text, value in ((span, span), (str(inside), inside))
+        ]
     return Row(tuple(cells), (dataset,))
 
 

@@ -38,17 +38,21 @@ def measure_in_turn(
     RuntimeError
         The first one fails.
     """
+    own, other, printed = [], [], ""
+    _run_ours(ours, folder)  # The first run may compile.
+    for _ in range(REPEATS):
+        own.append(_run_ours(ours, folder))
+        spent, printed = run_program(theirs, folder)
+        other.append(spent)
+    return min(own), min(other), printed
+
+
+def _run_ours(command: Sequence[str], folder: Path) -> float:
+    """Return the processor seconds of our own program, which is expected to work."""
     try:
-        run_program(ours, folder)  # The first run may compile.
+        return run_program(command, folder)[0]
     except ProgramError as error:
         raise RuntimeError(str(error)) from error
-    seconds: tuple[list[float], list[float]] = [], []
-    printed = ""
-    for _ in range(REPEATS):
-        for command, times in zip((ours, theirs), seconds, strict=True):
-            spent, printed = run_program(command, folder)
-            times.append(spent)
-    return min(seconds[0]), min(seconds[1]), printed
 
 
 def run_program(command: Sequence[str], folder: Path) -> tuple[float, str]:

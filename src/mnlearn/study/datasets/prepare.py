@@ -96,7 +96,8 @@ def prepare_dataset(
     Raises
     ------
     InputError
-        The dataset cannot be had; the reason is also left in a file for `list_unavailable`.
+        The dataset cannot be had. Of one that is fetched, the reason is also left in a file for
+        `list_unavailable`.
 
     """
     base = base_of(name)

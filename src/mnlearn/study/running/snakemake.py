@@ -59,12 +59,16 @@ class Follower:
 
     def read(self, lines: IO[str]) -> None:
         """Read all lines."""
-        with suppress(ValueError):  # The log was closed while processes still held the pipe.
+        try:
             for line in lines:
                 self._keep(line)
                 self._take(line.rstrip("\n"))
-        if self._bar is not None:
-            self._bar.close()
+        finally:
+            # Snakemake would wait for ever to write what nobody reads.
+            for _ in lines:
+                pass
+            if self._bar is not None:
+                self._bar.close()
 
     def _keep(self, line: str) -> None:
         if self._log is None:
@@ -72,8 +76,8 @@ class Follower:
         try:
             self._log.write(line)
             self._log.flush()
-        except OSError:
-            # A log on a full disk is no reason to stop.
+        except (OSError, ValueError):
+            # The disk is full, or the log was closed while processes still held the pipe.
             self._log = None
 
     def _take(self, line: str) -> None:
