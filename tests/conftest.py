@@ -202,3 +202,12 @@ def sample(request, benchmark_split, tmp_path_factory):
         return draw_sample(f"{name}-n{n}-f0", splits[name], 0)
 
     return take
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with data, models and broken files, as current folder."""
+    # It imports this file.
+    from command_folder import fill_folder
+
+    return fill_folder(tmp_path, monkeypatch)

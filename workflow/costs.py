@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mnlearn.runtime.files import read_json, write_text
-from mnlearn.study.cells.files import CHOSEN
 from mnlearn.study.costs import COLUMNS, QUANTITIES, Law, dataset_size, n_products
 from mnlearn.study.definition import Study, load_study
+from mnlearn.study.seconds import sum_seconds
 
 ROOT = Path(__file__).parent.parent
 # Powers of examples, variables and density that are assumed where little is recorded.
@@ -74,12 +74,7 @@ def _of_cell(record: dict[str, Any], study: Study) -> Iterator[tuple[Any, ...]]:
     if grid is None:
         grid = study.grid(record["method"], record["dataset"])
     yield "seconds_learn", record["seconds_tuning"], n_products(grid)
-    seconds = {name: entry["seconds_inference"] for name, entry in record["variants"].items()}
-    cmll = record["variants"][CHOSEN]["scores"].get("cmll", {})
-    more = max(len(cmll.get("partitions", [])) - 1, 0) * seconds[CHOSEN]
-    further = (name for name in record["variants"][CHOSEN] if name.startswith("seconds_inference_"))
-    more += sum(record["variants"][CHOSEN][name] for name in further)
-    yield "seconds_score", sum(seconds.values()) + more
+    yield "seconds_score", sum_seconds([record])[1]
     yield "mib_learn", record["peak_memory_mib_learn"]
     yield "mib_score", record["peak_memory_mib_score"]
 

@@ -6,7 +6,7 @@
 import dataclasses
 from pathlib import Path
 
-from mnlearn.api.estimators import make_estimator
+from mnlearn.api.learner_estimators import make_estimator
 from mnlearn.api.names import class_names
 
 STUB = Path(__file__).parent.parent / "src" / "mnlearn" / "api" / "learners.pyi"
@@ -14,7 +14,7 @@ HEAD = '''"""The estimators of all learners; `make readme` writes this file."""
 
 from typing import Any
 
-from mnlearn.api.estimators import LearnerEstimator
+from mnlearn.api.learner_estimators import LearnerEstimator
 '''
 
 

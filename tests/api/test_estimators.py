@@ -236,6 +236,16 @@ def test_a_table_is_read_as_people_write_it():
         mn.read_data(CODED, ones="sleep=2", keep="age")
 
 
+@pytest.mark.parametrize("missing", ["drop", "impute", "em"])
+def test_missing_cells_of_sparse_matrices(missing):
+    dense = ROWS.astype(float)
+    dense[3, 1] = np.nan
+    found, expected = (mn.ChowLiu(missing=missing).fit(X) for X in (sparse.csr_array(dense), dense))
+    assert found.score(ROWS) == expected.score(ROWS)
+    with pytest.raises(mn.InputError, match="X, row 3, column 1: is missing"):
+        mn.ChowLiu().fit(sparse.csr_array(dense))
+
+
 def test_missing_cells_in_python():
     holes = FRAME.astype(float).mask(np.random.default_rng(0).random(FRAME.shape) < 0.2)
     for missing in ("drop", "impute", "em"):

@@ -190,7 +190,6 @@ def test_evidence_for_an_estimator_has_the_values_of_its_data():
             expected = plain.query({"a": value})
             for evidence in ({"a": own}, {0: own}, {np.int64(0): own}):
                 assert estimator.query(evidence).equals(expected)
-                assert estimator.most_probable(evidence).equals(plain.most_probable({"a": value}))
             table = pd.DataFrame({"a": [own, None]}, index=[7, 8])
             expected_table = plain.query(pd.DataFrame({"a": [value, None]}, index=[7, 8]))
             pd.testing.assert_frame_equal(estimator.query(table), expected_table)
@@ -206,3 +205,53 @@ def test_evidence_for_an_estimator_has_the_values_of_its_data():
     for value, own in ((0, "no"), (1, "yes")):
         for evidence in ({"a": own}, {"a": value}):
             assert words.query(evidence).equals(plain.query({"a": value}))
+
+
+def test_answers_of_an_estimator_have_the_values_of_its_data():
+    """So that they are evidence and data for it again."""
+    rng = np.random.default_rng(2)
+    rows = (rng.random((200, 3)) < 0.7).astype(int)
+    rows[:, 1] = rows[:, 0] ^ (rng.random(200) < 0.1)
+    frame = pd.DataFrame(rows, columns=list("abc"))
+    plain = mn.ChowLiu().fit(frame)
+    words = frame.replace({0: "cat", 1: "dog"})
+    cases = [
+        (mn.ChowLiu().fit(frame + 1), (1, 2), ("1", "2")),
+        (mn.ChowLiu().fit(mn.read_data(words, ones="dog", as_frame=True)), (0, 1), ("0", "1")),
+        (mn.ChowLiu(binarize=3).fit(frame * 2 + 2), ("<=3", ">3"), ("<=3", ">3")),
+    ]
+    for estimator, values, texts in cases:
+        expected = plain.most_probable()
+        found = estimator.most_probable()
+        assert found.tolist() == [values[x] for x in expected]
+        assert estimator.probability(found.to_dict()) == plain.probability(expected.to_dict())
+        named = estimator.most_probable(states=True)
+        assert named.tolist() == [texts[x] for x in expected]
+        given = pd.DataFrame({"a": [values[0], values[1]]}, index=[7, 8])
+        own = plain.most_probable(pd.DataFrame({"a": [0, 1]}, index=[7, 8]))
+        table = estimator.most_probable(given)
+        assert table.index.tolist() == [7, 8]
+        assert table.to_numpy().tolist() == [[values[x] for x in row] for row in own.to_numpy()]
+        joint = estimator.joint(["a", "b"])
+        assert joint.tolist() == plain.joint(["a", "b"]).tolist()
+        event = {"a": values[1], "b": values[0]}
+        assert joint[values[1], values[0]] == estimator.probability(event)
+        assert estimator.joint("a").index.tolist() == [(values[0],), (values[1],)]
+        drawn = estimator.sample(50)
+        zeros = plain.sample(50)
+        assert drawn.to_numpy().tolist() == [[values[x] for x in row] for row in zeros.to_numpy()]
+        assert estimator.query(drawn[["a"]]).equals(plain.query(zeros[["a"]]))
+        if values != ("<=3", ">3"):
+            assert estimator.score(drawn) == plain.score(zeros)
+    array = mn.ChowLiu(binarize=3).fit(frame.to_numpy() * 2 + 2)
+    with pytest.warns(UserWarning, match="all values are 0 and 1, and binarize=3 makes them 0"):
+        array.score(array.sample(5))
+
+
+def test_columns_that_are_numbers_in_another_order_are_refused():
+    rows = np.random.default_rng(0).integers(0, 2, (50, 3))
+    frame = pd.DataFrame(rows, columns=[1, 0, 2])
+    estimator = mn.ChowLiu().fit(frame)
+    assert estimator.score(frame) == estimator.model_.score(frame)
+    with pytest.raises(mn.InputError, match="X: expected the columns 1, 0, 2 in this order, as in"):
+        estimator.score(frame[[0, 1, 2]])

@@ -29,6 +29,13 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
             lambda: mn.Atomic().fit([["a", "b"], ["a"]]),
             "X: expected rows of equal length; lists of",
         ),
+        (lambda: mn.ChowLiu(binarize=np.nan).fit(FRAME), "binarize: expected a number or None"),
+        (lambda: mn.ChowLiu().fit(np.ma.masked_equal(FRAME, 1)), "X: expected NaN in missing"),
+        (lambda: mn.GridSearch(mn.ChowLiu(), {}).fit(FRAME, validation=5), "validation: expected"),
+        (lambda: mn.save(mn.ChowLiu(), "m.npz"), "model: expected a model, or a learner after"),
+        (lambda: mn.read_data(FRAME, ones=">=x"), "column '>'; a threshold is '>=NUMBER'"),
+        (lambda: model.log_potential([1, 1, 0]), "rows: expected a mapping of variables to values"),
+        (lambda: model.log_potential({"a": 1, "b": 0}), "rows, row 0, column 'c': is missing"),
         (lambda: mn.read_data(5), "source: expected a file or a DataFrame, got int"),
         (lambda: model.sample(True), "n_samples: expected a whole number from 1, got True"),
     ):
@@ -36,6 +43,14 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
             work()
     network = mn.DNTree().fit(FRAME).model_
     assert mn.from_dependency_network(network, FRAME, orders="all", max_length=np.int64(4))
+
+
+def test_log_potentials_take_what_scores_take():
+    model = mn.Atomic().fit(FRAME).model_
+    expected = np.where(model.features.satisfied(FRAME.to_numpy(np.uint8)), model.weight, 0).sum(1)
+    for rows in (FRAME, FRAME[["c", "a", "b"]], FRAME.to_numpy(), FRAME.to_numpy(np.uint8)):
+        np.testing.assert_array_equal(model.log_potential(rows), expected)
+    np.testing.assert_array_equal(model.log_potential(dict(FRAME.loc[7])), expected[[7]])
 
 
 @pytest.mark.filterwarnings("ignore:.*so not cut")

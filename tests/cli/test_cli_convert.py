@@ -7,16 +7,11 @@ import pytest
 
 import mnlearn as mn
 from command import mean, numbers, refuse, succeed
-from command_folder import fill_folder
 from conftest import random_network
 from mnlearn.data.examples import load_dataset
 from mnlearn.models.io.formats import load_model, save_model
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_convert_a_markov_network_and_back():

@@ -5,20 +5,15 @@ from pathlib import Path
 import pytest
 
 from command import numbers, refuse, succeed
-from command_folder import fill_folder
 from mnlearn.data.own_files import load_local
 from mnlearn.data.splits import SPLITS
 from mnlearn.study.datasets.built import BUILT, UNAVAILABLE
 from mnlearn.study.datasets.embedded import EMBEDDED
 from mnlearn.study.datasets.registry import load_registry
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
 
 
 def test_datasets():

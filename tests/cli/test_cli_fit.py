@@ -7,16 +7,11 @@ import pandas as pd
 import pytest
 
 from command import mean, refuse, succeed
-from command_folder import fill_folder
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io.formats import load_model
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.mark.parametrize("method", learner_names())

@@ -6,14 +6,9 @@ from pathlib import Path
 import pytest
 
 from command import refuse, succeed
-from command_folder import fill_folder
 from mnlearn.report.ising_folder import FILES
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from command_folder import fill_folder
+pytestmark = pytest.mark.usefixtures("folder")
 
 ROOT = Path(__file__).parents[2]
 N_EXAMPLES = 300
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
 
 
 def process(*arguments, **options):

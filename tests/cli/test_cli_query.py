@@ -10,7 +10,6 @@ import pytest
 
 import mnlearn as mn
 from command import mean, numbers, refuse, succeed
-from command_folder import fill_folder
 from conftest import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
@@ -20,11 +19,7 @@ from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_query_prints_and_writes_the_same():

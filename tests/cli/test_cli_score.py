@@ -10,20 +10,15 @@ import pytest
 
 import mnlearn as mn
 from command import mean, numbers, refuse, succeed
-from command_folder import fill_folder
 from conftest import random_data, random_network
 from made_data import examples
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import save_model
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 N_EXAMPLES = 300
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("metric", ["pll", "cmll", "cll", "ll"])

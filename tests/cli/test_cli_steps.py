@@ -10,17 +10,12 @@ import pandas as pd
 import pytest
 
 from command import numbers, refuse, run, succeed
-from command_folder import fill_folder
 from conftest import random_data
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.text import save_text
 from mnlearn.study.datasets.embedded import load_embedded
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_prepare_embedded_and_own_data():

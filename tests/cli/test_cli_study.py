@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from command import refuse, succeed
-from command_folder import fill_folder
 from mnlearn.cli import demonstration
 from mnlearn.runtime.files import write_json
 from mnlearn.scoring import networks
@@ -22,13 +21,9 @@ from mnlearn.study.datasets.registry import load_registry
 from mnlearn.study.planning import KINDS
 from mnlearn.study.running.snakemake import run_snakemake
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(

@@ -12,20 +12,15 @@ import pytest
 
 import mnlearn.cli
 from command import refuse, run, succeed
-from command_folder import fill_folder
 from mnlearn.cli import main
 from mnlearn.cli.compile import _QUICK
 from mnlearn.inference.settings import METHODS, SCHEDULES
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.scoring.metrics import METRICS
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 NAMES = main.list_commands(click.Context(main))
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(

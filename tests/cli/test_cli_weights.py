@@ -7,14 +7,9 @@ import pytest
 
 import mnlearn as mn
 from command import refuse, succeed
-from command_folder import fill_folder
 from mnlearn.models.io.formats import load_model
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, models and broken files, as current folder."""
-    return fill_folder(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_the_command_and_the_library_learn_the_same_weights():

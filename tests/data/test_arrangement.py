@@ -110,3 +110,9 @@ def test_columns_that_do_not_fit(tmp_path, content, sentence):
     with pytest.raises(InputError) as caught:
         read(tmp_path, content)
     assert sentence in str(caught.value)
+
+
+def test_a_column_of_two_values_is_made_by_convert(tmp_path):
+    sentence = "column 'b=y'; `mnlearn convert --categories` makes it from 'b'; the columns are"
+    with pytest.raises(InputError, match=sentence):
+        read(tmp_path, "a,b\n0,x\n1,y\n", ("a", "b=y"))

@@ -1,20 +1,15 @@
-"""Learners as scikit-learn estimators.
+"""What all learners have in common as scikit-learn estimators."""
 
-A learner of `mnlearn.methods` declares its hyperparameters once. `make_estimator` gives them to the
-constructor of a class that follows scikit-learn's conventions.
-"""
-
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, DensityMixin, clone
+from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mnlearn.api.column_names import column_names
+from mnlearn.api.column_names import check_order, column_names
 from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import (
     Dataset,
@@ -26,52 +21,23 @@ from mnlearn.api.inputs import (
     to_threads,
     to_whole_seed,
     warn_of_binary_columns,
+    warn_of_cut_again,
 )
 from mnlearn.api.kinds import core
-from mnlearn.api.model_data import warn_of_order
 from mnlearn.api.models import public
-from mnlearn.api.names import describe_ignored_groups
-from mnlearn.api.own_values import as_read
+from mnlearn.api.own_values import as_read, as_written
+from mnlearn.api.saving import codes_of
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.domains import describe_overlaps
 from mnlearn.data.reading import Reading
-from mnlearn.inference.score import check_variables
 from mnlearn.learning.imputation import TREATMENTS, complete
 from mnlearn.learning.incomplete_circuits import EM, run_em
-from mnlearn.learning.learner import Learner
-from mnlearn.learning.parameters import public_name
-from mnlearn.learning.tuning import tune
-from mnlearn.methods import load_learner
-from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.seed import SEED
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Arguments that all estimators have beside their hyperparameters: type, meaning. The default of
-# each is None.
-COMMON = {
-    "binarize": (
-        "float | None",
-        "numbers above this threshold count as 1; None refuses all but 0 and 1",
-    ),
-    "missing": (
-        "str | None",
-        "missing cells (NaN) in fit: drop the rows, impute the cells, or em, which then learns the "
-        "parameters of a circuit with these cells summed out; None refuses them",
-    ),
-    "random_state": (
-        "int | None",
-        "seed of learning, in place of a hyperparameter named ..._seed that has its default",
-    ),
-    "n_jobs": ("int | None", "threads; -1 for all processors; no effect on results"),
-}
-NETWORK = (
-    "Any",
-    "dependency network to build on, or the estimator that learns it; None for probability trees",
-)
 
 
 class Estimator(DensityMixin, BaseEstimator, ABC):
@@ -96,8 +62,9 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     missing: str | None
     random_state: Any
     n_jobs: int | None
-    # How the table given to `fit` was read.
+    # How the table given to `fit` was read, and the names of its columns.
     _reading: Reading = PYTHON
+    _names: tuple[str, ...] | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a model.
@@ -161,10 +128,15 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         return score(self, X, self.criterion, n_jobs=self.n_jobs).per_example
 
     def sample(self, n_samples: int = 1, random_state: Any = SEED, **settings: Any) -> Any:
-        """Draw examples from the model; see `mnlearn.MarkovNetwork.sample`."""
+        """Draw examples from the model; see `mnlearn.MarkovNetwork.sample`.
+
+        A DataFrame has the values of the data of `fit`, such as 1 and 2, or `<=3` and `>3` if
+        `binarize` is 3. An array has 0 and 1.
+        """
         self._check_fitted()
         settings = {"n_jobs": self.n_jobs, **settings}
-        return self.model_.sample(n_samples, random_state=random_state, **settings)
+        drawn = self.model_.sample(n_samples, random_state=random_state, **settings)
+        return self._written(drawn, bool(settings.get("states")))
 
     def query(self, evidence: Any = None, variables: Any = None, **settings: Any) -> Any:
         """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`.
@@ -184,15 +156,23 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         return float(self.model_.probability(event, as_read(self, given, self._reading.codes)))
 
     def joint(self, variables: Any, given: Mapping[Any, Any] | None = None) -> "pd.Series[float]":
-        """Return a table of joint probabilities; see `mnlearn.MarkovNetwork.joint`."""
+        """Return a table of joint probabilities; see `mnlearn.MarkovNetwork.joint`.
+
+        Its index has the values of the data of `fit`.
+        """
         self._check_fitted()
-        return self.model_.joint(variables, as_read(self, given, self._reading.codes))
+        return self._written(
+            self.model_.joint(variables, as_read(self, given, self._reading.codes))
+        )
 
     def most_probable(self, evidence: Any = None, *, states: bool | None = None) -> Any:
-        """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`."""
+        """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`.
+
+        They are those of the data of `fit`, or `<=3` and `>3` if `binarize` is 3.
+        """
         self._check_fitted()
         evidence = as_read(self, evidence, self._reading.codes)
-        return self.model_.most_probable(evidence, states=states)
+        return self._written(self.model_.most_probable(evidence, states=states), bool(states))
 
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:
         """Return data as the estimator sees them, after `fit`: checked, 0, 1 or missing."""
@@ -202,6 +182,10 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     def complete_examples(self, data: Dataset | IncompleteData) -> Dataset | IncompleteData:
         """Return data whose missing cells are treated as in `fit`; unchanged if nothing is said."""
         return self._completed(data) if self.missing in TREATMENTS else data
+
+    def _written(self, answer: Any, names: bool = False) -> Any:
+        model = core(self.model_)
+        return as_written(answer, model, codes_of(self, model), names=names)
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)
@@ -256,9 +240,14 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             self, X, reset=reset, accept_sparse=("csr", "csc", "coo"), ensure_all_finite=False
         )
         check_threshold(self.binarize)
-        names = column_names(X)
+        names = column_names(X, None if reset else self._names)
         if reset:
+            self._names = names
             warn_of_binary_columns(checked, names, self.binarize)
+        else:
+            # Labels that are texts are compared by scikit-learn.
+            check_order(names, self._names, argument)
+            warn_of_cut_again(checked, self.binarize, argument)
         return to_dataset(
             checked,
             names=names,
@@ -285,116 +274,3 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     @abstractmethod
     def _learn(self, data: Dataset) -> None:
         """Learn from data; each subclass has a form of its own."""
-
-
-class LearnerEstimator(Estimator):
-    """An estimator of one of the learners in `mnlearn.methods`."""
-
-    learner: ClassVar[type[Learner]]
-    # The name on the command line.
-    learner_name: ClassVar[str]
-    title: ClassVar[str]
-
-    def chosen_values(self) -> dict[str, Any]:
-        """Return the hyperparameters by the names that the command line knows, with the seed."""
-        values = {
-            public_name(field): getattr(self, field.name)
-            for field in dataclasses.fields(self.learner)  # type: ignore[arg-type]
-        }
-        if self.random_state is not None:
-            seed = to_whole_seed(self.random_state)
-            defaults = self.learner.defaults()
-            # A seed that differs from its default was given by name.
-            values |= {
-                name: seed
-                for name, value in values.items()
-                if name.endswith("_seed") and value == defaults[name]
-            }
-        return values
-
-    def given_network(self, data: Dataset) -> DependencyNetwork | None:
-        """Return the dependency network to build on, learned from the same data if need be."""
-        kind = self.learner.network
-        given = getattr(self, "network", None)
-        if given is None and kind == "required":
-            given = make_estimator("dn_tree")(n_jobs=self.n_jobs)
-        if given is None:
-            return None
-        if isinstance(given, LearnerEstimator):
-            given = clone(given)
-            given._learn(data)
-        given = getattr(given, "model_", given)
-        if not isinstance(given, DependencyNetwork):
-            raise InputError(
-                f"network: expected a dependency network or an estimator of one, got {given!r}."
-            )
-        found: DependencyNetwork = core(given)
-        check_variables(found, data)
-        warn_of_order(found, data, "network")
-        return found
-
-    def _learn(self, data: Dataset) -> None:
-        if (ignored := describe_ignored_groups(self.learner_name, data)) is not None:
-            warn_user(ignored)
-        # A list would count as several values.
-        grid = self.learner.grid({name: [v] for name, v in self.chosen_values().items()})
-        network = self.given_network(data)
-        threads = to_threads(self.n_jobs)
-        fitted = tune(self.learner, data, grid, None, threads=threads, network=network).best.fitted
-        self.model_ = public(fitted.model)
-        self.details_ = dict(fitted.details)
-        self.seconds_ = dict(fitted.seconds)
-
-
-_MADE: dict[str, type[LearnerEstimator]] = {}
-
-
-def make_estimator(name: str) -> type[LearnerEstimator]:
-    """Return the estimator of the learner in `methods/NAME.py`; it is made once."""
-    if name in _MADE:
-        return _MADE[name]
-    learner = load_learner(name)
-    own = [(f.name, f.type, f.default) for f in dataclasses.fields(learner)]  # type: ignore[arg-type]
-    if learner.network != "none":
-        own.append(("network", NETWORK[0], None))
-    own += [(common, kind, None) for common, (kind, _) in COMMON.items()]
-    made = dataclasses.make_dataclass(
-        learner.__name__,
-        [(field, kind, dataclasses.field(default=default)) for field, kind, default in own],
-        bases=(LearnerEstimator,),
-        namespace={
-            "learner": learner,
-            "learner_name": name,
-            "criterion": learner.criterion,
-            "title": learner.title,
-        },
-        eq=False,
-        repr=False,
-        kw_only=True,
-    )
-    # Pickles and the representation say `mnlearn.DTSL`, which is where people find the class.
-    made.__module__ = "mnlearn"
-    made.__doc__ = _docstring(learner)
-    # Of two threads that make it at once, both get the class of the first.
-    return _MADE.setdefault(name, made)
-
-
-def _docstring(learner: type[Learner]) -> str:
-    """Return the docstring of an estimator: summary and parameters of the learner."""
-    summary = (learner.__doc__ or learner.title).strip()
-    lines = [summary, "", "Parameters", "----------"]
-    for field in dataclasses.fields(learner):  # type: ignore[arg-type]
-        kind = getattr(field.type, "__name__", str(field.type))
-        lines += [f"{field.name} : {kind}, default={field.default!r}"]
-        lines += [f"    {_sentence(field.metadata['help'])}"]
-    if learner.network != "none":
-        lines += ["network : DependencyNetwork or estimator, optional"]
-        lines += [f"    {_sentence(NETWORK[1])}"]
-    for name, (kind, meaning) in COMMON.items():
-        lines += [f"{name} : {kind}, default=None", f"    {_sentence(meaning)}"]
-    lines += ["", "References", "----------", f"{learner.citation}.", ""]
-    return "\n".join(lines)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."

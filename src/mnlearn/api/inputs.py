@@ -114,14 +114,14 @@ def to_binary(
         # Only the numbers that are stored can be wrong; one cell may be stored in several parts.
         stored = X.tocoo(copy=True)
         stored.sum_duplicates()
+        unknown = missing & np.isnan(stored.data)
         _check_numbers(
-            stored.data[None, :],
+            np.where(unknown, 0, stored.data)[None, :],
             binarize,
             lambda place: (int(stored.row[place[1]]), int(stored.col[place[1]])),
             (names, argument),
         )
-        dense = X.toarray()
-        return np.asarray(dense != 0 if binarize is None else dense > binarize, np.uint8)
+        X = X.toarray()
     matrix = np.asarray(X)
     if matrix.ndim != 2:
         raise InputError(
@@ -154,10 +154,27 @@ def warn_of_binary_columns(X: Any, names: Sequence[str] | None, binarize: float 
         )
 
 
+def warn_of_cut_again(X: Any, binarize: float | None, argument: str) -> None:
+    """Warn of data that are 0 and 1 already, of which a threshold makes one value."""
+    if binarize is None or 0 <= binarize < 1 or sparse.issparse(X):
+        return
+    matrix = np.asarray(X)
+    if ((matrix == 0) | (matrix == 1) | np.isnan(matrix)).all():
+        warn_user(
+            f"{argument}: all values are 0 and 1, and binarize={binarize:g} makes them "
+            f"{int(binarize < 0)}; `model_` takes 0 and 1."
+        )
+
+
 def check_columns(X: Any, argument: str = "X") -> None:
     """Refuse what is no matrix or is empty, and a DataFrame with a column of texts, by its name."""
     if isinstance(X, str | PathLike):
         raise InputError(f"{argument}: expected data, got a path; mnlearn.read_data reads a file.")
+    if hasattr(X, "filled") and np.any(X.mask):
+        raise InputError(
+            f"{argument}: expected NaN in missing cells, got a mask; X.astype(float).filled(NaN) "
+            "has them."
+        )
     if isinstance(X, Mapping) and not sparse.issparse(X):
         raise InputError(f"{argument}: expected a matrix, got a mapping; use pandas.DataFrame(X).")
     _check_not_empty(X, argument)
@@ -320,7 +337,7 @@ def to_count(value: Any, argument: str) -> int:
 def check_threshold(threshold: Any) -> None:
     """Refuse a threshold for `binarize` that is no number; None is no threshold."""
     is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-    if threshold is not None and not is_number:
+    if threshold is not None and (not is_number or np.isnan(threshold)):
         raise InputError(f"binarize: expected a number or None, got {threshold!r}.")
 
 

@@ -40,4 +40,7 @@ def _kind_of(model: Any) -> type:
     for kind in type(model).__mro__:
         if kind in KINDS:
             return kind
-    raise InputError(f"model: expected a model of mnlearn, got {type(model).__name__}.")
+    name = type(model).__name__
+    if hasattr(model, "fit"):
+        raise InputError(f"model: expected a model, or a learner after `fit`, got {name}.")
+    raise InputError(f"model: expected a model of mnlearn, got {name}.")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mnlearn.api.estimators import LearnerEstimator
+from mnlearn.api.learner_estimators import LearnerEstimator
 
 class ACBN(LearnerEstimator):
     """Bayesian network with tree CPDs, and the circuit that computes it."""

@@ -277,8 +277,9 @@ class Model:
         """Return log Z in nats, the logarithm of the sum of the potentials of all states.
 
         The log-probability of a state of a Markov network is its `log_potential` less log Z.
-        Bayesian networks, trees and learned circuits are normalised: their log Z is 0. That of a
-        circuit after `condition` is the log-probability of the evidence.
+        Bayesian networks, trees and circuits of learners other than `ACMN` are normalised: their
+        log Z is 0. A circuit of `ACMN`, or that a network was compiled into, has the log Z of the
+        network. `condition` adds the log-probability of the evidence to it.
 
         Parameters
         ----------

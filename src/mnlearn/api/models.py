@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.api import graphs
 from mnlearn.api.features import check_features, to_features
-from mnlearn.api.inputs import Dataset, is_whole, to_count, to_threads
+from mnlearn.api.inputs import Dataset, is_whole, labels_of, to_count, to_threads
 from mnlearn.api.kinds import core, shared
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import data_for
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 class MarkovNetwork(Model, markov.MarkovNetwork):
     """P(x) is proportional to exp(sum of the weights of the features that x satisfies).
 
-    `features`, `weight`, `n_vars`, `names`, `edges()` and `log_potential(rows)` are those of
+    `features`, `weight`, `n_vars`, `names` and `edges()` are those of
     `mnlearn.models.markov_network.MarkovNetwork`.
     """
 
@@ -140,6 +141,38 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
             threads=to_threads(n_jobs),
         )
         return shared(learned, MarkovNetwork)
+
+    def log_potential(self, rows: Any) -> NDArray[np.float64]:
+        """Return the unnormalised log-probability of examples; less log Z, their log-probability.
+
+        Parameters
+        ----------
+        rows : array-like of int, shape (n_rows, n_vars), DataFrame or mapping
+            Values of all variables; a mapping has those of one example.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows,)
+            In nats.
+
+        Raises
+        ------
+        InputError
+            A value is missing, or is not 0 or 1 or the name of a state.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> network = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [2.0], ["a", "b"])
+        >>> network.log_potential({"a": 1, "b": 1}).tolist()
+        [2.0]
+        """
+        values = values_of(self, rows, "rows")
+        if np.isnan(values).any():
+            row, v = np.argwhere(np.isnan(values))[0]
+            label = labels_of(self.names, self.n_vars)[v]
+            raise InputError(f"rows, row {row}, column {label!r}: is missing.")
+        return super().log_potential(values.astype(np.uint8))
 
     def to_markov_network(self) -> "MarkovNetwork":
         """Return this network, so that all models with features have this method."""

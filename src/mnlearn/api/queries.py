@@ -223,7 +223,7 @@ def _is_mapping(evidence: Any) -> bool:
 def values_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[np.float64]:
     """Return evidence as rows with a column for each variable, NaN where nothing is known."""
     if not _is_mapping(evidence):
-        return _rows_of(model, evidence)
+        return _rows_of(model, evidence, argument)
     values = np.full((1, model.n_vars), np.nan)
     known = domains_and_columns(model)
     for given, value in ({} if evidence is None else evidence).items():
@@ -301,36 +301,36 @@ def _like(evidence: Any, values: NDArray[Any], labels: list[str], method: str) -
     return table
 
 
-def _rows_of(model: Any, evidence: Any) -> NDArray[np.float64]:
+def _rows_of(model: Any, evidence: Any, argument: str) -> NDArray[np.float64]:
     """Return rows of evidence with a column for each variable; NaN where nothing is known."""
     names, n_vars = model.names, model.n_vars
-    evidence = expand_states(evidence, model, "evidence")
-    warn_of_order(model, evidence, "evidence")
+    evidence = expand_states(evidence, model, argument)
+    warn_of_order(model, evidence, argument)
     given = column_names(evidence, names) if names is not None else None
     columns = list(range(n_vars))
     if given is not None:
-        columns = [find_variable(name, names, n_vars, "evidence") for name in given]
+        columns = [find_variable(name, names, n_vars, argument) for name in given]
         for k, v in enumerate(columns):
             if v in columns[:k]:
-                raise InputError(f"evidence: has two columns {given[k]!r}.")
+                raise InputError(f"{argument}: has two columns {given[k]!r}.")
     if sparse.issparse(evidence):
         evidence = evidence.toarray()
     states = states_of(model)
-    evidence = replace_states(evidence, tuple(states[v] for v in columns), "evidence")
+    evidence = replace_states(evidence, tuple(states[v] for v in columns), argument)
     try:
         matrix = np.asarray(evidence)
     except ValueError:
-        raise InputError("evidence: expected rows of equal length.") from None
+        raise InputError(f"{argument}: expected rows of equal length.") from None
     if matrix.ndim != 2:
         raise InputError(
-            "evidence: expected a mapping of variables to values, or rows of values, got "
+            f"{argument}: expected a mapping of variables to values, or rows of values, got "
             f"{type(evidence).__name__} of {matrix.ndim} axes."
         )
     if matrix.dtype.kind not in "biuf":
-        matrix = to_numbers(matrix, given, "evidence")
+        matrix = to_numbers(matrix, given, argument)
     if given is None and matrix.shape[1] != n_vars:
         raise InputError(
-            f"evidence: expected {n_vars} columns, one for each variable, got {matrix.shape[1]}."
+            f"{argument}: expected {n_vars} columns, one for each variable, got {matrix.shape[1]}."
         )
     values = np.full((len(matrix), n_vars), np.nan)
     values[:, columns] = matrix
@@ -339,7 +339,8 @@ def _rows_of(model: Any, evidence: Any) -> NDArray[np.float64]:
         row, v = wrong[0].tolist()
         label = labels_of(names, n_vars)[v]
         raise InputError(
-            f"evidence, row {row}, variable {label!r}: expected 0, 1 or NaN, got {values[row, v]}."
+            f"{argument}, row {row}, variable {label!r}: expected 0, 1 or NaN, got "
+            f"{values[row, v]}."
         )
     return values
 

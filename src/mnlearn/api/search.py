@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from mnlearn.api.estimators import LearnerEstimator
 from mnlearn.api.inputs import Dataset, IncompleteData, to_count, to_threads, to_whole_seed
+from mnlearn.api.learner_estimators import LearnerEstimator
 from mnlearn.api.models import public
 from mnlearn.api.scores import FOLDS
 from mnlearn.api.settings import settings_of
@@ -143,7 +143,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     ) -> tuple[Dataset, Dataset]:
         if best.missing == EM:
             raise InputError("estimator, missing: expected drop, impute or None in a search.")
-        if not isinstance(validation, float):
+        if not isinstance(validation, int | float | np.number):
             train = best._read(X, sample_weight, reset=True)
             return train, best._read(validation, None, reset=False, argument="validation")
         if not 0 < validation < 1:
@@ -152,7 +152,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             raise InputError("validation: expected data, not a share, with sample_weight.")
         data = best._read(X, None, reset=True)
         n = len(data.row_of)
-        held_out = round(n * validation)
+        held_out = round(n * float(validation))
         if not 0 < held_out < n or data.is_weighted:
             raise InputError("validation: expected data; X has too few rows, or weights.")
         order = stream(seed, "validation split").permutation(n)

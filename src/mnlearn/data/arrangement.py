@@ -65,8 +65,7 @@ def arrange_columns(
             found[each.name] = each, v
     for name, domain in domains.items():
         if not all(names[c] in found for c in domain.columns):
-            listed = some_of([repr(column.name) for column in columns], 20)
-            raise InputError(f"{where}: there is no column {name!r}; the columns are {listed}.")
+            raise InputError(f"{where}: {_no_column(name, columns)}.")
     kept = [v for v in others if columns[v].name in (*reading.leave_out, *reading.keep)]
     left_out = [repr(columns[v].name) for v in others if v not in kept and columns[v].name]
     if left_out:
@@ -111,6 +110,16 @@ def arrange_dataset(data: Dataset, names: Sequence[str] | None) -> Dataset:
     else:
         made = merge_rows(data.rows[data.row_of][:, order], None, names)
     return made.with_groups([[order.index(v) for v in group] for group in data.groups])
+
+
+def _no_column(name: str, columns: Sequence[RawColumn]) -> str:
+    """Return the sentence, without a full stop, on a column that a file lacks."""
+    given = [column.name for column in columns]
+    before, equals, _ = name.partition("=")
+    is_value = equals and before in given
+    advice = f"; `mnlearn convert --categories` makes it from {before!r}" if is_value else ""
+    listed = some_of(list(map(repr, given)), 20)
+    return f"there is no column {name!r}{advice}; the columns are {listed}"
 
 
 def _are_there(domain: Domain, names: Sequence[str], given: Set[str]) -> bool:

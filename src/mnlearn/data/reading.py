@@ -204,9 +204,10 @@ def _check_options(columns: Sequence[RawColumn], reading: Reading, where: str) -
     for option, name in named:
         if name not in names:
             listed = some_of(list(map(repr, names)), _LISTED_NAMES)
+            advice = "; a threshold is '>=NUMBER'" if name.endswith((">", "<")) else ""
             raise InputError(
-                f"{where}, {reading.option(option)}: there is no column {name!r}; the columns are "
-                f"{listed}."
+                f"{where}, {reading.option(option)}: there is no column {name!r}{advice}; the "
+                f"columns are {listed}."
             )
 
 

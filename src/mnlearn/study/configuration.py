@@ -62,12 +62,12 @@ def plan_of(
     )
 
 
-def stale_records(name: str, kinds: Collection[str] = KINDS) -> list[tuple[Record, list[str]]]:
+def stale_records(name: str) -> list[tuple[Record, list[str]]]:
     """Return the records of a study that are not current, with what of them has changed."""
     plan = plan_of(name, [])
     found = (
         (record, plan.stale(record))
-        for kind in kinds
+        for kind in KINDS
         for record in plan.records(name, kind)
         if (plan.results / record.path).exists()
     )

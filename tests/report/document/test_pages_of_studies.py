@@ -26,7 +26,6 @@ from mnlearn.report.document.html import render_html
 from mnlearn.report.document.markdown import render_markdown
 from mnlearn.report.document.metrics import metrics_of
 from mnlearn.report.document.order import sections_of, title_of
-from mnlearn.report.document.provenance import sum_seconds
 from mnlearn.report.document.spans import Span, marked, plain, to_html, to_markdown, to_plain
 from mnlearn.report.document.study_page import Material, document_of
 from mnlearn.report.document.summaries import read_summary
@@ -236,16 +235,6 @@ def test_the_recorded_pages_follow_from_the_record():
     pages = README["result_pages"]()
     differing = [str(path) for path, text in pages.items() if path.read_text("utf-8") != text]
     assert differing == [], "run `make readme`"
-
-
-def test_seconds_of_scoring_count_each_model_on_each_partition():
-    partitions = {"cmll": {"partitions": [-1.0, -2.0, -3.0]}}
-    variants = {
-        "": {"parameters": {"l1": 1}, "seconds_inference": 2.0, "scores": partitions},
-        "same": {"parameters": {"l1": 1}, "seconds_inference": 2.0, "scores": {}},
-        "other": {"parameters": {"l1": 5}, "seconds_inference": 0.5, "scores": {}},
-    }
-    assert sum_seconds([{"seconds_tuning": 7.0, "variants": variants}]) == (7.0, 6.5)
 
 
 def test_the_commit_is_named_while_no_record_is_of_earlier_code(tmp_path, monkeypatch):

@@ -7,7 +7,8 @@ from typing import Any
 
 from mnlearn.report.document.blocks import Block, Bullets, Grid, Paragraph
 from mnlearn.report.document.spans import Span, Text, plain
-from mnlearn.study.cells.files import CHOSEN, read_record
+from mnlearn.study.cells.files import read_record
+from mnlearn.study.seconds import sum_seconds
 
 # How many digests of a step the table shows.
 _SHOWN = 2
@@ -67,28 +68,6 @@ def _cell_rows(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Text, ...]]
             plain(_seconds(scoring)),
             _digests(own),
         )
-
-
-def sum_seconds(cells: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Return the processor seconds of the search and of scoring that cells say they took."""
-    search = sum(float(cell.get("seconds_tuning", 0)) for cell in cells)
-    return search, sum(sum(map(_seconds_of_scores, _scored(cell))) for cell in cells)
-
-
-def _scored(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the variants of a cell that were scored, each model once."""
-    variants = cell.get("variants", {})
-    chosen = variants.get(CHOSEN, {}).get("parameters")
-    for name, variant in variants.items():
-        # A variant that is the chosen model has the scores of the latter.
-        if name == CHOSEN or variant.get("parameters") != chosen:
-            yield variant
-
-
-def _seconds_of_scores(variant: Mapping[str, Any]) -> float:
-    """Return the seconds of scoring a model; those in its record are of one partition."""
-    n_partitions = len(variant.get("scores", {}).get("cmll", {}).get("partitions", ()))
-    return float(variant.get("seconds_inference", 0)) * max(1, n_partitions)
 
 
 def _other_rows(records: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[Text, ...]]:

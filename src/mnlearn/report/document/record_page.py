@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.report.document.blocks import Block, Bullets, Document, Grid, Heading, Paragraph
-from mnlearn.report.document.provenance import machine_lines, made_by, sum_seconds
+from mnlearn.report.document.provenance import machine_lines, made_by
 from mnlearn.report.document.spans import Span, Text, marked, plain
 from mnlearn.report.document.study_page import RECORD_NOTE
 from mnlearn.study.cells.files import read_record
+from mnlearn.study.seconds import sum_seconds
 
 
 @dataclass(frozen=True)

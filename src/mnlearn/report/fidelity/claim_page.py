@@ -6,13 +6,13 @@ from pathlib import Path
 from mnlearn.report.claims.rendering import Claim
 from mnlearn.report.document.blocks import Block, Document, Grid, Heading, Paragraph
 from mnlearn.report.document.files import read_claims
-from mnlearn.report.document.provenance import sum_seconds
 from mnlearn.report.document.spans import Span, Text, plain
 from mnlearn.report.document.study_page import RECORD_NOTE
 from mnlearn.study.cells.files import read_record
 from mnlearn.study.datasets.sample_names import base_of
 from mnlearn.study.definition import Study
 from mnlearn.study.mentions import named_datasets, named_methods
+from mnlearn.study.seconds import sum_seconds
 
 
 def build_claims(studies: Mapping[str, Study], results: Path) -> Document:
