@@ -129,7 +129,7 @@ def test_turned_values_stay_turned(tmp_path):
 
 
 def test_a_column_that_an_option_names_has_to_exist(tmp_path):
-    with pytest.raises(InputError, match="there is no column 'c' to leave out"):
+    with pytest.raises(InputError, match="--leave-out: there is no column 'c'"):
         read(tmp_path, "a,b\n1,0\n", leave_out=("c",))
     with pytest.raises(InputError, match="--keep: there is no column 'c'"):
         read(tmp_path, "a,b\n1,0\n", keep=("c",))
