@@ -85,7 +85,7 @@ def _choose_columns(
     if wanted is None:
         for name in leave_out:
             if name not in header:
-                raise InputError(f"{path}: there is no column {name!r} to leave out.")
+                raise InputError(f"{path}, --leave-out: there is no column {name!r}.")
         return [v for v, name in enumerate(header) if name not in leave_out]
     if not set(wanted) <= set(header):
         raise InputError(
