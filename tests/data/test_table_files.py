@@ -237,3 +237,12 @@ def test_quoted_numbers_and_words_for_numbers_are_names(tmp_path, content, names
     data = load_dataset(write(tmp_path / "a.csv", content))
     assert data.names == names
     assert examples(data).tolist() == ([[1, 0], [0, 1]] if names else [[0, 1], [1, 0]])
+
+
+def test_a_name_may_have_a_line_break(tmp_path):
+    """As in the file that pandas writes of it."""
+    frame = pd.DataFrame({"a\nx": [0, 1, 1], "b, c": [1, 0, 1]})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    found = load_examples(tmp_path / "d.csv")
+    assert found.data.names == ("a\nx", "b, c")
+    assert examples(found.data).tolist() == frame.to_numpy().tolist()

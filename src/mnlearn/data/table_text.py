@@ -118,8 +118,10 @@ def _has_weights(lines: Sequence[str]) -> bool:
 
 
 def _reader_of(lines: Sequence[str], separator: str) -> Any:
+    # Quoted names may have line breaks.
+    ended = (f"{line}\n" for line in lines)
     # A tab is a space, so that skipping spaces would skip empty cells.
-    return csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t", strict=True)
+    return csv.reader(ended, delimiter=separator, skipinitialspace=separator != "\t", strict=True)
 
 
 def _with_point(cell: str) -> str:
