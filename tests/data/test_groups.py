@@ -87,6 +87,7 @@ def test_declared_groups():
     for text, names, message in (
         ("names", None, "groups: the columns have no names; expected `names`, or ranges"),
         ("names", ("a", "b=1"), "no two columns have names that agree before an `=`"),
+        ("names", ("a", "a=1", "a=2"), "no two columns have names that agree before an `=`"),
         ("1-3,5", NAMES, "expected `names`, or ranges of columns such as 1-3,7-10; got '1-3,5'"),
         ("6-8", NAMES, "group 1: expected columns 1 to 7, got 8"),
         ("3-2", NAMES, "group 1: expected two columns or more"),

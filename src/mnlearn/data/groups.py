@@ -127,7 +127,8 @@ def _groups_by_names(names: Sequence[str] | None, where: str) -> Groups:
     columns: dict[str, list[int]] = {}
     for column, name in enumerate(names):
         variable, equals, _ = name.partition("=")
-        if equals:
+        # A column `age` beside `age=young` is another variable.
+        if equals and variable not in names:
             columns.setdefault(variable, []).append(column)
     groups = [group for group in columns.values() if len(group) > 1]
     if not groups:
