@@ -1,7 +1,6 @@
 """Questions to models of every kind, compared with enumeration."""
 
 import pickle
-import re
 from dataclasses import fields, replace
 
 import networkx as nx
@@ -17,7 +16,6 @@ from mnlearn.api.models import _PUBLIC, public
 from mnlearn.api.scores import _MEASURES
 from mnlearn.api.settings import ANNEALED, SETTINGS
 from mnlearn.inference.settings import METHODS
-from mnlearn.models.io import formats
 from mnlearn.scoring.metrics import METRICS
 from oracles import all_states, joint
 
@@ -273,37 +271,6 @@ def test_scores_agree_with_each_other():
         assert estimated == pytest.approx(exact, abs=0.02)
     with pytest.raises(mn.InputError, match="metric: expected one of"):
         mn.score(model, FRAME, "auc")
-
-
-def test_docstrings_name_the_default_metric_of_every_kind_of_model():
-    words = {
-        "MarkovNetwork": "Markov networks",
-        "DependencyNetwork": "dependency networks",
-        "BayesianNetwork": "Bayesian networks",
-        "ArithmeticCircuit": "circuits",
-        "FeatureTree": "feature trees",
-        "JunctionTreeModel": "junction trees",
-    }
-    models = {said: learned(kind) for kind, said in words.items()}
-    models["hidden trees"] = mn.HCLT(n_states=2).fit(FRAME).model_
-    assert {type(model) for model in models.values()} == set(_PUBLIC.values())
-    said = " ".join(Model.score.__doc__.split())
-    _, likelihood, others = re.split(r'"p?ll"\)? for ', said)
-    pseudo_likelihood, _, _ = others.partition(".")
-    for name, model in models.items():
-        metric = mn.score(model, FRAME).metric
-        assert name in {"ll": likelihood, "pll": pseudo_likelihood}[metric]
-    networks = {name for name, model in models.items() if mn.score(model, FRAME).metric == "pll"}
-    assert networks == {"Markov networks", "dependency networks"}
-    default = 'Default: "pll" for Markov and dependency networks, "ll" for all other models.'
-    assert default in mn.score.__doc__
-
-
-def test_docstrings_name_every_form_of_files():
-    for function, forms in ((mn.load, formats.FORMS), (mn.save, formats._WRITTEN)):
-        assert set(re.findall(r"`(\.\w+)`", function.__doc__)) == set(forms)
-    for kind in _PUBLIC.values():
-        assert kind.__name__ in mn.load.__doc__
 
 
 @pytest.mark.parametrize(
