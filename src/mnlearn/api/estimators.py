@@ -183,9 +183,10 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """Return data whose missing cells are treated as in `fit`; unchanged if nothing is said."""
         return self._completed(data) if self.missing in TREATMENTS else data
 
-    def _written(self, answer: Any, names: bool = False) -> Any:
+    def _written(self, answer: Any, as_texts: bool = False) -> Any:
+        """Return an answer of the model in the values of the data of `fit`."""
         model = core(self.model_)
-        return as_written(answer, model, codes_of(self, model), names=names)
+        return as_written(answer, model, codes_of(self, model), as_texts=as_texts)
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)

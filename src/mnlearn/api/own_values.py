@@ -73,7 +73,7 @@ def _as_code(value: Any, codes: tuple[str, str] | None, cut: float | None, where
     return value
 
 
-def as_written(answer: Any, model: Model, codes: Codes | None, *, names: bool = False) -> Any:
+def as_written(answer: Any, model: Model, codes: Codes | None, *, as_texts: bool = False) -> Any:
     """Return an answer with the values of the data in place of 0 and 1.
 
     Parameters
@@ -85,14 +85,14 @@ def as_written(answer: Any, model: Model, codes: Codes | None, *, names: bool = 
         Has the variables.
     codes : tuple of (str, str), optional
         The values of each column; None if they are 0 and 1.
-    names : bool
+    as_texts : bool
         Whether values are texts also if they are numbers.
     """
     if codes is None or isinstance(answer, np.ndarray):
         return answer
     labels = labels_of(model.names, model.n_vars)
     own = {
-        label: [code if names else _value_of(code) for code in pair]
+        label: [code if as_texts else _value_of(code) for code in pair]
         for label, pair in zip(labels, codes, strict=True)
         if pair != BINARY
     }

@@ -5,10 +5,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mnlearn.runtime.atomic import check_place
 from mnlearn.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from mnlearn.data.reading import Reading
+    from mnlearn.models.io.native import Model
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:
@@ -75,12 +79,8 @@ def name_file(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: {fault}") from error
 
 
-def reading_for(model: Any, path: Path, reading: Any) -> Any:
-    """Return the reading of data for the model in a file, whose own data may have other values.
-
-    reading : Reading
-        What the person says.
-    """
+def reading_for(model: "Model", path: Path, reading: "Reading") -> "Reading":
+    """Return how data are read for a model: as the person says, and by the values in its file."""
     from mnlearn.data.coding import codes_by_column
     from mnlearn.models.io.codes import read_codes
 
