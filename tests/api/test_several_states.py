@@ -124,6 +124,41 @@ def test_scores_have_one_term_for_each_variable(model):
         mn.score(model, rows, "cll", groups=[["Age=old"], ["Ill"]])
 
 
+def test_what_is_impossible_has_score_minus_infinity(tmp_path):
+    certain = BIF.replace("(young) 0.9, 0.1", "(young) 1.0, 0.0")
+    (tmp_path / "certain.bif").write_text(certain.replace("0.6, 0.4", "1.0, 0.0"))
+    model = mn.load(tmp_path / "certain.bif")
+    rows = pd.DataFrame({"Age": ["old", "young", "middle"], "Ill": ["yes", "yes", "no"]})
+    for exact in (model, model.compile()):
+        found = mn.score(exact, rows, "cmll", groups=[["Age"], ["Ill"]], inference="exact")
+        expected = [np.log(0.5), -np.inf, np.log(0.3 / (0.3 + 0.3 + 0.4 * 0.5))]
+        np.testing.assert_allclose(found.per_example, expected, atol=1e-9)
+    # No state of Age allows a fever beside Ill: the evidence itself is impossible.
+    fever = certain.replace(
+        "probability ( Age )",
+        "variable Fever { type discrete [ 2 ] { no, yes }; }\n"
+        "probability ( Fever | Ill ) { (no) 0.9, 0.1; (yes) 1.0, 0.0; }\nprobability ( Age )",
+    )
+    (tmp_path / "fever.bif").write_text(fever)
+    circuit = mn.load(tmp_path / "fever.bif").compile()
+    rows = pd.DataFrame({"Age": ["old", "old"], "Ill": ["yes", "no"], "Fever": ["yes", "no"]})
+    found = mn.score(circuit, rows, "cmll", groups=[["Age"]]).per_example
+    assert np.isneginf(found).tolist() == [True, False]
+
+
+def test_iterative_inference_says_whether_it_converged(model):
+    rows = pd.DataFrame({"Age": ["old", "young", "middle"], "Ill": ["yes", "no", "no"]})
+    network = model.to_markov_network()
+    for inference, groups, share in (
+        ("meanfield", [["Age"], ["Ill"]], 1.0),
+        ("bp", [["Age"]], 1.0),
+        # The messages of two columns that exclude each other alternate.
+        ("bp", [["Age"], ["Ill"]], 0.5),
+    ):
+        found = mn.score(network, rows, "cmll", groups=groups, inference=inference)
+        assert found.converged == share
+
+
 def test_columns_that_are_not_exclusive_in_the_data_are_scored_apart():
     """Their names alone do not make them one variable."""
     rng = np.random.default_rng(0)

@@ -26,6 +26,7 @@ from mnlearn.inference.circuits.compilation import CircuitTooLargeError
 from mnlearn.inference.query_groups import random_partition
 from mnlearn.inference.score import Groups, Score
 from mnlearn.inference.settings import ITERATIVE, METHODS
+from mnlearn.learning.tuning import Criterion
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel
@@ -324,6 +325,11 @@ def measure(
         found.monte_carlo_error,
         found.converged,
     )
+
+
+def validation_criterion(metric: str, valid: Dataset, how: How) -> Criterion:
+    """Return what compares the models of a grid: their mean score on validation data."""
+    return lambda model: measure(model, valid, metric, how).mean
 
 
 def _found(model: Any, data: Dataset | IncompleteData, metric: str, how: How) -> Score:

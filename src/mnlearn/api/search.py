@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,17 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from mnlearn.api.inputs import Dataset, IncompleteData, to_count, to_threads, to_whole_seed
 from mnlearn.api.learner_estimators import LearnerEstimator
 from mnlearn.api.models import public
-from mnlearn.api.scores import FOLDS
-from mnlearn.api.settings import settings_of
-from mnlearn.inference.query_groups import random_partition
+from mnlearn.api.scores import FOLDS, How, validation_criterion
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.incomplete_circuits import EM
 from mnlearn.learning.parameters import public_name
-from mnlearn.learning.tuning import Criterion, Tuned, tune, validation_cmll, validation_score
+from mnlearn.learning.tuning import Criterion, Tuned, tune
 from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.random_streams import stream, stream_seed
+from mnlearn.runtime.random_streams import stream
 from mnlearn.runtime.seed import SEED
 
 _CRITERIA = ("pll", "ll", "cmll")
@@ -45,8 +43,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     grid : mapping of str to sequence
         Values to try, by name of the hyperparameter.
     criterion : {"pll", "ll", "cmll"}, optional
-        Score on the validation data. Default: the criterion of the learner. Earlier stages, such
-        as the choice of `kappa` in `DTSL`, always use the criterion of the learner.
+        Score on the validation data, see `mnlearn.score`. Default: the criterion of the learner.
+        Earlier stages, such as the choice of `kappa` in `DTSL`, always use that of the learner.
     folds : int, optional
         Number of query groups of "cmll", which alone has some; default 4.
     inference : str, optional
@@ -122,14 +120,16 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         train, valid = self._read(best, X, validation, sample_weight, seed)
         grid, named = self._grid(best)
         threads = to_threads(best.n_jobs if self.n_jobs is None else self.n_jobs)
-        last = self._criterion(best, valid, seed, threads)
+        how = How(None, None, None, {}, seed, threads)
+        usual = best.learner.criterion
+        last = self._last_criterion(usual, valid, how)
         network = best.given_network(train)
         learner = best.learner
         tuned = tune(
             learner,
             train,
             grid,
-            validation_score(learner, valid, threads),
+            validation_criterion(usual, valid, how),
             threads=threads,
             checkpoints=self._checkpoints(best, [train, valid], network, grid, seed),
             last_criterion=last,
@@ -200,28 +200,21 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         folds = FOLDS if self.folds is None else self.folds
         return to_count(folds, "folds"), "gibbs" if self.inference is None else self.inference
 
-    def _criterion(
-        self, best: LearnerEstimator, valid: Dataset, seed: int, threads: int
-    ) -> Criterion | None:
-        """Return what chooses in the last stage; None for the criterion of the learner."""
+    def _last_criterion(self, usual: str, valid: Dataset, how: How) -> Criterion | None:
+        """Return what chooses in the last stage; None for the usual criterion of the learner."""
         if self.criterion not in (None, *_CRITERIA):
             expected = ", ".join(_CRITERIA)
             raise InputError(f"criterion: expected one of {expected}, got {self.criterion!r}.")
-        scorer = best.learner.scorer
         if self.criterion == "cmll":
             folds, inference = self._groups()
-            groups = random_partition(valid.n_vars, folds, stream(seed, "query groups"))
-            how = settings_of(inference, {})
-            return validation_cmll(
-                scorer, valid, groups, how, seed=stream_seed(seed, "gibbs"), threads=threads
-            )
+            how = replace(how, folds=folds, inference=inference)
+            return validation_criterion("cmll", valid, how)
         for name in ("folds", "inference"):
             if getattr(self, name) is not None:
                 raise InputError(f"{name}: is read by the criterion cmll only.")
-        if self.criterion is None or self.criterion == best.learner.criterion:
+        if self.criterion in (None, usual):
             return None
-        measure = {"pll": scorer.pll, "ll": scorer.ll}[self.criterion]
-        return lambda model: measure(model, valid, threads).mean
+        return validation_criterion(self.criterion, valid, how)
 
     def _take(self, best: LearnerEstimator, tuned: Tuned, named: Mapping[str, str]) -> None:
         """Keep the outcome under the names that scikit-learn uses."""

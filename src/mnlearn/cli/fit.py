@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mnlearn.data.examples import Examples
     from mnlearn.data.reading import Reading
     from mnlearn.learning.learner import Learner
-    from mnlearn.learning.tuning import Tuned
+    from mnlearn.learning.tuning import Criterion, Tuned
     from mnlearn.models.io.native import Model
 
 
@@ -93,11 +93,11 @@ def fit(
     Without --grid the given or default parameters are used. With --grid and --valid the values
     that score best on the validation data are chosen. The score is the exact log-likelihood for
     acbn, acmn, chow_liu, hclt, junction_tree, lem, ltm, mixture and tree_bag, and the
-    log-pseudo-likelihood for all other methods. junction_tree, lem and tree_bag take a group of
-    columns as one variable; other methods see binary columns.
+    log-pseudo-likelihood for all other methods, both as from `mnlearn score`. junction_tree, lem
+    and tree_bag learn from a group of columns as one variable; other methods see binary columns.
     """
     from mnlearn.data.examples import load_examples
-    from mnlearn.learning.tuning import tune, validation_score
+    from mnlearn.learning.tuning import tune
     from mnlearn.methods import load_learner
     from mnlearn.models.io.formats import load_network
 
@@ -119,7 +119,7 @@ def fit(
         valid_found = load_examples(valid, limit, found.reading)
         valid_data = _complete(valid_found, valid, treatment, groups)
         check_data(valid, data, valid_data)
-        criterion = validation_score(learner, valid_data, threads)
+        criterion = _criterion(learner, valid_data, threads)
     given = load_network(network)
     if given is not None and network is not None:
         check_data(network, data, given)
@@ -131,6 +131,15 @@ def fit(
     _save(model, out, tuned, trace, found.reading.codes)
     learned = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
     click.echo(f"{out}: {method} with {learned}", err=True)
+
+
+def _criterion(learner: "type[Learner]", valid: "Dataset", threads: int) -> "Criterion":
+    """Return what chooses the values of a grid: the score that `mnlearn score` gives."""
+    from mnlearn.api.scores import How, validation_criterion
+    from mnlearn.runtime.seed import SEED
+
+    # Neither pll nor ll reads the seed.
+    return validation_criterion(learner.criterion, valid, How(None, None, None, {}, SEED, threads))
 
 
 def _complete(found: "Examples", path: Path, treatment: Treatment, groups: str | None) -> "Dataset":

@@ -7,10 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.domains import domains_of
-from mnlearn.inference.marginals import MAX_ENUMERATED, N_BATCHES
+from mnlearn.inference.marginals import (
+    MAX_ENUMERATED,
+    N_BATCHES,
+    Marginals,
+    conditional_marginals,
+)
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
-from mnlearn.inference.terms import Query, query_of, terms_of
+from mnlearn.inference.terms import Query, Terms, query_of, terms_of
 from mnlearn.kernels.sampling.groups import (
     ColumnGroups,
     advance_grouped_states,
@@ -54,16 +59,38 @@ def groups_asked(query: NDArray[np.int64], groups: Groups) -> ColumnGroups | Non
     return ColumnGroups(start, column, is_single)
 
 
-def grouped_marginals(
+def marginals_of_groups(
+    terms: Terms,
+    rows: NDArray[np.uint8],
+    query: NDArray[np.int64],
+    groups: Groups,
+    inference: Inference,
+    *,
+    seed: int,
+    threads: int = 1,
+) -> Marginals:
+    """Return marginals like `conditional_marginals`; chains draw the columns of a group together.
+
+    groups : of columns; they count for Gibbs sampling only. Other arguments are those of
+    `conditional_marginals`.
+    """
+    asked_groups = groups_asked(query, groups) if inference.method == "gibbs" else None
+    if asked_groups is None:
+        return conditional_marginals(terms, rows, query, inference, seed=seed, threads=threads)
+    asked = query_of(terms, query)
+    return _sample(asked, rows, asked_groups, inference, seed=seed, threads=threads)
+
+
+def _sample(
     asked: Query,
     rows: NDArray[np.uint8],
     groups: ColumnGroups,
     inference: Inference,
     *,
     seed: int,
-    threads: int = 1,
-) -> NDArray[np.float64]:
-    """Return estimates of P(query variable = 1 | evidence), shape (n_rows, n_query).
+    threads: int,
+) -> Marginals:
+    """Return estimates of the marginals of the query variables; see `conditional_marginals`.
 
     rows, seed, threads : see `conditional_marginals`; inference has the length of the chains.
     """
@@ -83,7 +110,8 @@ def grouped_marginals(
     sweeps = np.diff(ends, prepend=0)
     total = np.einsum("ebq,b->eq", out, sweeps, dtype=np.float64)
     # Half a count for each value, as in `conditional_marginals`.
-    return ((total + 0.5) / (inference.samples + 1))[row_of.ravel()]
+    probability = (total + 0.5) / (inference.samples + 1)
+    return Marginals(asked.query, probability, 1.0 - probability, row_of.ravel(), out)
 
 
 def sample_grouped_rows(

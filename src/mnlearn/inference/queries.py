@@ -9,16 +9,10 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import marginals as circuit_marginals
-from mnlearn.inference.group_sampling import (
-    Groups,
-    column_groups,
-    grouped_marginals,
-    groups_asked,
-)
+from mnlearn.inference.group_sampling import column_groups, marginals_of_groups
 from mnlearn.inference.hidden_trees import marginals as hidden_tree_marginals
-from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
-from mnlearn.inference.terms import Terms, query_of, terms_of
+from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io.native import Model
@@ -73,37 +67,18 @@ def answer(
         evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
         return np.where(asked, _exact_marginals(model, evidence, threads, name_row), out)
     terms = terms_of(model)
-    groups = column_groups(model) if inference.method == "gibbs" else ()
+    groups = column_groups(model)
     patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
         if not pattern.any():
             continue
         members = np.flatnonzero(pattern_of.ravel() == k)
         query = np.flatnonzero(pattern)
-        found = _marginals(terms, rows[members], query, groups, inference, seed, threads)
-        out[np.ix_(members, query)] = found
+        found = marginals_of_groups(
+            terms, rows[members], query, groups, inference, seed=seed, threads=threads
+        )
+        out[np.ix_(members, query)] = found.probability[found.row_of]
     return out
-
-
-def _marginals(
-    terms: Terms,
-    rows: NDArray[np.uint8],
-    query: NDArray[np.int64],
-    groups: Groups,
-    inference: Inference,
-    seed: int,
-    threads: int,
-) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | evidence) of the query variables, shape (n_rows, n_query).
-
-    groups : columns that Gibbs sampling draws together.
-    """
-    asked_groups = groups_asked(query, groups)
-    if asked_groups is not None:
-        asked = query_of(terms, query)
-        return grouped_marginals(asked, rows, asked_groups, inference, seed=seed, threads=threads)
-    found = conditional_marginals(terms, rows, query, inference, seed=seed, threads=threads)
-    return found.probability[found.row_of]
 
 
 def _exact_marginals(

@@ -1,17 +1,25 @@
 """Scores of variables of several states, which have a column for each: one term per variable."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.queries import answer
+from mnlearn.inference import hidden_trees
+from mnlearn.inference.circuits import exact
+from mnlearn.inference.circuits.evaluation import UNKNOWN
+from mnlearn.inference.group_sampling import column_groups, marginals_of_groups
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import Inference
+from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io.native import Model
-from mnlearn.models.tree_models import TreeModel
+from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.scoring import any_model
 
 Columns = Sequence[Sequence[int]]
@@ -81,20 +89,78 @@ def cmll(
     check_variables(model, data)
     check_groups(groups, data.n_vars)
     per_row = np.zeros(data.n_rows)
+    converged: list[float] = []
     for group in groups:
-        asked = np.zeros(data.rows.shape, bool)
-        asked[:, list(group)] = True
-        found = answer(model, data.rows, asked, inference, seed=seed, threads=threads)
+        asked = np.array(sorted(group), np.int64)
+        found = _conditionals(model, data.rows, asked, inference, seed, threads)
+        own = data.rows[:, asked] == 1
+        log_p = np.where(own, found.log_one, found.log_zero)
         for columns in variables:
-            if columns[0] not in group:
-                continue
-            own, p = data.rows[:, list(columns)], found[:, list(columns)]
-            if len(columns) == 1:
-                p_own = np.where(own, p, 1.0 - p)[:, 0]
-            else:
-                p_own = np.where(own.sum(axis=1) == 1, (own * p).sum(axis=1), 0.0)
-            with np.errstate(divide="ignore"):
-                per_row += np.log(p_own)
+            if columns[0] in group:
+                k = np.searchsorted(asked, columns)
+                per_row += _term(own[:, k], log_p[:, k])
+        if found.converged is not None:
+            converged.append(float(data.weight @ found.converged / data.n_examples))
     is_exact = isinstance(model, ArithmeticCircuit | TreeModel)
     is_sampled = not is_exact and inference.method in ("gibbs", "mcsat")
-    return score_of(per_row, data, np.nan if is_sampled else 0.0)
+    score = score_of(per_row, data, np.nan if is_sampled else 0.0)
+    return replace(score, converged=float(np.mean(converged))) if converged else score
+
+
+def _term(own: NDArray[np.bool_], log_p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log-probability of the value of a variable for each row.
+
+    own : values of its columns. log_p : log-probability of the value of each column.
+    """
+    if own.shape[1] == 1:
+        return log_p[:, 0]
+    of_state = np.where(own, log_p, 0.0).sum(axis=1)
+    return np.where(own.sum(axis=1) == 1, of_state, -np.inf)
+
+
+class _Conditionals(NamedTuple):
+    """Probabilities of columns given evidence.
+
+    log_one, log_zero : float64, shape (n_rows, n_columns); both are minus infinity if the evidence
+    has probability 0. converged : of each row, for belief propagation and mean field.
+    """
+
+    log_one: NDArray[np.float64]
+    log_zero: NDArray[np.float64]
+    converged: NDArray[np.bool_] | None = None
+
+
+def _conditionals(
+    model: Model,
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.int64],
+    inference: Inference,
+    seed: int,
+    threads: int,
+) -> _Conditionals:
+    """Return log P(column = x | the columns that are not asked for)."""
+    if isinstance(model, ArithmeticCircuit | TreeModel):
+        evidence = rows.copy()
+        evidence[:, asked] = UNKNOWN
+        if isinstance(model, HiddenTree):
+            p = hidden_trees.conditionals(model, evidence, threads)[1]
+        else:
+            circuit = circuit_of(model) if isinstance(model, TreeModel) else model
+            p = exact.conditionals(circuit, evidence, threads)[1]
+        p = np.nan_to_num(p[:, asked])
+        return _Conditionals(_log(p[:, :, 1]), _log(p[:, :, 0]))
+    found = marginals_of_groups(
+        terms_of(model), rows, asked, column_groups(model), inference, seed=seed, threads=threads
+    )
+    if found.approximation is None:
+        one, zero = _log(found.probability), _log(found.complement)
+        return _Conditionals(one[found.row_of], zero[found.row_of])
+    # From the log-odds: 1 minus a probability could be 0.
+    odds = found.approximation.log_odds[found.row_of]
+    ended = found.approximation.converged[found.row_of]
+    return _Conditionals(-np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds), ended)
+
+
+def _log(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.log(p)
