@@ -175,13 +175,26 @@ def test_a_model_in_python_says_that_it_takes_0_and_1():
         model = mn.load("words.npz")
     assert str(caught[0].message) == (
         "words.npz: variables have the values 0 and 1, for never and often in column 'a' of the "
-        "data; give 0 and 1 to this model."
+        "data; give this model 0 and 1, as read_data(model=) reads them."
     )
     assert Path(caught[0].filename).name == Path(__file__).name
     assert model.query({"a": 1})["b"] > 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         mn.load("plain.npz")
+
+
+@pytest.mark.filterwarnings("ignore:.*the values 0 and 1")
+def test_a_model_that_was_read_is_written_with_the_values_of_its_data():
+    model = mn.load("words.npz")
+    mn.save(model, "again.npz")
+    model.save("own.npz")
+    original = Path("words.npz").read_bytes()
+    assert Path("again.npz").read_bytes() == Path("own.npz").read_bytes() == original
+    read = mn.read_data(pd.DataFrame({"a": ["never"], "b": ["never"]}), model=model)
+    np.testing.assert_array_equal(read.rows, [[0, 0]])
+    mn.save(mn.load("plain.npz"), "again.npz")
+    assert Path("again.npz").read_bytes() == Path("plain.npz").read_bytes()
 
 
 def score_of(line):

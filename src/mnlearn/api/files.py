@@ -12,7 +12,7 @@ from mnlearn.api.kinds import core
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
-from mnlearn.api.saving import codes_of, save_own
+from mnlearn.api.saving import codes_of, keep_codes, save_own
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.coding import codes_by_column, describe_values
 from mnlearn.data.examples import load_examples
@@ -33,7 +33,8 @@ def load(path: Path | str) -> Model:
     """Read a model; the suffix names the format.
 
     A model takes 0 and 1, or the names of its states. An estimator and `mnlearn query` take the
-    values of the data too, such as 1 and 2; a warning says if the file has such values.
+    values of the data too, such as 1 and 2; a warning says if the file has such values, and
+    `read_data(model=)` reads data by them.
 
     Parameters
     ----------
@@ -52,10 +53,13 @@ def load(path: Path | str) -> Model:
         The file is missing or damaged, or is not a model.
     """
     model = load_model(path)
-    note = describe_values(model, path, read_codes(path, model.n_vars))
+    codes = read_codes(path, model.n_vars)
+    note = describe_values(model, path, codes)
     if note is not None:
         warn_user(note)
-    return public(model)
+    own: Model = public(model)
+    keep_codes(own, codes)
+    return own
 
 
 def save(model: Any, path: Path | str) -> None:
@@ -66,11 +70,12 @@ def save(model: Any, path: Path | str) -> None:
     model : model or estimator
         A model, or an estimator that learned one.
     path : path-like
-        `.npz` keeps all of any model, and for `mnlearn query` the values of the data of an
-        estimator, such as 1 and 2. `.mn`, `.dn`, `.bn` and `.ac` are for Libra. `.bif` holds a
-        Bayesian network, `.uai` a Markov or Bayesian network without names, and `.nnf` a circuit
-        as d-DNNF, with its weights in a second file. `.csv` and `.graphml` hold the edges. A Markov
-        or Bayesian network is compiled for `.ac` and `.nnf`, as by `compile()`.
+        `.npz` keeps all of any model, and for `mnlearn query` the values of the data, such as 1
+        and 2, of an estimator or of a model that `load` read. `.mn`, `.dn`, `.bn` and `.ac` are
+        for Libra. `.bif` holds a Bayesian network, `.uai` a Markov or Bayesian network without
+        names, and `.nnf` a circuit as d-DNNF, with its weights in a second file. `.csv` and
+        `.graphml` hold the edges. A Markov or Bayesian network is compiled for `.ac` and `.nnf`, as
+        by `compile()`.
 
     Raises
     ------
@@ -113,8 +118,9 @@ def read_data(
         Columns that are no variables, and columns that are, though they look like row numbers.
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
-    model : Model, optional
-        A model of these variables, by whose names columns and states are found.
+    model : Model or estimator, optional
+        A model of these variables, by whose names columns and states are found, and by the values
+        of whose data.
     missing : {"drop", "impute", "keep"}, optional
         Rows with missing cells are dropped, filled in, or kept for `as_frame`; default: refused.
     groups : str, optional

@@ -10,7 +10,7 @@ from mnlearn.api import graphs, queries
 from mnlearn.api.inputs import is_whole, labels_of, to_seed, to_threads, to_whole_seed
 from mnlearn.api.kinds import core, words
 from mnlearn.api.partition import partition_of
-from mnlearn.api.saving import save_own
+from mnlearn.api.saving import codes_of, save_own
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.domains import name_states, names_values
@@ -377,7 +377,8 @@ class Model:
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""
-        save_own(core(self), path)
+        own = core(self)
+        save_own(own, path, codes_of(self, own))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -24,13 +24,22 @@ def save_own(model: Model, path: Path | str, codes: Codes | None = None) -> None
         warn_user(note)
 
 
-def codes_of(estimator: Any, model: Model) -> Codes | None:
-    """Return the values that stood for 0 and 1 in the data of an estimator; None if it was none."""
-    reading = getattr(estimator, "_reading", None)
+def keep_codes(model: Any, codes: Codes | None) -> None:
+    """Keep the values of the data of a model that was read from a file, for `codes_of`."""
+    vars(model)["_codes"] = codes
+
+
+def codes_of(source: Any, model: Model) -> Codes | None:
+    """Return the values that stood for 0 and 1 in the data of a model; None if it was none.
+
+    source : the estimator that learned the model, or the model as it was read from a file.
+    """
+    reading = getattr(source, "_reading", None)
     if reading is None:
-        return None
+        kept: Codes | None = getattr(source, "_codes", None)
+        return kept
     codes = reading.codes
-    cut = getattr(estimator, "binarize", None)
+    cut = getattr(source, "binarize", None)
     if cut is not None:
         codes = codes_of_threshold(model.names or [str(v) for v in range(model.n_vars)], cut)
     return own_codes(model, codes)

@@ -117,7 +117,10 @@ def describe_values(model: Any, path: Path | str, codes: Codes | None) -> str | 
     """Return what to know of a model in Python whose data had other values; None if nothing."""
     if codes is None:
         return None
-    return f"{path}: {_difference(model, codes)}; give 0 and 1 to this model."
+    return (
+        f"{path}: {_difference(model, codes)}; give this model 0 and 1, as read_data(model=) reads "
+        "them."
+    )
 
 
 def _difference(model: Any, codes: Codes) -> str:
