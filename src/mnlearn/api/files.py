@@ -119,8 +119,7 @@ def read_data(
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
     model : Model or estimator, optional
-        A model of these variables, by whose names columns and states are found, and by the values
-        of whose data.
+        A model of these variables: the names and the values of its data are those of `source`.
     missing : {"drop", "impute", "keep"}, optional
         Rows with missing cells are dropped, filled in, or kept for `as_frame`; default: refused.
     groups : str, optional
