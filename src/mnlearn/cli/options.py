@@ -25,7 +25,11 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 _MOST_GIGABYTES = 1e9
 
 seed_option = click.option(
-    "--seed", default=SEED, show_default=True, help="Seed of all randomness."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=SEED,
+    show_default=True,
+    help="Seed of all randomness.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 threads_option = click.option(
