@@ -39,6 +39,7 @@ def fill_folder(tmp_path, monkeypatch):
         "none.yaml": "kappa: []\n",
         "unknown.yaml": "kapa: [0.1]\n",
         "groups.json": "[[0, 1, 2], [3, 4, 5]]",
+        "twice.json": "[[0, 1, 1]]",
         "overlap.json": "[[0, 1], [1]]",
         "range.json": "[[9]]",
         "flat.json": "[1, 2]",

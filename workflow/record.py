@@ -5,7 +5,6 @@ figures and pages follow from them. A run that was interrupted goes on where it 
 records that are current are not made again.
 """
 
-import json
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from mnlearn.runtime.files import write_json
 from mnlearn.study.configuration import plan_of, stale_records
 from mnlearn.study.planning import KINDS
 from mnlearn.study.shipped import shipped_studies
@@ -61,7 +61,7 @@ def make() -> None:
     if clean_commit() != commit:
         sys.exit("record: the checkout has changed while the record was made")
     said = {"commit": commit, "hours_of_last_run": hours}
-    (RESULTS / "record.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    write_json(RESULTS / "record.json", said)
     run(sys.executable, "workflow/costs.py")
     run(sys.executable, "workflow/readme.py")
 

@@ -23,6 +23,14 @@ def test_a_second_fit_forgets_how_the_first_table_was_read(again):
     np.testing.assert_array_equal(learner.score_samples(FRAME), learner.score_samples(again))
 
 
+def test_a_second_fit_forgets_the_names_of_the_first():
+    learner = mn.Atomic().fit(FRAME)
+    other = FRAME.set_axis(["x", "y", "z"], axis=1)
+    learner.fit(mn.Dataset.from_arrays(other))
+    expected = learner.score_samples(FRAME.to_numpy())
+    np.testing.assert_array_equal(learner.score_samples(other), expected)
+
+
 def test_a_second_search_forgets_names():
     search = mn.GridSearch(mn.DTSL(), {"kappa": [0.01, 0.1]})
     search.fit(FRAME, validation=FRAME)

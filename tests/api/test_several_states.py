@@ -48,6 +48,12 @@ def test_rows_of_evidence_and_names_of_variables(model):
         model.query(pd.DataFrame({"Age": ["ancient"]}))
 
 
+def test_what_is_asked_for_twice_is_refused(model):
+    for variables in (["Ill=yes", "Ill=yes"], ["Age", "Age"], ["Age", "Age=old"]):
+        with pytest.raises(InputError, match=r"variables: names '.*' twice"):
+            model.query({}, variables)
+
+
 def test_numbers_as_names_of_states(tmp_path):
     numbered = BIF.replace("young, middle, old", "1, 2, 3")
     for old, new in (("(young)", "(1)"), ("(middle)", "(2)"), ("(old)", "(3)")):
@@ -122,6 +128,19 @@ def test_scores_have_one_term_for_each_variable(model):
     assert sampled.monte_carlo_error == 0.0  # This model is a tree, whose marginals are exact.
     with pytest.raises(InputError, match="groups: expected all columns of 'Age' in one group"):
         mn.score(model, rows, "cll", groups=[["Age=old"], ["Ill"]])
+
+
+def test_missing_cells_are_summed_out_by_all_ways_to_ask_for_an_exact_likelihood(model):
+    learner = mn.ChowLiu(missing="impute").fit(TABLE.Ill.to_frame().assign(b=[1, 0, 1, 1]))
+    holes = pd.DataFrame({"Ill": ["yes", None], "b": [1, 0]})
+    own = mn.read_data(holes, missing="keep", as_frame=True)
+    expected = mn.score(learner, own).per_example
+    found = mn.score(learner, own, "ll", inference="exact").per_example
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(
+        mn.score(model, TABLE, "ll", inference="exact").per_example,
+        mn.score(model, TABLE).per_example,
+    )
 
 
 def test_what_is_impossible_has_score_minus_infinity(tmp_path):

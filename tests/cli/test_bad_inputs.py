@@ -257,6 +257,4 @@ def test_damaged_scores_by_example_are_named(text):
     Path("a.csv").write_text("pll\n1\n2\n", encoding="utf-8")
     Path("b.csv").write_text(text, encoding="utf-8")
     line = "pair --study a --dataset a --first x a.csv --second y b.csv --out o.json"
-    if text == "a\n1\n":
-        text = "too few rows"
     refuse(line, "b.csv")

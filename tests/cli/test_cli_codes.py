@@ -184,7 +184,7 @@ def test_a_model_in_python_says_that_it_takes_0_and_1():
         mn.load("plain.npz")
 
 
-@pytest.mark.filterwarnings("ignore:.*the values 0 and 1")
+@pytest.mark.filterwarnings("ignore:.*the values 0 and 1", "ignore:.*2 counts as 1")
 def test_a_model_that_was_read_is_written_with_the_values_of_its_data():
     model = mn.load("words.npz")
     mn.save(model, "again.npz")
@@ -193,6 +193,11 @@ def test_a_model_that_was_read_is_written_with_the_values_of_its_data():
     assert Path("again.npz").read_bytes() == Path("own.npz").read_bytes() == original
     read = mn.read_data(pd.DataFrame({"a": ["never"], "b": ["never"]}), model=model)
     np.testing.assert_array_equal(read.rows, [[0, 0]])
+    twos = pd.read_csv("twos.csv")
+    search = mn.GridSearch(mn.ChowLiu(), {"pseudocount": [0.5, 1.0]}).fit(twos, validation=twos)
+    mn.save(search, "search.npz")
+    assert read_codes("search.npz", 2) == read_codes("twos.npz", 2)
+    np.testing.assert_array_equal(mn.read_data(twos[:1] * 0 + 1, model=search).rows, [[0, 0]])
     mn.save(mn.load("plain.npz"), "again.npz")
     assert Path("again.npz").read_bytes() == Path("plain.npz").read_bytes()
 

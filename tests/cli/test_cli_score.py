@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mnlearn as mn
@@ -88,6 +89,19 @@ def test_score_with_given_groups():
     assert mean("m.npz d.data --folds 1 --metric cll") == pytest.approx(ll, abs=1e-9)
 
 
+def test_groups_name_variables_of_several_states_as_in_python():
+    names = ("mood=low", "mood=high", "b")
+    rows = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 0]])
+    pd.DataFrame(rows, columns=list(names)).to_csv("mood.csv", index=False)
+    features = [{"mood=low": 1, "b": 1}, {"mood=low": 1, "mood=high": 1}]
+    network = mn.MarkovNetwork.from_features(features, [0.7, -9.0], names)
+    mn.save(network, "mood.npz")
+    Path("mood.json").write_text('[["mood"], ["b"]]', encoding="utf-8")
+    for metric in ("cll", "cmll"):
+        expected = mn.score(network, rows, metric, groups=[["mood"], ["b"]])
+        assert mean(f"mood.npz mood.csv --metric {metric} --groups mood.json") == expected.mean
+
+
 def test_score_with_groups_by_name():
     Path("named.json").write_text('[["V0", "V1", 2], ["V4"]]', encoding="utf-8")
     Path("numbers.json").write_text("[[0, 1, 2], [4]]", encoding="utf-8")
@@ -98,7 +112,6 @@ def test_score_with_groups_by_name():
     # Variables in no group are evidence without a term.
     apart = mean(f"{line} first.json") + mean(f"{line} second.json")
     assert mean(f"{line} named.json") == pytest.approx(apart)
-    refuse(f"score {line} letters.json", "letters.json: there is no variable 'a'; the first names")
 
 
 def test_score_of_a_dependency_network():
@@ -137,10 +150,11 @@ def test_score_of_impossible_data_is_json():
         ("score m.npz d.data --metric cmll --burn-in -5", "--burn-in"),
         ("score m.npz d.data --metric cmll --groups no.json", "no.json: no such file"),
         ("score m.npz d.data --metric cmll --groups broken.json", "broken.json, line 1"),
-        ("score m.npz d.data --metric cmll --groups overlap.json", "variable 1 is in two"),
-        ("score m.npz d.data --metric cll --groups range.json", "variables 0 to 5, got 9"),
+        (
+            "score m.npz d.data --metric cll --groups range.json",
+            "range.json: expected a name or a number from 0 to 5, got 9",
+        ),
         ("score m.npz d5.data --metric cmll", "d5.data"),
-        ("score m.npz d.data --metric cmll --groups overlap.json", "overlap.json"),
         ("score m.npz d.data --metric cmll --folds 0", "--folds"),
         ("score m.npz d.data --folds -1", "--folds"),
         ("score m.npz d.data --folds 2", "--folds: is not read by the metric pll"),
@@ -159,14 +173,16 @@ def test_score_of_impossible_data_is_json():
             "--folds: expected none with --groups",
         ),
         *(
-            (f"score m.npz d.data --metric cmll --groups {name}.json", name)
-            for name, reason in (
-                ("flat", "TypeError"),
-                ("string", "TypeError"),
-                ("letters", "TypeError"),
-                ("object", "scores 0"),
-                ("nothing", "scores 0"),
-                ("halves", "1.5 is taken for 1"),
+            (f"score m.npz d.data --metric cmll --groups {name}.json", f"{name}.json: {fault}")
+            for name, fault in (
+                ("flat", "expected lists of variables, at least one in each, got [1, 2]"),
+                ("string", "expected lists of variables, at least one in each, got 'ab'"),
+                ("letters", "there is no variable 'a'; expected one of V0, V1, V2, V3, V4, V5"),
+                ("object", "expected lists of variables, at least one in each, got"),
+                ("nothing", "expected lists of variables, at least one in each, got []"),
+                ("halves", "expected a name or a number from 0 to 5, got 1.5"),
+                ("overlap", "the variable 'V1' is in two groups"),
+                ("twice", "the variable 'V1' is twice in one group"),
             )
         ),
     ],
@@ -240,6 +256,11 @@ WIDTHS = [
 ]
 
 
+def by_example(line):
+    succeed(f"score {line} --per-example p.csv")
+    return np.loadtxt("p.csv", skiprows=1)
+
+
 def test_columns_of_data_are_found_by_name():
     """Another order of columns, and more of them, change no score and no search."""
     rows = examples(random_data(0))
@@ -247,9 +268,18 @@ def test_columns_of_data_are_found_by_name():
     more = np.column_stack([rows[:, ::-1], rows[:, 0]])
     save_text(merge_rows(more, names=tuple("fedcbax")), "turned.csv")
     save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
-    merge_rows(rows[:, ::-1], names=tuple("fedcba")).save("turned.npz")
-    for turned in ("turned.csv", "turned.npz"):
-        assert mean(f"named.npz {turned}") == mean("named.npz straight.csv")
+    weights = np.arange(len(rows)) % 3 + 1.0
+    for end, weight in (("", None), ("_weighted", weights)):
+        merge_rows(rows, weight, tuple("abcdef")).save(f"straight{end}.npz")
+        merge_rows(rows[:, ::-1], weight, tuple("fedcba")).save(f"turned{end}.npz")
+    for turned, straight in (
+        ("turned.csv", "straight.csv"),
+        ("turned.npz", "straight.csv"),
+        ("turned_weighted.npz", "straight_weighted.npz"),
+    ):
+        scores = [by_example(f"named.npz {data}") for data in (turned, straight)]
+        assert len(scores[0]) == len(rows)
+        np.testing.assert_array_equal(*scores)
     for name in ("straight", "turned"):
         succeed(f"fit dtsl --train straight.csv --valid {name}.csv --out {name}.npz")
         succeed(f"weights named.npz {name}.csv --out {name}_weights.npz")

@@ -107,7 +107,9 @@ def test_files_with_other_columns_have_no_common_encoding(tmp_path):
         find_encoding(paths)
 
 
-@pytest.mark.parametrize("value", [[], {"kind": "one-hot"}, {"kind": "x", "columns": []}])
+@pytest.mark.parametrize(
+    "value", [[], {"kind": "one-hot"}, {"kind": "x"}, {"kind": "one-hot", "columns": []}]
+)
 def test_other_json_is_not_an_encoding(tmp_path, value):
     write_json(tmp_path / "a.json", value)
     with pytest.raises(InputError, match="expected the encoding"):
@@ -164,6 +166,9 @@ def test_bytes_that_are_no_text_are_refused_with_their_place(tmp_path):
     path = write(tmp_path / "a.csv", b"c\n" + b"a\n" * 20_000 + b"\xff\n")
     with pytest.raises(InputError, match=r"a\.csv: is not a text file \(byte 40002\)"):
         read_one_hot(path)
+    packed = write(tmp_path / "a.csv.gz", gzip.compress(path.read_bytes()))
+    with pytest.raises(InputError, match=r"a\.csv\.gz: is not a text file\.$"):
+        read_one_hot(packed)
 
 
 def test_cell_of_too_many_characters_is_refused(tmp_path):

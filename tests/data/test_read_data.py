@@ -23,6 +23,22 @@ def source(request, tmp_path):
     return write(tmp_path / "a.csv", RATINGS.to_csv(index=False))
 
 
+def test_messages_name_where_the_examples_come_from(tmp_path):
+    holes = pd.DataFrame({"a": ["1", None], "b": [None, "0"]})
+    holes.to_csv(tmp_path / "holes.csv", index=False)
+    fault = ": each row has a missing cell; expected complete rows to keep."
+    for source, where in ((tmp_path / "holes.csv", f"{tmp_path}/holes.csv"), (holes, "source")):
+        with pytest.raises(mn.InputError) as caught:
+            mn.read_data(source, missing="drop")
+        assert str(caught.value) == where + fault
+    with pytest.raises(mn.InputError) as caught:
+        mn.Atomic(missing="drop").fit(holes)
+    assert str(caught.value) == "X" + fault
+    (tmp_path / "whole.csv").write_text("a,b\n1,0\n0,1\n", encoding="utf-8")
+    with pytest.raises(mn.InputError, match=r"whole\.csv, groups"):
+        mn.read_data(tmp_path / "whole.csv", groups="1-9")
+
+
 def test_missing_cells_are_refused_dropped_filled_in_or_kept(source):
     with pytest.raises(InputError, match=r"column 'mood': is missing, and 1 of 4 .*missing="):
         mn.read_data(source, **HOW)

@@ -156,6 +156,20 @@ def test_a_local_name_is_not_the_module_s(package):
     assert digests.reached("local.used") == {("local", "used")}
 
 
+def test_code_for_type_checkers_is_left_out(package):
+    (package / "checked.py").write_text(
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    SEEN = 1\n"
+        "if not TYPE_CHECKING:\n    USED = 1\n\n\ndef used():\n    return USED\n"
+    )
+    roots = {"used": ("checked.used",)}
+    before = taken(roots)
+    for old, changes in (("SEEN = 1", False), ("USED = 1", True)):
+        text = (package / "checked.py").read_text()
+        (package / "checked.py").write_text(text.replace(old, old.replace("1", "2")))
+        assert (taken(roots) != before) == changes
+        (package / "checked.py").write_text(text)
+
+
 def test_an_unknown_definition_is_named(package):
     with pytest.raises(LookupError, match=r"tuning\.tone"):
         digests.code_digest("learning.tuning.tone")

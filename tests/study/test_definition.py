@@ -128,6 +128,12 @@ def test_every_name_in_a_study_is_plain(write, place):
             load_study(write(renamed(place, name)))
 
 
+def test_networks_that_are_built_on_each_other_are_refused(write):
+    methods = {name: {"learner": "lw", "network": other} for name, other in ("ab", "bc", "cb")}
+    with pytest.raises(InputError, match=r"methods: the networks of b, c are built on each other"):
+        load_study(write({**TINY, "methods": {**TINY["methods"], **methods}}))
+
+
 def test_a_study_is_one_of_the_folder():
     for name in ("../schemas/study.schema", HOSTILE, "dtsl.yaml"):
         with pytest.raises(InputError, match="expected one of acmn, "):

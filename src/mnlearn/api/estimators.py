@@ -33,7 +33,7 @@ from mnlearn.data.domains import describe_overlaps
 from mnlearn.data.reading import Reading
 from mnlearn.learning.imputation import TREATMENTS, complete
 from mnlearn.learning.incomplete_circuits import EM, run_em
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.seed import SEED
 
 if TYPE_CHECKING:
@@ -204,9 +204,9 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """Return data whose missing cells are refused, dropped or filled in."""
         missing = self.missing is not None
         cells = self._read_cells(X, sample_weight, reset=reset, missing=missing, argument=argument)
-        return self._completed(cells)
+        return self._completed(cells, argument)
 
-    def _completed(self, cells: Dataset | IncompleteData) -> Dataset:
+    def _completed(self, cells: Dataset | IncompleteData, argument: str = "X") -> Dataset:
         if self.missing not in (None, *TREATMENTS, EM):
             expected = ", ".join((*TREATMENTS, EM))
             raise InputError(f"missing: expected {expected} or None, got {self.missing!r}.")
@@ -216,7 +216,8 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             return cells
         treatment = "drop" if self.missing == "drop" else "impute"
         seed = SEED if self.random_state is None else to_whole_seed(self.random_state)
-        return complete(cells, treatment, seed=seed, threads=to_threads(self.n_jobs))
+        with name_data(argument):
+            return complete(cells, treatment, seed=seed, threads=to_threads(self.n_jobs))
 
     def _run_em(self, cells: IncompleteData) -> None:
         learned: Any = vars(self)["model_"]
@@ -227,7 +228,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         self, X: Any, sample_weight: Any, *, reset: bool, missing: bool, argument: str = "X"
     ) -> Dataset | IncompleteData:
         if reset:
-            self._reading = PYTHON
+            self._reading, self._names = PYTHON, None
         if isinstance(X, Dataset):
             return self._read_dataset(X, sample_weight, reset, argument)
         if is_frame(X) and self.binarize is None:

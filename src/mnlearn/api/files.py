@@ -22,7 +22,7 @@ from mnlearn.data.reading import Reading
 from mnlearn.learning.imputation import TREATMENTS, complete
 from mnlearn.models.io.codes import read_codes
 from mnlearn.models.io.formats import check_writable, load_model
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.seed import SEED
 
 # Missing cells stay in a table.
@@ -142,12 +142,21 @@ def read_data(
     _check_treatment(missing, as_frame, groups)
     said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
     cells = _read_cells(source, Reading.said(said, "{}="), model, missing is None)
-    data: Dataset | IncompleteData = cells
-    if missing in TREATMENTS:
-        data = complete(cells, str(missing), seed=to_whole_seed(random_state))
+    place = "source" if is_frame(source) else str(source)
+    data = _treat(cells, missing, to_whole_seed(random_state), place)
     if groups is not None and isinstance(data, Dataset):
-        return declare_groups(data, groups, "source")
+        return declare_groups(data, groups, place)
     return _make_frame(data, _index_of(source, cells, missing)) if as_frame else data
+
+
+def _treat(
+    cells: Dataset | IncompleteData, missing: str | None, seed: int, place: str
+) -> Dataset | IncompleteData:
+    """Return examples whose missing cells are dropped, filled in or left, as `missing` says."""
+    if missing not in TREATMENTS:
+        return cells
+    with name_data(place):
+        return complete(cells, missing, seed=seed)
 
 
 def _check_treatment(missing: str | None, as_frame: bool, groups: str | None) -> None:

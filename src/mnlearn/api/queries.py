@@ -263,10 +263,12 @@ def _wanted(model: Any, values: NDArray[np.float64], variables: Any) -> list[int
             asked += domain.columns
         else:
             asked.append(find_variable(given, model.names, model.n_vars, "variables"))
-    for v in asked:
+    for k, v in enumerate(asked):
+        label = labels_of(model.names, model.n_vars)[v]
         if v not in unknown:
-            label = labels_of(model.names, model.n_vars)[v]
             raise InputError(f"variables: the value of {label!r} is in the evidence.")
+        if v in asked[:k]:
+            raise InputError(f"variables: names {label!r} twice.")
     return asked
 
 

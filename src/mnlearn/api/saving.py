@@ -34,6 +34,7 @@ def codes_of(source: Any, model: Model) -> Codes | None:
 
     source : the estimator that learned the model, or the model as it was read from a file.
     """
+    source = getattr(source, "best_estimator_", source)
     reading = getattr(source, "_reading", None)
     if reading is None:
         kept: Codes | None = getattr(source, "_codes", None)

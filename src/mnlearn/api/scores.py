@@ -1,6 +1,6 @@
 """Scores of a model on data."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,28 +10,25 @@ from numpy.typing import NDArray
 from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,
-    find_variable,
     labels_of,
-    to_count,
     to_threads,
     to_whole_seed,
 )
 from mnlearn.api.kinds import core
 from mnlearn.api.model_data import data_for
+from mnlearn.api.query_groups import QueryGroups, columns_by_variable, draw_groups, find_groups
 from mnlearn.api.settings import ANNEALED, SETTINGS, check_settings, settings_of
-from mnlearn.data.domains import domains_of
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import CircuitTooLargeError
-from mnlearn.inference.query_groups import random_partition
-from mnlearn.inference.score import Groups, Score
+from mnlearn.inference.score import Score
 from mnlearn.inference.settings import ITERATIVE, METHODS
 from mnlearn.learning.tuning import Criterion
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.random_streams import stream, stream_seed
+from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.seed import SEED
 from mnlearn.scoring import any_model, by_variable
 from mnlearn.scoring.metrics import METRICS
@@ -160,8 +157,8 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
 class How:
     """The other arguments of `score`.
 
-    spell : how a person writes the name of one, in errors. estimates : how a person asks for an
-    estimate of ll.
+    groups_from : where the query groups come from, in errors. spell : how a person writes the name
+    of an argument, in errors. estimates : how a person asks for an estimate of ll.
     """
 
     folds: int | None
@@ -170,6 +167,7 @@ class How:
     settings: Mapping[str, Any]
     seed: int
     threads: int
+    groups_from: str = "groups"
     spell: Callable[[str], str] = str
     estimates: str = 'inference="ais" or inference="bp"'
 
@@ -182,7 +180,8 @@ def _score_weighted(
     scored = np.ones(len(data.row_of), bool)
     if sample_weight is not None:
         scored = np.asarray(sample_weight, np.float64) > 0.0
-    if isinstance(data, IncompleteData) and hasattr(model, "fit") and not _sums(own, metric, how):
+    is_exact = sums_missing(usual_metric(own) if metric is None else metric, how.inference)
+    if isinstance(data, IncompleteData) and hasattr(model, "fit") and not is_exact:
         treated = model.complete_examples(data)
         if len(treated.row_of) < len(data.row_of):
             scored[scored] = (data.values != MISSING).all(axis=1)
@@ -195,28 +194,19 @@ def _score_weighted(
     return replace(found, per_example=per_example)
 
 
-def _sums(model: Any, metric: str | None, how: How) -> bool:
-    """Tell whether a metric sums missing cells out."""
-    metric = usual_metric(model) if metric is None else metric
-    return metric == "ll" and how.inference is None
+def sums_missing(metric: str, inference: str | None) -> bool:
+    """Tell whether a metric sums missing cells out: the exact log-likelihood does."""
+    return metric == "ll" and inference in (None, "exact")
 
 
-def _columns_by_variable(model: Any, data: Dataset) -> dict[str, list[int]]:
-    """Return the columns of each variable by name: several, if all examples have one 1 in them."""
-    found: dict[str, list[int]] = {}
-    labels = labels_of(model.names, model.n_vars)
-    for name, domain in domains_of(model).items():
-        columns = list(domain.columns)
-        # Names alone may mislead: a person may have bought `fruit=apple` and `fruit=pear`.
-        if len(columns) == 1 or (data.rows[:, columns].sum(axis=1) == 1).all():
-            found[name] = columns
-        else:
-            found |= {labels[c]: [c] for c in columns}
-    return found
+def _groups_of(model: Any, variables: Mapping[str, list[int]], how: How) -> QueryGroups:
+    if how.groups is not None:
+        return find_groups(how.groups, model, variables, how.groups_from)
+    return draw_groups(variables, FOLDS if how.folds is None else how.folds, how.seed)
 
 
 def _pseudo_likelihood(model: Any, data: Dataset, how: How) -> Score:
-    variables = _columns_by_variable(model, data)
+    variables = columns_by_variable(model, data)
     if len(variables) < model.n_vars:
         return by_variable.pll(model, data, list(variables.values()), how.threads)
     return any_model.pll(model, data, how.threads)
@@ -225,7 +215,7 @@ def _pseudo_likelihood(model: Any, data: Dataset, how: How) -> Score:
 def _conditional_marginals(model: Any, data: Dataset, how: How) -> Score:
     inference = settings_of(how.inference or "gibbs", how.settings)
     seed = stream_seed(how.seed, "gibbs")
-    variables = _columns_by_variable(model, data)
+    variables = columns_by_variable(model, data)
     groups = _groups_of(model, variables, how)
     run: dict[str, Any] = {"seed": seed, "threads": how.threads}
     if len(variables) < model.n_vars:
@@ -235,7 +225,7 @@ def _conditional_marginals(model: Any, data: Dataset, how: How) -> Score:
 
 
 def _conditional_likelihood(model: Any, data: Dataset, how: How) -> Score:
-    groups = _groups_of(model, _columns_by_variable(model, data), how)
+    groups = _groups_of(model, columns_by_variable(model, data), how)
     return any_model.cll(model, data, groups, how.threads)
 
 
@@ -336,47 +326,11 @@ def _found(model: Any, data: Dataset | IncompleteData, metric: str, how: How) ->
     """Return the score of a model by one metric; refuse missing cells where it is not exact ll."""
     if isinstance(data, Dataset):
         return _MEASURES[metric].measure(model, data, how)
-    if not _sums(model, metric, how):
+    if not sums_missing(metric, how.inference):
         row, v = np.argwhere(data.values == MISSING)[0].tolist()
         label = labels_of(data.names, data.n_vars)[v]
         raise InputError(
-            f"X, row {row}, column {label!r}: is missing (NaN); only the metric ll, without "
-            "inference=, sums missing cells out."
+            f"X, row {row}, column {label!r}: is missing (NaN); only the exact metric ll sums "
+            "missing cells out."
         )
     return any_model.marginal_ll(model, data, how.threads)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, str)
-
-
-def _lists_of(groups: Any) -> list[list[Any]]:
-    """Return query groups as lists, each of at least one variable."""
-    given = list(groups) if _is_list(groups) else []
-    if all(map(_is_list, given)):
-        lists = [list(group) for group in given]
-        if lists and all(lists):
-            return lists
-    raise InputError(f"groups: expected lists of variables, at least one in each, got {groups!r}.")
-
-
-def _groups_of(model: Any, variables: Mapping[str, list[int]], how: How) -> Groups:
-    """Return the query groups as numbers of columns; variables : see `_columns_by_variable`."""
-    if how.groups is None:
-        folds = FOLDS if how.folds is None else to_count(how.folds, "folds")
-        columns = list(variables.values())
-        parts = random_partition(len(columns), folds, stream(how.seed, "query groups"))
-        return [sorted(column for k in part for column in columns[k]) for part in parts]
-    found = []
-    for given in _lists_of(how.groups):
-        group: list[int] = []
-        for v in given:
-            if isinstance(v, str) and v in variables:
-                group += variables[v]
-            else:
-                group.append(find_variable(v, model.names, model.n_vars, "groups"))
-        for name, own in variables.items():
-            if set(own) & set(group) not in (set(), set(own)):
-                raise InputError(f"groups: expected all columns of {name!r} in one group.")
-        found.append(group)
-    return found

@@ -1,14 +1,13 @@
 """Checks of files before any work begins: grids, data, outputs."""
 
 import math
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mnlearn.runtime.atomic import check_place
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.reading import Reading
@@ -56,7 +55,7 @@ def check_data(path: Path, model: Any, data: Any) -> None:
     from mnlearn.inference.score import check_variables
     from mnlearn.runtime.progress import say
 
-    with name_file(path):
+    with name_data(path):
         check_variables(model, data)
     note = None
     if not isinstance(model, Dataset):
@@ -65,18 +64,6 @@ def check_data(path: Path, model: Any, data: Any) -> None:
         note = describe_order(data, model.names)
     if note is not None:
         say(f"{path}: {note}")
-
-
-@contextmanager
-def name_file(path: Path) -> Iterator[None]:
-    """Name the file in faults of data that are found while they are used."""
-    try:
-        yield
-    except InputError as error:
-        fault = str(error).removeprefix("data: ")
-        if fault == str(error):
-            raise
-        raise InputError(f"{path}: {fault}") from error
 
 
 def reading_for(model: "Model", path: Path, reading: "Reading") -> "Reading":

@@ -12,7 +12,6 @@ from mnlearn.cli.files import (
     check_data,
     check_model_file,
     check_outputs,
-    name_file,
     read_grid,
     save_and_say,
 )
@@ -27,7 +26,7 @@ from mnlearn.cli.options import (
 )
 from mnlearn.cli.values import parse_settings
 from mnlearn.runtime.decompression import ExpansionLimit
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
@@ -123,7 +122,7 @@ def fit(
     given = load_network(network)
     if given is not None and network is not None:
         check_data(network, data, given)
-    with name_file(train):
+    with name_data(train):
         tuned = tune(learner, data, grid, criterion, threads=threads, network=given)
     model = tuned.best.fitted.model
     if missing == "em":
@@ -218,7 +217,7 @@ def _with_em(model: "Model", found: "Examples", path: Path, threads: int) -> "Mo
     from mnlearn.runtime.progress import say
 
     data = incomplete(found.data)
-    with name_file(path):
+    with name_data(path):
         outcome = run_em(model, data, threads=threads)
     before, after = outcome.log_likelihood[[0, -1]] / data.n_examples
     n = len(outcome.log_likelihood) - 1

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_outputs, check_text_form, name_file
+from mnlearn.cli.files import check_outputs, check_text_form
 from mnlearn.cli.missing import count_missing
 from mnlearn.cli.options import (
     FILE,
@@ -15,6 +15,7 @@ from mnlearn.cli.options import (
     threads_option,
 )
 from mnlearn.runtime.decompression import ExpansionLimit
+from mnlearn.runtime.errors import name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.reading import Reading
@@ -71,7 +72,7 @@ def impute(
     data = load_examples(data_path, limit, reading).data
     if isinstance(data, IncompleteData):
         filled = f"filled in missing cells of {count_missing(data)}"
-        with name_file(data_path):
+        with name_data(data_path):
             data = impute_cells(data, Imputation(iterations, fill), seed=seed, threads=threads)
         say(f"{data_path}: {filled}.")
     if out.suffix.lower() == ".npz":

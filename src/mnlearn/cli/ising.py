@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mnlearn.cli.files import check_outputs, name_file
+from mnlearn.cli.files import check_outputs
 from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
@@ -19,7 +19,7 @@ from mnlearn.cli.options import (
     threads_option,
 )
 from mnlearn.runtime.decompression import ExpansionLimit
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
@@ -146,7 +146,7 @@ def ising(
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
     how = _Reading(limit, reading, Treatment(missing, seed, threads))
     compared, data, codes = _load([data_path, *others], compare_by, how)
-    with name_file(data_path):
+    with name_data(data_path):
         found = Estimate(
             groups=_read_item_groups(groups_path, data), data=data, coding=coding, codes=codes,
             network=estimation.learn_ising(data, gamma, merge, threads),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mnlearn.cli.files import name_file
+from mnlearn.runtime.errors import name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
@@ -31,7 +31,7 @@ class Treatment(NamedTuple):
             return found.complete(path)
         from mnlearn.learning.imputation import complete
 
-        with name_file(path):
+        with name_data(path):
             data = complete(found.data, self.missing, seed=self.seed, threads=self.threads)
         self._tell(str(path), found.data)
         return data
@@ -51,7 +51,7 @@ class Treatment(NamedTuple):
         together = [list(groups)] if self.missing == "impute" else [[name] for name in groups]
         completed: dict[str, Dataset] = {}
         for names in together:
-            with name_file(paths[names[0]]):
+            with name_data(paths[names[0]]):
                 parts = {name: groups[name] for name in names}
                 completed |= complete_groups(parts, self.missing, **how)
         for name, data in groups.items():

@@ -94,11 +94,9 @@ def score(
           with --inference meanfield, so that ll is too high);
           missing cells are summed out, exactly
     """
-    from mnlearn.api.inputs import labels_of
-    from mnlearn.api.scores import measure, usual_metric
+    from mnlearn.api.scores import measure, sums_missing, usual_metric
     from mnlearn.data.domains import domains_of
     from mnlearn.data.examples import load_examples
-    from mnlearn.inference.query_groups import read_groups
     from mnlearn.models.dependency_network import DependencyNetwork
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
@@ -108,11 +106,9 @@ def score(
     metric = usual_metric(model) if metric is None else metric
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
-    query = None if groups is None else read_groups(groups, labels_of(model.names, model.n_vars))
-    how = _how(inference, chains, settings, folds, query, seed=seed, threads=threads)
+    how = _how(inference, chains, settings, folds, groups, seed=seed, threads=threads)
     found = load_examples(data_path, limit, reading_for(model, model_path, reading))
-    # Exact likelihoods sum missing cells out.
-    is_exact = metric == "ll" and how.inference is None
+    is_exact = sums_missing(metric, how.inference)
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
     several = any(len(d.columns) > 1 for d in domains_of(model).values())
@@ -132,7 +128,7 @@ def _how(
     chains: int | None,
     settings: dict[str, Any],
     folds: int | None,
-    groups: list[list[int]] | None,
+    groups: Path | None,
     *,
     seed: int,
     threads: int,
@@ -140,13 +136,23 @@ def _how(
     """Return how a score is computed; --ais is a method of inference with its number of chains."""
     from mnlearn.api.scores import How
     from mnlearn.api.settings import ANNEALED
+    from mnlearn.runtime.files import read_json
 
     if chains is not None:
         if inference is not None:
             raise InputError("--ais: expected no --inference.")
         inference, settings = ANNEALED, {"chains": chains, **settings}
-    estimates = "--ais 100 or --inference bp"
-    return How(folds, groups, inference, settings, seed, threads, _spell, estimates)
+    return How(
+        folds,
+        None if groups is None else read_json(groups) or [],
+        inference,
+        settings,
+        seed,
+        threads,
+        groups_from=str(groups),
+        spell=_spell,
+        estimates="--ais 100 or --inference bp",
+    )
 
 
 def _spell(name: str) -> str:

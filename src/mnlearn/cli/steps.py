@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from mnlearn.cli.files import name_file
 from mnlearn.cli.options import (
     FILE,
     FOLDER,
@@ -24,7 +23,7 @@ from mnlearn.cli.options import (
     threads_option,
 )
 from mnlearn.cli.values import parse_object
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_data
 
 
 @click.command()
@@ -88,7 +87,7 @@ def score_cell(
     """Pipeline: score a learned model and its variants on test data."""
     from mnlearn.study.cells import score
 
-    with name_file(test):
+    with name_data(test):
         score.score_cell(
             models,
             test,
@@ -187,7 +186,7 @@ def query_curve(
     from mnlearn.study.cells import query_curve
 
     identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
-    with name_file(test):
+    with name_data(test):
         query_curve.query_curve(
             model,
             test,
@@ -226,7 +225,7 @@ def check_exports(
     from mnlearn.study.cells import round_trip
 
     identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
-    with name_file(test):
+    with name_data(test):
         round_trip.check_exports(model, test, forms, identity, out=out)
 
 

@@ -1,6 +1,7 @@
 """The columns of data in the order of the variables of a model or of other data."""
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from mnlearn.data.cell_texts import RawColumn, is_missing, matches, shorten, som
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.domains import BINARY, Domain, named_domains
 from mnlearn.data.reading import Place, Reading
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
 
@@ -105,10 +107,8 @@ def arrange_dataset(data: Dataset, names: Sequence[str] | None) -> Dataset:
         # Whoever uses the data says how the variables differ.
         return data
     order = [own.index(name) for name in names]
-    if data.is_weighted:
-        made = merge_rows(data.rows[:, order], data.weight, names)
-    else:
-        made = merge_rows(data.rows[data.row_of][:, order], None, names)
+    made = merge_rows(data.rows[:, order], data.weight, names)
+    made = replace(made, row_of=read_only(made.row_of[data.row_of]))
     return made.with_groups([[order.index(v) for v in group] for group in data.groups])
 
 

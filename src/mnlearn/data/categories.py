@@ -210,7 +210,7 @@ def load_encoding(path: Path | str) -> Encoding:
     """
     value = read_json(path)
     columns = value.get("columns") if isinstance(value, dict) else None
-    if not isinstance(columns, list) or value.get("kind") != "one-hot":
+    if not isinstance(columns, list) or not columns or value.get("kind") != "one-hot":
         raise InputError(f"{path}: expected the encoding of a categorical file.")
     for number, column in enumerate(columns, start=1):
         _check_column(column, f"{path}, column {number}")

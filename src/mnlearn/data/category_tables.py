@@ -131,8 +131,10 @@ def read_table(
         except csv.Error as error:
             raise InputError(f"{path}, line {reader.line_num}: is not CSV: {error}.") from error
         except UnicodeDecodeError as error:
-            place = file.tell() - len(error.object) + error.start
-            raise InputError(f"{path}: is not a text file (byte {place}).") from error
+            # Compressed files cannot tell where they are.
+            start = file.tell() - len(error.object) if file.seekable() else None
+            place = "" if start is None else f" (byte {start + error.start})"
+            raise InputError(f"{path}: is not a text file{place}.") from error
     if not table.n_lines:
         raise InputError(f"{path}: holds no examples below a header.")
     return table.finish()

@@ -12,7 +12,7 @@ from mnlearn.data.groups import find_groups
 from mnlearn.data.reading import Reading
 from mnlearn.data.splits import SPLITS, split_examples
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.random_streams import stream
 
 DEFAULT_FRACTIONS = (0.7, 0.1, 0.2)
@@ -62,11 +62,8 @@ def load_local(
         )
     if valid is None or test is None:
         data, _ = _read(train, encoding, groups, reading, limit)
-        try:
+        with name_data(train):
             return split_examples(data, fractions, stream(seed, "local", "split"))
-        except InputError as error:
-            fault = str(error).removeprefix("data: ")
-            raise (InputError(f"{train}: {fault}") if fault != str(error) else error) from error
     paths = (train, valid, test)
     data_of: dict[str, Dataset] = {}
     for split, path in zip(SPLITS, paths, strict=True):

@@ -1,12 +1,10 @@
 """Random partitions of the variables into query groups, and those in files."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mnlearn.inference.evidence import unknown_variable
 from mnlearn.inference.score import check_groups
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
@@ -40,31 +38,6 @@ def random_partition(n_vars: int, n_groups: int, rng: np.random.Generator) -> Gr
     """Return a random partition into groups whose sizes differ by at most one."""
     order = rng.permutation(n_vars)
     return [sorted(part.tolist()) for part in np.array_split(order, n_groups) if len(part)]
-
-
-def read_groups(path: Path, labels: Sequence[str]) -> Groups:
-    """Return the query groups in a JSON file, whose variables are names or numbers.
-
-    labels : names of the variables.
-
-    Raises
-    ------
-    InputError
-        The file does not hold disjoint groups of variables.
-    """
-    found = read_json(path)
-    if isinstance(found, list) and all(isinstance(group, list) for group in found):
-        found = [[_number_of(v, labels, path) for v in group] for group in found]
-    return _check(path, found, len(labels))
-
-
-def _number_of(v: Any, labels: Sequence[str], path: Path) -> Any:
-    """Return the number of a variable that is given by its name; else what is given."""
-    if not isinstance(v, str):
-        return v
-    if v not in labels:
-        raise unknown_variable(labels, v, str(path))
-    return labels.index(v)
 
 
 def read_partitions(path: Path, n_vars: int) -> list[Groups]:

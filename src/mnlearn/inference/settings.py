@@ -65,7 +65,7 @@ class Inference:
             )
 
     def as_record(self) -> dict[str, Any]:
-        """Return the method and the settings that it reads."""
+        """Return the method and the settings that it reads; those of sampling for "exact" too."""
         names = ["burn_in", "samples"]
         if self.method in ITERATIVE:
             names = ["iterations", "tolerance"]

@@ -88,7 +88,7 @@ class HiddenTree:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The variables below the root, parents before children."""
+        """The root and the variables below it, parents before children."""
         order = np.flatnonzero(self.parent == NO_PARENT)[:1].tolist()
         for v in order:
             order += self.children[v]

@@ -34,6 +34,8 @@ LEFT_OUT = frozenset(
 )
 # Statements of a module that define no name, on which all its definitions depend.
 _EFFECTS = "(effects)"
+# What guards statements that only type checkers read.
+_CHECKED = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 Definition = tuple[str, str]
 
@@ -201,7 +203,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _is_for_type_checkers(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If) and ast.unparse(statement.test).endswith("TYPE_CHECKING")
+    return isinstance(statement, ast.If) and ast.unparse(statement.test) in _CHECKED
 
 
 def _defined(statement: ast.stmt) -> list[str]:

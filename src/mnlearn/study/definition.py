@@ -155,9 +155,21 @@ def load_study(path: Path | str) -> Study:
                 f"{path}, methods.{method}.network: expected another method of this study, "
                 f"got {network!r}."
             )
+    for method in study.methods:
+        _check_chain(path, study, method)
     content = _expanded(study)
     check_methods(study.name, content)
     return Study(study.name, content)
+
+
+def _check_chain(path: Path, study: Study, method: str) -> None:
+    """Refuse methods whose networks are built on each other."""
+    chain = [method]
+    while (network := study.network(chain[-1])) is not None:
+        if network in chain:
+            names = ", ".join(chain[chain.index(network) :])
+            raise InputError(f"{path}, methods: the networks of {names} are built on each other.")
+        chain.append(network)
 
 
 def _schema_path(study: Path) -> Path:

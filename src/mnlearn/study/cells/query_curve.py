@@ -144,7 +144,7 @@ class _Queries:
 
 
 def _load(path: Path) -> Model:
-    """Return a model; a feature tree or junction tree as its circuit, which answers exactly."""
+    """Return a model; a tree of any kind as its circuit, which answers exactly."""
     model = load_model(path)
     return circuit_of(model) if isinstance(model, TreeModel) else model
 

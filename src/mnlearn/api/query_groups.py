@@ -1,0 +1,99 @@
+"""Query groups: variables that are asked for together, of which each may have several columns."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mnlearn.api.inputs import find_variable, labels_of, to_count
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.domains import domains_of
+from mnlearn.inference.query_groups import random_partition
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
+
+# Numbers of columns.
+QueryGroups = list[list[int]]
+
+
+def columns_by_variable(model: Any, data: Dataset) -> dict[str, list[int]]:
+    """Return the columns of each variable by name: several, if all examples have one 1 in them."""
+    found: dict[str, list[int]] = {}
+    labels = labels_of(model.names, model.n_vars)
+    for name, domain in domains_of(model).items():
+        columns = list(domain.columns)
+        # Names alone may mislead: a person may have bought `fruit=apple` and `fruit=pear`.
+        if len(columns) == 1 or (data.rows[:, columns].sum(axis=1) == 1).all():
+            found[name] = columns
+        else:
+            found |= {labels[c]: [c] for c in columns}
+    return found
+
+
+def draw_groups(variables: Mapping[str, list[int]], folds: int, seed: int) -> QueryGroups:
+    """Return random query groups of equal numbers of variables, as far as possible.
+
+    variables : see `columns_by_variable`.
+    """
+    columns = list(variables.values())
+    parts = random_partition(len(columns), to_count(folds, "folds"), stream(seed, "query groups"))
+    return [sorted(column for k in part for column in columns[k]) for part in parts]
+
+
+def find_groups(
+    given: Any, model: Any, variables: Mapping[str, list[int]], where: str
+) -> QueryGroups:
+    """Return the query groups that a person gives.
+
+    Parameters
+    ----------
+    given : sequence of sequence of str or int
+        Names or numbers of variables; a variable of several columns may be given by its columns.
+    model : Model
+        Has the variables.
+    variables : mapping of str to list of int
+        See `columns_by_variable`.
+    where : str
+        Where the groups come from, for messages.
+
+    Raises
+    ------
+    InputError
+        There is no such variable; one is named twice; or its columns are in several groups.
+    """
+    found: QueryGroups = []
+    for names in _lists_of(given, where):
+        group: list[int] = []
+        for v in names:
+            if isinstance(v, str) and v in variables:
+                group += variables[v]
+            else:
+                group.append(find_variable(v, model.names, model.n_vars, where))
+        for name, own in variables.items():
+            if set(own) & set(group) not in (set(), set(own)):
+                raise InputError(f"{where}: expected all columns of {name!r} in one group.")
+        found.append(group)
+    _refuse_repeats(found, labels_of(model.names, model.n_vars), where)
+    return found
+
+
+def _refuse_repeats(groups: QueryGroups, labels: tuple[str, ...], where: str) -> None:
+    group_of: dict[int, int] = {}
+    for k, group in enumerate(groups):
+        for v in group:
+            if v in group_of:
+                place = "twice in one group" if group_of[v] == k else "in two groups"
+                raise InputError(f"{where}: the variable {labels[v]!r} is {place}.")
+            group_of[v] = k
+
+
+def _lists_of(given: Any, where: str) -> list[list[Any]]:
+    """Return query groups as lists, each of at least one variable."""
+    groups = list(given) if _is_list(given) else []
+    if all(map(_is_list, groups)):
+        lists = [list(group) for group in groups]
+        if lists and all(lists):
+            return lists
+    raise InputError(f"{where}: expected lists of variables, at least one in each, got {given!r}.")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str)
