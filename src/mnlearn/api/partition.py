@@ -6,19 +6,21 @@ from typing import Any
 
 from mnlearn.api.circuits import exact_circuit
 from mnlearn.api.kinds import core
-from mnlearn.api.settings import ANNEALED, check_read, check_settings, settings_of
-from mnlearn.inference.annealing import Annealing, estimate_log_partition
+from mnlearn.api.settings import (
+    ANNEALED,
+    PARTITION_METHODS,
+    annealing_of,
+    check_read,
+    settings_of,
+)
+from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.belief_propagation import bethe_log_partition
 from mnlearn.inference.circuits import exact
 from mnlearn.inference.mean_field import bound_log_partition
-from mnlearn.inference.settings import ITERATIVE
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
-
-# Methods that give a partition function, the usual one first.
-METHODS = ("exact", *ITERATIVE, ANNEALED)
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def partition_of(
     model : Model
         A model of `mnlearn.models` or of `mnlearn.api`.
     inference : str
-        One of `METHODS`; models other than Markov networks get the exact value in any case.
+        One of `PARTITION_METHODS`; models that are no Markov networks always get the exact value.
     settings : mapping
         Settings of the method.
     seed, threads : int
@@ -52,8 +54,9 @@ def partition_of(
         An argument is not as expected, the model has no joint distribution, or its circuit would
         be too large.
     """
-    if inference not in METHODS:
-        raise InputError(f"inference: expected one of {', '.join(METHODS)}, got {inference!r}.")
+    if inference not in PARTITION_METHODS:
+        expected = ", ".join(PARTITION_METHODS)
+        raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
     check_read(inference, settings)
     network = core(model)
     if isinstance(network, HiddenTree):
@@ -61,9 +64,7 @@ def partition_of(
     if inference == "exact" or not isinstance(network, MarkovNetwork):
         return Partition(exact.log_partition(exact_circuit(model)))
     if inference == ANNEALED:
-        given = {"chains": Annealing.n_chains, "samples": Annealing.n_steps}
-        given |= check_settings(settings)
-        annealing = Annealing(given["chains"], given["samples"])
+        annealing = annealing_of(settings)
         return Partition(
             *estimate_log_partition(network, annealing, stream_seed(seed, "ais"), threads)
         )

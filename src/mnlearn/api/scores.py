@@ -17,9 +17,15 @@ from mnlearn.api.inputs import (
 from mnlearn.api.kinds import core
 from mnlearn.api.model_data import data_for
 from mnlearn.api.query_groups import QueryGroups, columns_by_variable, draw_groups, find_groups
-from mnlearn.api.settings import ANNEALED, SETTINGS, check_settings, settings_of
+from mnlearn.api.settings import (
+    ANNEALED,
+    PARTITION_METHODS,
+    SETTINGS,
+    annealing_of,
+    refusal,
+    settings_of,
+)
 from mnlearn.data.incomplete import MISSING
-from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import CircuitTooLargeError
 from mnlearn.inference.score import Score
 from mnlearn.inference.settings import ITERATIVE, METHODS
@@ -235,12 +241,8 @@ def _likelihood(model: Any, data: Dataset, how: How) -> Score:
         return any_model.approximate_ll(model, data, inference)
     if how.inference != ANNEALED:
         return any_model.ll(model, data, how.threads)
-    given = {"chains": Annealing.n_chains, "samples": Annealing.n_steps} | check_settings(
-        how.settings
-    )
-    annealing = Annealing(given["chains"], given["samples"])
     seed = stream_seed(how.seed, "ais")
-    return any_model.annealed_ll(model, data, annealing, seed, threads=how.threads)
+    return any_model.annealed_ll(model, data, annealing_of(how.settings), seed, threads=how.threads)
 
 
 @dataclass(frozen=True)
@@ -260,7 +262,7 @@ _MEASURES = {
     "pll": _Metric(_pseudo_likelihood),
     "cmll": _Metric(_conditional_marginals, by_group=True, methods=METHODS),
     "cll": _Metric(_conditional_likelihood, by_group=True),
-    "ll": _Metric(_likelihood, methods=("exact", *ITERATIVE, ANNEALED)),
+    "ll": _Metric(_likelihood, methods=PARTITION_METHODS),
 }
 
 
@@ -280,17 +282,12 @@ def _check_arguments(metric: str, how: How) -> None:
     given = [name for name, value in options.items() if value is not None]
     for name in (*given, *how.settings):
         if name not in read:
-            names = [how.spell(known) for known in read]
-            raise InputError(f"{how.spell(name)}: is not read by {which}, {_describe_read(names)}.")
+            raise refusal(name, which, read, how.spell)
     if how.folds is not None and how.groups is not None:
         raise InputError(
             f"{how.spell('folds')}: expected none with {how.spell('groups')}, which are the query "
             "groups."
         )
-
-
-def _describe_read(read: Sequence[str]) -> str:
-    return f"which reads {', '.join(read)}" if read else "which reads no settings"
 
 
 def measure(

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.inputs import is_whole
-from mnlearn.inference.settings import Inference, inference_of
+from mnlearn.inference.annealing import Annealing
+from mnlearn.inference.settings import ITERATIVE, Inference, inference_of
 from mnlearn.runtime.errors import InputError
 
 # Annealed importance sampling estimates partition functions only.
@@ -22,6 +23,8 @@ SETTINGS = {
     "meanfield": _ITERATED,
     ANNEALED: ("chains", "samples"),
 }
+# The methods that give the partition function of a network, the usual one first.
+PARTITION_METHODS = ("exact", *ITERATIVE, ANNEALED)
 SETTINGS_OF_QUERIES = (*_SAMPLED, *SETTINGS["bp"])
 _REAL = ("tolerance", "damping")
 _TEXT = ("schedule",)
@@ -44,6 +47,23 @@ def settings_of(method: str, settings: Mapping[str, Any]) -> Inference:
     return inference_of(method, **check_settings(settings))
 
 
+def annealing_of(settings: Mapping[str, Any]) -> Annealing:
+    """Return the numbers of chains and steps of annealed importance sampling."""
+    given = {"chains": Annealing.n_chains, "samples": Annealing.n_steps}
+    given |= check_settings(settings)
+    return Annealing(given["chains"], given["samples"])
+
+
+def refusal(name: str, which: str, read: Iterable[str], spell: Callable[[str], str]) -> InputError:
+    """Return the refusal of a setting that is not read.
+
+    name : the setting. which : what does not read it. read : the settings that it reads.
+    spell : see `check_read`.
+    """
+    known = ", ".join(map(spell, read)) or "no settings"
+    return InputError(f"{spell(name)}: is not read by {which}, which reads {known}.")
+
+
 def check_read(method: str, given: Iterable[str], spell: Callable[[str], str] = str) -> None:
     """Refuse settings that the method of a query does not read.
 
@@ -64,8 +84,7 @@ def check_read(method: str, given: Iterable[str], spell: Callable[[str], str] = 
     read = _SAMPLED if method == "auto" else SETTINGS[method]
     for name in given:
         if name not in read:
-            known = f"which reads {', '.join(map(spell, read))}" if read else "which reads none"
-            raise InputError(f"{spell(name)}: is not read by inference {method}, {known}.")
+            raise refusal(name, f"inference {method}", read, spell)
 
 
 def check_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
