@@ -101,7 +101,7 @@ NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
             lambda: NETWORK.query({"a": 1}, inference="bp", samples=5),
             "samples: is not read by inference bp, which reads iterations, tolerance",
         ),
-        (lambda: NETWORK.query(inference="exact", samples=5), "samples: .* which reads no settings"),
+        (lambda: NETWORK.query(inference="exact", samples=5), "samples: .* reads no settings"),
         *(
             (
                 lambda X=X, n=n: mn.impute(X, iterations=n),
