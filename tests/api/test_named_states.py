@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
+from mnlearn.models.io.codes import read_codes
 from mnlearn.runtime.errors import InputError
 
 BIF = """network small {}
@@ -35,6 +36,37 @@ def network_of_states(tmp_path, first, second):
 
 
 FIRST, SECOND = 0.1, 0.7
+
+
+def test_networks_and_circuits_of_a_model_keep_the_names_of_its_states(tmp_path):
+    """Their second state is no here, which is the word for 0 elsewhere."""
+    model = network_of_states(tmp_path, "yes", "no")
+    rows = model.sample(50)
+    network = model.to_markov_network()
+    for made in (network, network.compile(), model.compile().to_markov_network()):
+        assert made.probability({"a": "yes"}) == pytest.approx(0.2)
+        assert made.score(rows, "ll") == pytest.approx(model.score(rows, "ll"))
+        assert made.query({"a": "no"})["b=hi"] == pytest.approx(SECOND)
+    learned = network.fit_weights(rows)
+    assert learned.query({"a": "no"})["b=hi"] == pytest.approx(
+        (rows[rows.a == "no"].b == "hi").mean(), abs=0.1
+    )
+    network.save(tmp_path / "network.npz")
+    assert read_codes(tmp_path / "network.npz", 2) == (("yes", "no"), ("lo", "hi"))
+
+
+def test_a_learner_of_data_that_were_read_takes_the_values_of_their_file(tmp_path):
+    table = pd.DataFrame({"a": ["no", "yes"] * 20, "b": [0, 1, 1, 1] * 10})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    for source in (table, tmp_path / "a.csv"):
+        learner = mn.ChowLiu(pseudocount=0).fit(mn.read_data(source, ones="a=no"))
+        assert learner.query({"a": "no"}).tolist() == [0.5]
+        assert learner.query({"a": "yes"}).tolist() == [1.0]
+        assert learner.most_probable({"b": 0}).to_dict() == {"a": "no"}
+        read = mn.read_data(source, ones="a=no")
+        assert learner.score(table) == pytest.approx(learner.score(read))
+    # Without names there is nothing by which other data could be read.
+    assert mn.ChowLiu().fit(table.replace({"no": 0, "yes": 1})).query({"a": 1})["b"] > 0.9
 
 
 @pytest.mark.filterwarnings("ignore:source. .* counts as 1")

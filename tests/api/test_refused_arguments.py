@@ -31,6 +31,10 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
         ),
         (lambda: mn.ChowLiu(binarize=np.nan).fit(FRAME), "binarize: expected a number or None"),
         (lambda: mn.ChowLiu().fit(np.ma.masked_equal(FRAME, 1)), "X: expected NaN in missing"),
+        (
+            lambda: NETWORK.query(np.ma.masked_equal([[0, 1, 0]], 1)),
+            "evidence: expected NaN in missing cells, got a mask",
+        ),
         (lambda: mn.GridSearch(mn.ChowLiu(), {}).fit(FRAME, validation=5), "validation: expected"),
         (lambda: mn.save(mn.ChowLiu(), "m.npz"), "model: expected a model, or a learner after"),
         (lambda: mn.read_data(FRAME, ones=">=x"), "column '>'; a threshold is '>=NUMBER'"),

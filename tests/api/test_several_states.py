@@ -54,6 +54,14 @@ def test_what_is_asked_for_twice_is_refused(model):
             model.query({}, variables)
 
 
+def test_weights_of_variables_of_several_columns_are_refused(model, tmp_path):
+    """Each column follows from the others, so that pseudo-likelihood learns nothing else."""
+    network = model.to_markov_network()
+    fault = "network: the columns Age=young, Age=middle, Age=old are states of one variable"
+    with pytest.raises(InputError, match=fault):
+        network.fit_weights(model.sample(20))
+
+
 def test_numbers_as_names_of_states(tmp_path):
     numbered = BIF.replace("young, middle, old", "1, 2, 3")
     for old, new in (("(young)", "(1)"), ("(middle)", "(2)"), ("(old)", "(3)")):
@@ -128,6 +136,20 @@ def test_scores_have_one_term_for_each_variable(model):
     assert sampled.monte_carlo_error == 0.0  # This model is a tree, whose marginals are exact.
     with pytest.raises(InputError, match="groups: expected all columns of 'Age' in one group"):
         mn.score(model, rows, "cll", groups=[["Age=old"], ["Ill"]])
+
+
+@pytest.mark.parametrize("names", ["pqr", ["v=p", "v=q", "v=r"]])
+def test_scores_do_not_depend_on_what_the_columns_of_a_group_are_called(names):
+    state = np.arange(300) % 3
+    table = pd.DataFrame(np.eye(3, dtype=int)[state], columns=list(names))
+    table["z"] = (np.arange(300) % 7 == 0).astype(int)
+    data = mn.read_data(table, groups="1-3")
+    learned = mn.LEM().fit(data).model_
+    for model in (learned, learned.to_markov_network(), learned.compile()):
+        # The variable of three states and z are independent, so that these are all the same.
+        for metric, how in (("pll", {}), ("cll", {}), ("cmll", {"inference": "exact"})):
+            found = mn.score(model, data, metric, folds=2 if how else None, **how)
+            assert found.mean == pytest.approx(learned.score(data, "ll"), abs=1e-3)
 
 
 def test_missing_cells_are_summed_out_by_all_ways_to_ask_for_an_exact_likelihood(model):

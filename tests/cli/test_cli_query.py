@@ -324,6 +324,18 @@ def test_states_that_are_called_yes_and_no():
     refuse("query z.bif --evidence e.csv", "e.csv, line 2: expected yes, no or *, got '1'")
 
 
+def test_states_that_are_not_ruled_out_are_told():
+    Path("many.bif").write_text(
+        "network n { }\nvariable a { type discrete [ 3 ] { x, y, z }; }\n"
+        "variable b { type discrete [ 2 ] { no, yes }; }\nprobability ( a ) { table .2, .3, .5; }\n"
+        "probability ( b | a ) { (x) .9, .1; (y) .6, .4; (z) .5, .5; }\n",
+        encoding="utf-8",
+    )
+    found = succeed("query many.bif --evidence a=x=0").stdout.splitlines()
+    assert found[1:3] == ["a,y,0.375000", "a,z,0.625000"]
+    assert [line.split(",")[0] for line in found[3:]] == ["b", "b"]
+
+
 def test_the_name_of_a_binary_column_is_evidence_of_1():
     features = features_of([[(0, 1), (1, 1)]])
     save_model(markov_network(2, features, [1.0], ("age=young", "ill")), "a.npz")

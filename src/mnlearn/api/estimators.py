@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mnlearn.api.column_names import check_order, column_names
-from mnlearn.api.frames import PYTHON, is_frame, read_frame
+from mnlearn.api.frames import PYTHON, is_frame, read_frame, reading_of_data
 from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,
@@ -262,6 +262,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
 
     def _read_dataset(self, data: Dataset, weight: Any, reset: bool, argument: str) -> Dataset:
         if reset:
+            self._reading = reading_of_data(data)
             self.n_features_in_ = data.n_vars
             if data.names is not None:
                 self.feature_names_in_ = np.array(data.names, object)

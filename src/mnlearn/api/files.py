@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.api.frames import is_frame, read_frame
+from mnlearn.api.frames import is_frame, keep_reading, read_frame
 from mnlearn.api.inputs import Dataset, IncompleteData, labels_of, to_dataset, to_whole_seed
 from mnlearn.api.kinds import core
 from mnlearn.api.model import Model
@@ -141,11 +141,12 @@ def read_data(
     """
     _check_treatment(missing, as_frame, groups)
     said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
-    cells = _read_cells(source, Reading.said(said, "{}="), model, missing is None)
+    cells, reading = _read_cells(source, Reading.said(said, "{}="), model, missing is None)
     place = "source" if is_frame(source) else str(source)
     data = _treat(cells, missing, to_whole_seed(random_state), place)
-    if groups is not None and isinstance(data, Dataset):
-        return declare_groups(data, groups, place)
+    if isinstance(data, Dataset):
+        data = data if groups is None else declare_groups(data, groups, place)
+        keep_reading(data, reading)
     return _make_frame(data, _index_of(source, cells, missing)) if as_frame else data
 
 
@@ -180,14 +181,14 @@ def _index_of(source: Any, cells: Dataset | IncompleteData, missing: str | None)
 
 def _read_cells(
     source: Any, reading: Reading, model: Any, refuse_missing: bool
-) -> Dataset | IncompleteData:
-    """Return what `read_data` reads, perhaps with missing cells."""
+) -> tuple[Dataset | IncompleteData, Reading]:
+    """Return what `read_data` reads, perhaps with missing cells, and how it was read."""
     if model is not None:
         own = core(getattr(model, "model_", model))
         reading = reading.for_model(own, codes_by_column(own, codes_of(model, own)))
     if is_frame(source):
         table = source if model is None else arrange_table(own, source, "source")
-        table, _ = read_frame(table, reading, "source")
+        table, reading = read_frame(table, reading, "source")
         data = to_dataset(table, argument="source", missing=True)
         if refuse_missing and isinstance(data, IncompleteData):
             row, v = np.argwhere(data.values == MISSING)[0]
@@ -197,11 +198,11 @@ def _read_cells(
                 f"{len(data.row_of)} examples have missing cells; missing= says what is done "
                 "about them."
             )
-        return data
+        return data, reading
     if not isinstance(source, str | Path):
         raise InputError(f"source: expected a file or a DataFrame, got {type(source).__name__}.")
     found = load_examples(source, reading=reading)
-    return found.complete(source) if refuse_missing else found.data
+    return (found.complete(source) if refuse_missing else found.data), found.reading
 
 
 def _make_frame(data: Dataset | IncompleteData, index: Any) -> Any:

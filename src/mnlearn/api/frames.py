@@ -1,5 +1,6 @@
 """Tables in Python, such as pandas DataFrames, read like the files of people."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from mnlearn.api.column_names import column_names
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.cell_texts import RawColumn, cell_text
+from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.reading import Reading, read_columns, reading_of, unmatched_na
 from mnlearn.runtime.errors import InputError
@@ -18,6 +20,18 @@ PYTHON = Reading(form="mn.read_data(X, {}=...)")
 def is_frame(X: Any) -> bool:
     """Tell whether data are a table with named columns, such as a pandas DataFrame."""
     return hasattr(X, "columns") and hasattr(X, "iloc")
+
+
+def keep_reading(data: Dataset, reading: Reading) -> None:
+    """Keep how named columns were read with data that are given to a learner."""
+    if data.names is not None:
+        vars(data)["_reading"] = replace(reading, form=PYTHON.form)
+
+
+def reading_of_data(data: Dataset) -> Reading:
+    """Return how the columns of data were read; as 0 and 1 if nothing is known."""
+    found: Reading = getattr(data, "_reading", PYTHON)
+    return found
 
 
 def read_frame(X: Any, reading: Reading = PYTHON, argument: str = "X") -> tuple[Any, Reading]:

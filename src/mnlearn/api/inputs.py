@@ -166,15 +166,20 @@ def warn_of_cut_again(X: Any, binarize: float | None, argument: str) -> None:
         )
 
 
-def check_columns(X: Any, argument: str = "X") -> None:
-    """Refuse what is no matrix or is empty, and a DataFrame with a column of texts, by its name."""
-    if isinstance(X, str | PathLike):
-        raise InputError(f"{argument}: expected data, got a path; mnlearn.read_data reads a file.")
+def refuse_mask(X: Any, argument: str) -> None:
+    """Refuse a masked array, because NumPy would take its hidden values for known ones."""
     if hasattr(X, "filled") and np.any(X.mask):
         raise InputError(
             f"{argument}: expected NaN in missing cells, got a mask; X.astype(float).filled(NaN) "
             "has them."
         )
+
+
+def check_columns(X: Any, argument: str = "X") -> None:
+    """Refuse what is no matrix or is empty, and a DataFrame with a column of texts, by its name."""
+    if isinstance(X, str | PathLike):
+        raise InputError(f"{argument}: expected data, got a path; mnlearn.read_data reads a file.")
+    refuse_mask(X, argument)
     if isinstance(X, Mapping) and not sparse.issparse(X):
         raise InputError(f"{argument}: expected a matrix, got a mapping; use pandas.DataFrame(X).")
     _check_not_empty(X, argument)

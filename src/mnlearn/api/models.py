@@ -1,6 +1,7 @@
 """The kinds of models as people use them: data of `mnlearn.models` with the methods of `Model`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,8 @@ from mnlearn.runtime.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from mnlearn.models.fields import States
+
 
 class MarkovNetwork(Model, markov.MarkovNetwork):
     """P(x) is proportional to exp(sum of the weights of the features that x satisfies).
@@ -41,6 +44,9 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
     `features`, `weight`, `n_vars`, `names` and `edges()` are those of
     `mnlearn.models.markov_network.MarkovNetwork`.
     """
+
+    # Of a Bayesian network or a circuit that this network was made of.
+    states: "States | None" = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -140,7 +146,7 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
             max_iterations=int(max_iterations),
             threads=to_threads(n_jobs),
         )
-        return shared(learned, MarkovNetwork)
+        return _network_of(learned, self.states)
 
     def log_potential(self, rows: Any) -> NDArray[np.float64]:
         """Return the unnormalised log-probability of examples; less log Z, their log-probability.
@@ -226,7 +232,7 @@ class BayesianNetwork(Model, bayesian_network.BayesianNetwork):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network."""
-        return shared(super().to_markov_network(), MarkovNetwork)
+        return _network_of(super().to_markov_network(), self.states)
 
     def compile(self, max_edges: int = MAX_EDGES) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution; see `MarkovNetwork.compile`."""
@@ -238,7 +244,7 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the Markov network of the features; an InputError if there are none."""
-        return shared(super().to_markov_network(), MarkovNetwork)
+        return _network_of(super().to_markov_network(), self.states)
 
     def to_bayesian_network(self) -> BayesianNetwork:
         """Return the Bayesian network of the parameters; an InputError if they are no CPDs."""
@@ -339,6 +345,14 @@ def public(model: Any) -> Model:
     return model if isinstance(model, Model) else shared(model, _PUBLIC[type(core(model))])
 
 
-def _compile(model: Model, max_edges: int) -> ArithmeticCircuit:
+def _network_of(network: markov.MarkovNetwork, states: "States | None") -> MarkovNetwork:
+    """Return a network with the names of the values of its variables."""
+    made = shared(network, MarkovNetwork)
+    vars(made)["states"] = states
+    return made
+
+
+def _compile(model: "MarkovNetwork | BayesianNetwork", max_edges: int) -> ArithmeticCircuit:
     most = to_count(max_edges, "max_edges")
-    return shared(compile_network(core(model), most), ArithmeticCircuit)
+    circuit = replace(compile_network(core(model), most), states=model.states)
+    return shared(circuit, ArithmeticCircuit)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mnlearn.api.circuits import exact_circuit, exact_model, small_circuit
 from mnlearn.api.column_names import column_names
-from mnlearn.api.inputs import find_variable, is_frame, labels_of, to_numbers
+from mnlearn.api.inputs import find_variable, is_frame, labels_of, refuse_mask, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.model_data import warn_of_order
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
@@ -305,6 +305,7 @@ def _like(evidence: Any, values: NDArray[Any], labels: list[str], method: str) -
 
 def _rows_of(model: Any, evidence: Any, argument: str) -> NDArray[np.float64]:
     """Return rows of evidence with a column for each variable; NaN where nothing is known."""
+    refuse_mask(evidence, argument)
     names, n_vars = model.names, model.n_vars
     evidence = expand_states(evidence, model, argument)
     warn_of_order(model, evidence, argument)

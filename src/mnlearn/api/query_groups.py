@@ -1,12 +1,16 @@
 """Query groups: variables that are asked for together, of which each may have several columns."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mnlearn.api.inputs import find_variable, labels_of, to_count
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.domains import domains_of
 from mnlearn.inference.query_groups import random_partition
+from mnlearn.models.exclusive_columns import exclusive_columns
+from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.junction_tree import JunctionTree
+from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 
@@ -15,17 +19,47 @@ QueryGroups = list[list[int]]
 
 
 def columns_by_variable(model: Any, data: Dataset) -> dict[str, list[int]]:
-    """Return the columns of each variable by name: several, if all examples have one 1 in them."""
+    """Return the columns of each variable by name: several, if all examples have one 1 in them.
+
+    The names of the columns or the groups of the model or of the data say which may be one
+    variable. A group whose names do not has the name of its first column.
+    """
     found: dict[str, list[int]] = {}
     labels = labels_of(model.names, model.n_vars)
-    for name, domain in domains_of(model).items():
-        columns = list(domain.columns)
+    for name, columns in _may_be_variables(model, labels, data.groups):
         # Names alone may mislead: a person may have bought `fruit=apple` and `fruit=pear`.
         if len(columns) == 1 or (data.rows[:, columns].sum(axis=1) == 1).all():
             found[name] = columns
         else:
             found |= {labels[c]: [c] for c in columns}
     return found
+
+
+def _may_be_variables(
+    model: Any, labels: Sequence[str], groups: Sequence[Sequence[int]]
+) -> list[tuple[str, list[int]]]:
+    """Return names and columns of what may be variables, in the order of their first columns.
+
+    groups : those of the data.
+    """
+    named = {name: list(domain.columns) for name, domain in domains_of(model).items()}
+    several = {name: columns for name, columns in named.items() if len(columns) > 1}
+    taken = {c for columns in several.values() for c in columns}
+    for group in (*_groups_of(model), *groups):
+        if taken.isdisjoint(group):
+            several[labels[min(group)]] = sorted(group)
+            taken.update(group)
+    alone = {name: columns for name, columns in named.items() if taken.isdisjoint(columns)}
+    return sorted((several | alone).items(), key=lambda one: one[1][0])
+
+
+def _groups_of(model: Any) -> Sequence[Sequence[int]]:
+    """Return the columns of each variable of several values, as far as the model knows."""
+    if isinstance(model, MarkovNetwork):
+        return exclusive_columns(model)
+    if isinstance(model, FeatureTree | JunctionTree):
+        return model.variables.groups
+    return ()
 
 
 def draw_groups(variables: Mapping[str, list[int]], folds: int, seed: int) -> QueryGroups:

@@ -9,6 +9,7 @@ from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.inference.split_variables import describe_split
 from mnlearn.models.io.codes import save_with_codes
 from mnlearn.models.io.formats import Model
+from mnlearn.models.markov_network import MarkovNetwork
 
 
 def save_own(model: Model, path: Path | str, codes: Codes | None = None) -> None:
@@ -37,7 +38,9 @@ def codes_of(source: Any, model: Model) -> Codes | None:
     source = getattr(source, "best_estimator_", source)
     reading = getattr(source, "_reading", None)
     if reading is None:
-        kept: Codes | None = getattr(source, "_codes", None)
+        # Other models keep the names of their states themselves.
+        states = getattr(source, "states", None) if isinstance(model, MarkovNetwork) else None
+        kept: Codes | None = getattr(source, "_codes", None) or states
         return kept
     codes = reading.codes
     cut = getattr(source, "binarize", None)

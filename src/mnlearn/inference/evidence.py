@@ -124,11 +124,15 @@ def state_probabilities(
     """
     out = []
     for name, domain in domains_of(model).items():
-        if not asked[list(domain.columns)].all():
-            continue
-        p = probability[list(domain.columns)]
-        values = [1.0 - p[0], p[0]] if len(p) == 1 else p
-        out += [(name, s, float(x)) for s, x in zip(domain.states, values, strict=True)]
+        p, is_open = probability[list(domain.columns)], asked[list(domain.columns)]
+        if len(p) == 1:
+            p, is_open = np.array([1.0 - p[0], p[0]]), is_open.repeat(2)
+        # Evidence may say of some states that the variable is not in them.
+        out += [
+            (name, state, float(x))
+            for state, x, wanted in zip(domain.states, p, is_open, strict=True)
+            if wanted
+        ]
     return out
 
 

@@ -7,7 +7,9 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arrangement import arrange
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_weights
+from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.errors import InputError
 
 
 def learn_weights(
@@ -37,7 +39,21 @@ def learn_weights(
     -------
     MarkovNetwork, WeightFit
         The network of the same features, and how learning ended.
+
+    Raises
+    ------
+    InputError
+        The network has variables of several columns, which exclude each other. Each of the columns
+        follows from the others, so that pseudo-likelihood learns nothing else.
     """
+    several = exclusive_columns(network, least=2)
+    if several:
+        names = network.names or tuple(f"V{v}" for v in range(network.n_vars))
+        listed = ", ".join(names[v] for v in several[0])
+        raise InputError(
+            f"network: the columns {listed} are states of one variable; pseudo-likelihood, which "
+            "predicts each column from the others, cannot learn weights of such a network."
+        )
     if penalty.sd == math.inf:
         # Its precision is 0, and the gap would be infinite.
         penalty = replace(penalty, sd=None)
