@@ -82,7 +82,8 @@ class Model:
         Raises
         ------
         InputError
-            A variable or a value does not exist, or the evidence has probability 0.
+            A variable or a value does not exist, or exact inference finds that the evidence has
+            probability 0. Approximations do not find that.
 
         Examples
         --------
@@ -278,7 +279,7 @@ class Model:
 
         The log-probability of a state of a Markov network is its `log_potential` less log Z.
         Bayesian networks, trees and circuits of learners other than `ACMN` are normalised: their
-        log Z is 0. A circuit of `ACMN`, or that a network was compiled into, has the log Z of the
+        log Z is 0. So is a junction tree that was read from `.uai`, whatever its tables. A circuit of `ACMN`, or that a network was compiled into, has the log Z of the
         network. `condition` adds the log-probability of the evidence to it.
 
         Parameters

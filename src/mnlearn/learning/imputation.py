@@ -1,6 +1,6 @@
 """Filling in missing cells with a dependency network."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
+from mnlearn.learning.imputed_groups import LearnedGroup, open_groups
 from mnlearn.learning.logistic import LogisticPath, learn_logistic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
@@ -67,7 +68,8 @@ def impute(
     among the known cells of their variable. Then, in each iteration, logistic regressions of each
     variable on all others are learned from the completed data, and each missing cell is drawn
     given the rest of its row, one variable after the other: one sweep of a Gibbs sampler in the
-    dependency network [2]_.
+    dependency network [2]_. Columns that are states of one variable (see `open_groups`) are drawn
+    together, by the regressions of each state on the columns of other variables.
 
     References
     ----------
@@ -78,19 +80,27 @@ def impute(
     how = Imputation() if how is None else how
     values = data.values.copy()
     missing = values == MISSING
-    draw = stream(seed, "impute", "start").random(values.shape)
-    values[missing] = (draw < data.frequency())[missing]
+    groups = open_groups(data)
+    draw, share = stream(seed, "impute", "start").random(values.shape), data.frequency()
+    values[missing] = (draw < share)[missing]
+    for group in groups:
+        group.close(values, missing)
+        group.draw(values, group.shares(share[group.columns]), draw[group.rows, group.columns[0]])
     likely = np.zeros(values.shape)
     penalty = max(_LEAST, _PENALTY * np.sqrt(data.n_examples * np.log(max(data.n_vars, 2))))
     for k in range(how.iterations):
-        path = learn_logistic_path(data.filled(values), [penalty], threads=threads)
+        filled = data.filled(values)
+        path = learn_logistic_path(filled, [penalty], threads=threads)
+        learned = [group.learn(filled, penalty) for group in groups]
         rng = stream(seed, "impute", str(k))
-        probability = _sweep(values, missing, path, rng)
+        probability = _sweep(values, missing, path, learned, rng)
         if k >= how.iterations // 2:
             likely += probability
     if how.fill == "likely":
         counted = how.iterations - how.iterations // 2
         values[missing] = (likely > counted / 2)[missing]
+        for group in groups:
+            group.set_states(values, likely[np.ix_(group.rows, group.columns)].argmax(axis=1))
     return data.filled(values)
 
 
@@ -98,12 +108,21 @@ def _sweep(
     values: NDArray[np.uint8],
     missing: NDArray[np.bool_],
     path: LogisticPath,
+    groups: Sequence[LearnedGroup],
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Draw the missing cells of each variable given the rest; return their probabilities of 1."""
     weights, intercept = path.coefficient[0], path.intercept[0]
     out = np.zeros(values.shape)
+    group_of = {c: one for one in groups for c in one.group.columns.tolist()}
     for v in np.flatnonzero(missing.any(axis=0)).tolist():
+        own = group_of.get(v)
+        if own is not None:
+            if v == own.group.first_open:
+                p = own.probability(values)
+                out[np.ix_(own.group.rows, own.group.columns)] = p
+                own.group.draw(values, p, rng.random(len(p)))
+            continue
         rows = np.flatnonzero(missing[:, v])
         span = slice(weights.indptr[v], weights.indptr[v + 1])
         neighbours = weights.indices[span]
