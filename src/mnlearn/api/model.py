@@ -279,8 +279,9 @@ class Model:
 
         The log-probability of a state of a Markov network is its `log_potential` less log Z.
         Bayesian networks, trees and circuits of learners other than `ACMN` are normalised: their
-        log Z is 0. So is a junction tree that was read from `.uai`, whatever its tables. A circuit of `ACMN`, or that a network was compiled into, has the log Z of the
-        network. `condition` adds the log-probability of the evidence to it.
+        log Z is 0. So is a junction tree that was read from `.uai`, whatever its tables. A circuit
+        of `ACMN`, or that a network was compiled into, has the log Z of the network. `condition`
+        adds the log-probability of the evidence to it.
 
         Parameters
         ----------
