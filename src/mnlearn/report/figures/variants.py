@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mnlearn.report.by_variant import chosen_variant, numbers_by_variant, variants_of
 from mnlearn.report.figures.canvas import NOTHING, WIDTH, Material, empty, look_of, new_figure
 from mnlearn.report.figures.rows import row_height, set_dataset_rows
 from mnlearn.report.options import NAMES, TEXT, Kind, Options, needed
-from mnlearn.study.published import Number, Source, numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,11 +30,9 @@ def draw_variants(material: Material, options: Options) -> Figure:
 
     method = options["method"]
     quantity = options.get("quantity", "cmll")
-    found = material.scores
-    present = list(dict.fromkeys(found[found["method"] == method]["variant"]))
-    names = [v for v in options.get("variants", sorted(present)) if v and v in present]
-    data = {v: _of_variant(material, method, quantity, v) for v in names}
-    validation = {v: _of_variant(material, method, "validation", v) for v in names}
+    names = variants_of(material.scores, method, options.get("variants"))
+    data = numbers_by_variant(material.scores, method, quantity, names)
+    validation = numbers_by_variant(material.scores, method, "validation", names)
     datasets = [
         d for d in material.datasets if any(d in by_dataset for by_dataset in data.values())
     ]
@@ -45,8 +43,7 @@ def draw_variants(material: Material, options: Options) -> Figure:
     below: list[float] = []
     for row, dataset in enumerate(datasets):
         values = {v: data[v][dataset].value for v in names if dataset in data[v]}
-        tuned = {v: validation[v][dataset].value for v in names if dataset in validation[v]}
-        chosen = max(tuned, key=lambda v: tuned[v]) if tuned else None
+        chosen = chosen_variant(validation, dataset)
         best = max(values.values())
         for v, value in values.items():
             x = 100 * (value - best) / abs(best)
@@ -73,10 +70,6 @@ def draw_variants(material: Material, options: Options) -> Figure:
         columnspacing=1.2,
     )
     return figure
-
-
-def _of_variant(material: Material, method: str, quantity: str, variant: str) -> dict[str, Number]:
-    return numbers(material.scores, material.published, Source(method, quantity, variant))
 
 
 def _below_axis(ax: Axes, lowest: float) -> None:

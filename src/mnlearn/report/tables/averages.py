@@ -1,10 +1,11 @@
 """Tables of kind `averages`: a quantity averaged over groups of variants and all datasets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
+from mnlearn.report.by_variant import ByVariant, complete_datasets, numbers_by_variant
 from mnlearn.report.options import DECIMALS, PARAMETERS, PLACE, TEXT, Kind, Options, mapping, needed
 from mnlearn.report.tables.table import Cell, Material, Row, Table, number_cell, value_cell
 from mnlearn.study.published import Number, Source, lookup
@@ -27,13 +28,14 @@ def tabulate_averages(material: Material, options: Options) -> Table:
     """
     method, quantity = (str(options[key]) for key in ("method", "quantity"))
     parameters = options["parameters"]
-    found = {
-        str(v): material.numbers(Source(method, quantity, str(v)))
+    variants = [
+        str(v)
         for parameter in parameters
         for value in parameter["values"]
         for v in value["variants"]
-    }
-    complete = [d for d in material.datasets if all(d in of for of in found.values())]
+    ]
+    found = numbers_by_variant(material.scores, method, quantity, variants)
+    complete = complete_datasets(found, material.datasets)
     rows = []
     for parameter in parameters:
         values = parameter["values"]
@@ -63,9 +65,7 @@ def tabulate_averages(material: Material, options: Options) -> Table:
     )
 
 
-def _mean(
-    found: Mapping[str, Mapping[str, Number]], variants: Sequence[object], datasets: Sequence[str]
-) -> Number | None:
+def _mean(found: ByVariant, variants: Sequence[object], datasets: Sequence[str]) -> Number | None:
     if not datasets:
         return None
     values = [found[str(v)][d].value for v in variants for d in datasets]

@@ -1,11 +1,17 @@
 """Tables of kinds `effects` and `scores_by_value`: what the hyperparameters of a method do."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from mnlearn.report.by_variant import (
+    ByVariant,
+    chosen_variant,
+    complete_datasets,
+    numbers_by_variant,
+)
 from mnlearn.report.options import DECIMALS, PARAMETERS, PLACE, TEXT, Kind, Options, mapping, needed
 from mnlearn.report.tables.quantities import look_up_published
 from mnlearn.report.tables.table import (
@@ -17,8 +23,6 @@ from mnlearn.report.tables.table import (
     value_cell,
 )
 from mnlearn.study.published import Number, Source
-
-ByVariant = Mapping[str, Mapping[str, Number]]
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,8 @@ def tabulate_effects(material: Material, options: Options) -> Table:
     method = str(options["method"])
     quantity, decimals = str(options.get("quantity", "validation")), int(options.get("decimals", 2))
     values = _values(options)
-    found = _by_variant(material, values, method, quantity)
-    datasets = _complete(found, material.datasets)
+    found = _numbers(material, values, method, quantity)
+    datasets = complete_datasets(found, material.datasets)
     short = np.array(
         [[_short(found, value.variants, dataset) for value in values] for dataset in datasets]
     )
@@ -101,13 +105,13 @@ def tabulate_scores_by_value(material: Material, options: Options) -> Table:
     method = str(options["method"])
     quantity, decimals = str(options.get("quantity", "cmll")), int(options.get("decimals", 2))
     values = _values(options)
-    validation = _by_variant(material, values, method, "validation")
-    test = _by_variant(material, values, method, quantity)
+    validation = _numbers(material, values, method, "validation")
+    test = _numbers(material, values, method, quantity)
     chosen = material.numbers(Source(method, quantity))
     published = look_up_published(material.published, options, {"published": quantity})
     rows = []
-    for dataset in _complete(test, material.datasets):
-        best = [_chosen(validation, value.variants, dataset) for value in values]
+    for dataset in complete_datasets(test, material.datasets):
+        best = [chosen_variant(validation, dataset, value.variants) for value in values]
         found = [chosen[dataset], *(test[variant][dataset] for variant in best)]
         highest = max(number.value for number in found)
         cells = [
@@ -141,24 +145,12 @@ def _values(options: Options) -> list[Value]:
     ]
 
 
-def _by_variant(
+def _numbers(
     material: Material, values: Iterable[Value], method: str, quantity: str
-) -> ByVariant:
+) -> dict[str, dict[str, Number]]:
     """Return a quantity of every variant that has one of the values, by variant and dataset."""
-    return {
-        variant: material.numbers(Source(method, quantity, variant))
-        for value in values
-        for variant in value.variants
-    }
-
-
-def _complete(found: ByVariant, datasets: Iterable[str]) -> list[str]:
-    """Return the datasets on which every variant has a number."""
-    return [d for d in datasets if all(d in column for column in found.values())]
-
-
-def _chosen(validation: ByVariant, variants: Iterable[str], dataset: str) -> str:
-    return max(variants, key=lambda variant: validation[variant][dataset].value)
+    variants = [variant for value in values for variant in value.variants]
+    return numbers_by_variant(material.scores, method, quantity, variants)
 
 
 def _short(found: ByVariant, variants: Iterable[str], dataset: str) -> float:

@@ -1,11 +1,18 @@
 """Tables of kinds `variants` and `variants_by_dataset`: feature conversions of a method."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
+from mnlearn.report.by_variant import (
+    ByVariant,
+    best_variants,
+    chosen_variant,
+    complete_datasets,
+    numbers_by_variant,
+    variants_of,
+)
 from mnlearn.report.options import DECIMALS, NAMES, TEXT, Kind, Options, needed
 from mnlearn.report.tables.table import (
     Cell,
@@ -15,7 +22,10 @@ from mnlearn.report.tables.table import (
     number_cell,
     value_cell,
 )
-from mnlearn.study.published import Number, Source, numbers
+from mnlearn.study.published import Number
+
+# Decimals of the quantities of a variant beside its scores; None for significant digits.
+_OTHER_PLACES = {"n_features": 0, "mean_length": 2, "seconds_weights": None}
 
 
 def tabulate_variants(material: Material, options: Options) -> Table:
@@ -29,35 +39,20 @@ def tabulate_variants(material: Material, options: Options) -> Table:
         method; variants (their order); decimals.
     """
     method = str(options["method"])
-    quantities = {
-        "cmll": int(options.get("decimals", 3)),
-        "pll": int(options.get("decimals", 3)),
-        "n_features": 0,
-        "mean_length": 2,
-        "seconds_weights": None,
+    places = int(options.get("decimals", 3))
+    quantities = {"cmll": places, "pll": places, **_OTHER_PLACES}
+    scores = material.scores
+    variants = variants_of(scores, method, options.get("variants"))
+    data = {
+        quantity: numbers_by_variant(scores, method, quantity, variants) for quantity in quantities
     }
-    data = {quantity: _by_variant(material.scores, options, quantity) for quantity in quantities}
-    complete = _complete(data["cmll"], material.datasets)
-    chosen = [_chosen_variant(material.scores, options, dataset) for dataset in complete]
-    rows = []
-    for variant in data["cmll"]:
-        means = {
-            quantity: _mean_cell([data[quantity][variant].get(d) for d in complete], places, method)
-            for quantity, places in quantities.items()
-        }
-        best = {
-            quantity: _count_cell(
-                sum(variant in best_variants(data[quantity], d) for d in complete), method
-            )
-            for quantity in ("cmll", "pll")
-        }
-        cells = (
-            Cell(variant, variant),
-            *(means["cmll"], best["cmll"], means["pll"], best["pll"]),
-            _count_cell(chosen.count(variant), method),
-            *(means["n_features"], means["mean_length"], means["seconds_weights"]),
-        )
-        rows.append(Row(cells, tuple(complete)))
+    validation = numbers_by_variant(scores, method, "validation", variants)
+    complete = complete_datasets(data["cmll"], material.datasets)
+    chosen = [chosen_variant(validation, dataset) for dataset in complete]
+    rows = [
+        _row(variant, data, quantities, complete, _count_cell(chosen.count(variant), method))
+        for variant in variants
+    ]
     heads = ("conversion", "mean", "best on", "mean", "best on", "chosen on")
     return Table(
         columns=(
@@ -79,6 +74,37 @@ def tabulate_variants(material: Material, options: Options) -> Table:
     )
 
 
+def _row(
+    variant: str,
+    data: Mapping[str, ByVariant],
+    places: Mapping[str, int | None],
+    datasets: Sequence[str],
+    chosen: Cell,
+) -> Row:
+    """Return the row of a variant.
+
+    data : by quantity. places : decimals of each quantity. datasets : those of all means. chosen :
+    on how many of them validation chose the variant.
+    """
+    method = chosen.method
+    means = {
+        quantity: _mean_cell([data[quantity][variant].get(d) for d in datasets], decimals, method)
+        for quantity, decimals in places.items()
+    }
+    best = {
+        quantity: _count_cell(
+            sum(variant in best_variants(data[quantity], d) for d in datasets), method
+        )
+        for quantity in ("cmll", "pll")
+    }
+    cells = (
+        Cell(variant, variant),
+        *(means["cmll"], best["cmll"], means["pll"], best["pll"], chosen),
+        *(means["n_features"], means["mean_length"], means["seconds_weights"]),
+    )
+    return Row(cells, tuple(datasets))
+
+
 def tabulate_variants_by_dataset(material: Material, options: Options) -> Table:
     """Return the score of every variant on every dataset; an asterisk marks the chosen variant.
 
@@ -90,13 +116,16 @@ def tabulate_variants_by_dataset(material: Material, options: Options) -> Table:
         method; variants (their order); quantity (cmll); decimals.
     """
     method = str(options["method"])
-    by_variant = _by_variant(material.scores, options, str(options.get("quantity", "cmll")))
+    quantity = str(options.get("quantity", "cmll"))
+    variants = variants_of(material.scores, method, options.get("variants"))
+    by_variant = numbers_by_variant(material.scores, method, quantity, variants)
+    validation = numbers_by_variant(material.scores, method, "validation", variants)
     decimals = int(options.get("decimals", 3))
     rows = []
     for dataset in material.datasets:
         if not any(dataset in found for found in by_variant.values()):
             continue
-        chosen = _chosen_variant(material.scores, options, dataset)
+        chosen = chosen_variant(validation, dataset)
         cells = [number_cell(found.get(dataset), decimals, method) for found in by_variant.values()]
         shown = [float(cell.text) for cell in cells if cell.text]
         cells = [
@@ -120,34 +149,6 @@ def tabulate_variants_by_dataset(material: Material, options: Options) -> Table:
     )
 
 
-def _variants_of(scores: pd.DataFrame, options: Options) -> list[str]:
-    """Return the variants of the method, in the order of the options or else of the scores."""
-    found = scores[(scores["method"] == options["method"]) & (scores["variant"] != "")]
-    present = list(dict.fromkeys(found["variant"]))
-    return [v for v in options.get("variants", present) if v in present]
-
-
-def _by_variant(
-    scores: pd.DataFrame, options: Options, quantity: str
-) -> dict[str, dict[str, Number]]:
-    """Return the numbers of every variant by dataset."""
-    method = str(options["method"])
-    return {
-        variant: numbers(scores, scores.iloc[:0], Source(method, quantity, variant))
-        for variant in _variants_of(scores, options)
-    }
-
-
-def best_variants(by_variant: Mapping[str, Mapping[str, Number]], dataset: str) -> set[str]:
-    """Return the variants with the highest value on a dataset; several if they tie."""
-    values = {v: found[dataset].value for v, found in by_variant.items() if dataset in found}
-    return {v for v, value in values.items() if value == max(values.values())}
-
-
-def _complete(by_variant: Mapping[str, Mapping[str, Number]], datasets: list[str]) -> list[str]:
-    return [d for d in datasets if by_variant and all(d in f for f in by_variant.values())]
-
-
 def _mean_cell(found: list[Number | None], decimals: int | None, method: str) -> Cell:
     values = [number.value for number in found if number is not None]
     if not values:
@@ -168,13 +169,6 @@ def _embolden(rows: list[Row], columns: Iterable[int]) -> list[Row]:
             if len(shown) > 1 and row[column].text and float(row[column].text) == max(shown):
                 row[column] = dataclasses.replace(row[column], bold=True)
     return [dataclasses.replace(row, cells=tuple(c)) for row, c in zip(rows, cells, strict=True)]
-
-
-def _chosen_variant(scores: pd.DataFrame, options: Options, dataset: str) -> str:
-    """Return the variant with the highest validation score; the first of equals wins."""
-    by_variant = _by_variant(scores, options, "validation")
-    values = {v: found[dataset].value for v, found in by_variant.items() if dataset in found}
-    return max(values, key=lambda variant: values[variant]) if values else ""
 
 
 _OPTIONS = {"method": needed(TEXT), "variants": NAMES, "decimals": DECIMALS}
