@@ -107,6 +107,42 @@ def test_ising_counts_the_edges_that_differ(estimates):
     assert "cannot reach" not in succeed(f"{line} 59").stderr
 
 
+def test_ising_counts_the_edges_of_each_set_of_three_groups():
+    rng = np.random.default_rng(4)
+    for name, noise in (("one", 0.1), ("two", 0.9), ("three", 0.1)):
+        rows = rng.integers(0, 2, (300, 3))
+        rows[:, 1] = rows[:, 0] ^ (rng.random(300) < noise)
+        pd.DataFrame(rows, columns=list("abc")).to_csv(f"{name}.csv", index=False)
+    line = "ising one.csv --compare two.csv --compare three.csv --out net --bootstraps 0"
+    printed = succeed(f"{line} --permutations 79").stdout.splitlines()
+    ends = " edges differ at 0.05 after Holm's correction."
+    assert [text for text in printed if text.endswith(ends)] == [
+        f"all: 1{ends}", f"one – two: 1{ends}", f"one – three: 0{ends}", f"two – three: 1{ends}"
+    ]  # fmt: skip
+    tests = pd.read_csv("net/comparison_tests.csv").set_index(["groups", "test"])
+    for (groups, _), row in tests.iterrows():
+        corrected = "" if row["p"] == row["p_holm"] else f", {row['p_holm']:.4f} after Holm's"
+        assert any(
+            text.startswith(f"{groups}: ") and f"p = {row['p']:.4f}{corrected}" in text
+            for text in printed
+        )
+
+
+def test_groups_of_items_may_name_those_that_are_left_out():
+    Path("groups.csv").write_text(
+        "item,group\n" + "".join(f"{v},g\n" for v in "abcdef"), encoding="utf-8"
+    )
+    succeed("ising named.csv --groups groups.csv --leave-out f --bootstraps 0 --out net")
+    fault = "groups.csv, line 7: the data have no item 'f'"
+    pd.read_csv("named.csv").drop(columns="f").to_csv("five.csv", index=False)
+    refuse("ising five.csv --groups groups.csv --bootstraps 0 --out other", fault)
+
+
+def test_a_network_without_edges_has_no_correlations():
+    printed = succeed("ising named.csv --gamma 99 --case-drops 2 --bootstraps 0 --out net").stdout
+    assert printed.count("0.00, because no correlation is defined") == 3
+
+
 def test_ising_prints_differences_in_the_other_coding(estimates):
     save_text(merge_rows(random_data(5).rows, names=tuple("abcdef")), "other.csv")
     line = "ising named.csv --compare other.csv --out net --bootstraps 0 --permutations 3"

@@ -83,6 +83,23 @@ def test_what_cannot_be_cut_is_refused(ones, sentence):
     assert sentence in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "ones", [("mood=1", "mood=2"), ("1", "2"), (">=2", ">=1.5"), ("mood>=2", "mood=2")]
+)
+def test_what_is_said_twice_of_a_column_is_refused_unless_it_is_the_same(ones):
+    table = pd.DataFrame({"mood": [1, 2, 2]})
+    with pytest.raises(InputError, match=r"column 'mood': .* and .* say different things"):
+        mn.read_data(table, ones=ones)
+    for same in (ones[0], ones[0]), (ones[1], ones[1]):
+        assert examples(mn.read_data(table, ones=same)).sum() in (1, 2, 3)
+
+
+def test_what_names_a_column_counts_before_what_is_said_of_all():
+    table = pd.DataFrame({"mood": [1, 2, 2], "sleep": [1, 1, 2]})
+    for ones in (["1", "mood=2"], ["mood=2", "1"]):
+        assert examples(mn.read_data(table, ones=ones)).tolist() == [[0, 1], [1, 1], [1, 0]]
+
+
 def test_words_are_read_by_the_states_of_the_model():
     expected = np.log([0.1 * 0.2, 0.9 * 0.05, 0.9 * 0.95]).mean()
     assert mean("small.bif words.csv --metric ll") == pytest.approx(expected)

@@ -148,8 +148,8 @@ def ising(
     compared, data, codes = _load([data_path, *others], compare_by, how)
     with name_data(data_path):
         found = Estimate(
-            groups=_read_item_groups(groups_path, data), data=data, coding=coding, codes=codes,
-            network=estimation.learn_ising(data, gamma, merge, threads),
+            data=data, groups=_read_item_groups(groups_path, data, reading), coding=coding,
+            codes=codes, network=estimation.learn_ising(data, gamma, merge, threads),
             stability=resampling.bootstrap(data, bootstraps, **run) if bootstraps else None,
             cases=resampling.drop_cases(data, case_drops, **run) if case_drops else None,
             comparison=_compare(compared, permutations, run),
@@ -245,12 +245,16 @@ def _divide_groups(
     return groups, join_groups(groups), found.reading.codes
 
 
-def _read_item_groups(path: Path | None, data: "Dataset") -> "ItemGroups | None":
+def _read_item_groups(
+    path: Path | None, data: "Dataset", reading: "Reading"
+) -> "ItemGroups | None":
     """Return the groups of the items in a file, if there is one."""
     from mnlearn.api.inputs import labels_of
     from mnlearn.report.item_groups import read_item_groups
 
-    return None if path is None else read_item_groups(path, labels_of(data.names, data.n_vars))
+    if path is None:
+        return None
+    return read_item_groups(path, labels_of(data.names, data.n_vars), reading.leave_out)
 
 
 def _compare(
@@ -304,6 +308,8 @@ def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[
 
 def _print(found: "Estimate", out: Path) -> None:
     """Print the ten strongest edges, the tests, and where everything else is."""
+    import numpy as np
+
     for line in _warnings(found):
         click.echo(f"mnlearn: {line}", err=True)
     edges = found.network.edges_frame(found.stability, found.coding)
@@ -314,13 +320,20 @@ def _print(found: "Estimate", out: Path) -> None:
         click.echo(f"{row['weight']:+.3f}  {row['source']} – {row['target']}{stable}")
     if found.cases is not None:
         for name in found.cases.correlation:
-            value = found.cases.coefficient(name)
-            click.echo(f"CS coefficient of {name.replace('_', ' ')}: {value:.2f}")
+            value = f"{found.cases.coefficient(name):.2f}"
+            if np.isnan(found.cases.correlation[name]).all():
+                value += ", because no correlation is defined"
+            click.echo(f"CS coefficient of {name.replace('_', ' ')}: {value}")
     if found.comparison is not None:
         scale = found.network.scale(found.coding)
         for row in found.comparison.tests.to_dict("records"):
             tested = f"{_TESTED[row['test']]} {scale * row['value']:.3f}"
-            click.echo(f"{row['groups']}: {tested}, p = {row['p']:.4f}")
-        n_differ = int((found.comparison.edges["p_holm"] <= _LEVEL).sum())
-        click.echo(f"{n_differ} edges differ at {_LEVEL} after Holm's correction.")
+            corrected = row["p_holm"] != row["p"]
+            holm = f", {row['p_holm']:.4f} after Holm's correction" if corrected else ""
+            click.echo(f"{row['groups']}: {tested}, p = {row['p']:.4f}{holm}")
+        edges_of = found.comparison.edges.groupby("groups", sort=False)["p_holm"]
+        for label, p in edges_of:
+            which = f"{label}: " if len(edges_of) > 1 else ""
+            n_differ = int((p <= _LEVEL).sum())
+            click.echo(f"{which}{n_differ} edges differ at {_LEVEL} after Holm's correction.")
     click.echo(f"{len(edges)} edges; {out} holds tables, figures and the model.")

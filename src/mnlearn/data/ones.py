@@ -31,17 +31,32 @@ def texts_asked(
     column, known : RawColumn and sequence of str
         The column, and its different texts that are no missing cells.
     ones : sequence of str
-        What the person says; the first that says something of the column counts.
+        What the person says. What names the column counts before what is said of all columns.
     option : str
         The name of the option, for messages.
 
     Raises
     ------
     InputError
-        The column that is named has other values than two, or one that is no number.
+        The column that is named has other values than two, or one that is no number; or two
+        things are said of it.
     """
-    found = (_texts_of(given, column, known, option) for given in ones)
-    return next((texts for texts in found if texts is not None), None)
+    said = [(given, _texts_of(given, column, known, option)) for given in ones]
+    told = [(given, texts) for given, texts in said if texts is not None]
+    found = [one for one in told if _names(one[0], column)] or told
+    for given, texts in found:
+        if texts != found[0][1]:
+            raise InputError(
+                f"{option}, column {column.name!r}: {shorten(found[0][0])} and {shorten(given)} "
+                "say different things; expected one of them."
+            )
+    return found[0][1] if found else None
+
+
+def _names(given: str, column: RawColumn) -> bool:
+    """Tell whether an option names the column that it speaks of."""
+    cut = cut_of(given)
+    return _value_asked(given, column)[1] or (cut is not None and cut[0] == column.name)
 
 
 def columns_named(columns: Sequence[RawColumn], ones: Iterable[str]) -> list[str]:

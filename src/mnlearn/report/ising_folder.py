@@ -72,10 +72,11 @@ def write_folder(out: Path, found: Estimate) -> None:
     """Write all files of the folder; they take their places once all of them are written."""
     from mnlearn.data.coding import own_codes
     from mnlearn.models.io.codes import write_coded
-    from mnlearn.report.figures.canvas import render
+    from mnlearn.report.figures.canvas import name_missing_glyphs, render
     from mnlearn.report.ising_figures import draw_all
 
-    drawn = {name: render(figure) for name, figure in draw_all(found).items()}
+    with name_missing_glyphs():
+        drawn = {name: render(figure) for name, figure in draw_all(found).items()}
     tables = {
         f"{name}.csv": table.to_csv(index=name == "weights", lineterminator="\n")
         for name, table in _tables(found).items()

@@ -1,7 +1,7 @@
 """The groups of the items of a questionnaire, and their colours."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 _FURTHER = ("#F0E442", "#BBBBBB", "#A6D96A", "#CAB2D6", "#DDCC77", "#88CCEE")
 
 
-def read_item_groups(path: Path, labels: Iterable[str]) -> "ItemGroups":
+def read_item_groups(
+    path: Path, labels: Iterable[str], leave_out: Collection[str] = ()
+) -> "ItemGroups":
     """Read the groups of items from a CSV file with the columns item, group and perhaps colour.
+
+    labels : the items. leave_out : others that the file may have.
 
     Raises
     ------
@@ -30,6 +34,8 @@ def read_item_groups(path: Path, labels: Iterable[str]) -> "ItemGroups":
     group: dict[str, str] = {}
     colour_of: dict[str, str] = {}
     for where, item, name, colour in _read_rows(path):
+        if item in leave_out and item not in labels:
+            continue
         if item not in labels:
             raise InputError(f"{where}: the data have no item {item!r}.")
         if item in group:

@@ -1,11 +1,22 @@
 """Figures of Ising networks: nothing is cut off, however long the names are."""
 
+import logging
+import warnings
+
 import numpy as np
 import pytest
 
 from mnlearn.learning.ising.network import IsingNetwork
-from mnlearn.learning.ising.stability import EdgeStability
-from mnlearn.report.figures.ising import draw_edge_stability, draw_ising_network
+from mnlearn.learning.ising.stability import CaseDropping, Differences, EdgeStability
+from mnlearn.learning.ising.tables import case_drop_frame
+from mnlearn.report.figures.canvas import name_missing_glyphs, render
+from mnlearn.report.figures.ising import MAX_EDGES, draw_edge_stability, draw_ising_network
+from mnlearn.report.figures.ising_measures import (
+    MAX_COMPARED,
+    draw_case_dropping,
+    draw_differences,
+)
+from mnlearn.report.item_groups import colour_groups
 
 
 def network_of(names):
@@ -42,3 +53,47 @@ def test_labels_of_edge_stability_are_inside_the_figure(length):
     label = ax.xaxis.label.get_window_extent()
     assert 0 <= label.x0 < label.x1 <= figure.bbox.x1
     assert label.width <= ax.get_window_extent().width
+
+
+def test_letters_are_white_on_dark_colours():
+    fills = {"a": "navy", "b": "black", "c": "#F0E442", "d": "#56B4E9", "e": "#0072B2"}
+    groups = colour_groups(list(fills), fills)
+    figure = draw_ising_network(network_of(fills), groups)
+    found = {text.get_text(): text.get_color() for text in figure.axes[0].texts}
+    white, black = "white", "black"
+    assert found == {"a": white, "b": white, "c": black, "d": black, "e": white}
+
+
+def test_figures_say_how_much_of_the_edges_they_show():
+    n = 12
+    names = [f"i{v}" for v in range(n)]
+    network, n_edges = network_of(names), n * (n - 1) // 2
+    weight = network.weight
+    stability = EdgeStability(weight, weight, weight, weight, np.ones((5, n_edges)))
+    figure = draw_edge_stability(network, stability, names)
+    assert figure.axes[0].get_title(loc="left") == f"{MAX_EDGES} of {n_edges} edges"
+    first, second = np.triu_indices(n_edges, 1)
+    zeros = np.zeros(len(first))
+    differences = Differences(first, second, zeros, zeros, zeros)
+    figure = draw_differences([("edges", [str(k) for k in range(n_edges)], differences)])
+    assert figure.axes[0].get_title() == f"edges, the first {MAX_COMPARED} of {n_edges}"
+
+
+def test_the_figure_of_case_dropping_shows_the_numbers_of_its_table():
+    correlation = np.array([[0.9, 0.8, np.nan], [0.4, np.nan, np.nan]])
+    cases = CaseDropping(np.array([0.25, 0.5]), {"edges": correlation})
+    (ax,) = draw_case_dropping(cases).axes
+    mean = ax.lines[0].get_ydata()
+    np.testing.assert_allclose(mean, case_drop_frame(cases)["correlation"])
+    np.testing.assert_allclose(mean, [0.85, 0.4])
+
+
+def test_a_line_names_the_characters_that_the_font_lacks(caplog):
+    names = ["\u8b58", "\u7761", "sleep", "mood"]
+    with warnings.catch_warnings(), caplog.at_level(logging.INFO, logger="mnlearn"):
+        warnings.simplefilter("error", RuntimeWarning)
+        with name_missing_glyphs():
+            render(draw_ising_network(network_of(names)))
+        with pytest.raises(RuntimeWarning, match="another"), name_missing_glyphs():
+            warnings.warn("another", RuntimeWarning, stacklevel=1)
+    assert "figures: DejaVu Sans lacks \u7761, \u8b58, drawn as boxes." in caplog.text

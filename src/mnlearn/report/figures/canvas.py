@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from mnlearn.data.cell_texts import some_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.report.options import SOURCE, TEXT, Options, mapping, needed, one_of
 from mnlearn.report.products import Labels, list_scored
+from mnlearn.runtime.progress import say
 from mnlearn.study.cells.structure import Structure, read_structure
 from mnlearn.study.definition import Study
 from mnlearn.study.published import Number, numbers, source
@@ -180,3 +184,21 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
             figure.savefig(content, format=suffix, dpi=DPI, metadata=metadata)
         out.append(content.getvalue())
     return out[0], out[1]
+
+
+@contextmanager
+def name_missing_glyphs() -> Iterator[None]:
+    """Say in one line which characters of names the font lacks, in place of a warning for each."""
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    lacking = set()
+    for warning in caught:
+        glyph = re.match(r"Glyph (\d+) ", str(warning.message))
+        if glyph is None:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+        else:
+            lacking.add(chr(int(glyph[1])))
+    if lacking:
+        say(f"figures: {STYLE['font.family']} lacks {some_of(sorted(lacking))}, drawn as boxes.")

@@ -197,7 +197,9 @@ def draw_edge_stability(
         )
         ax.plot(scale * network.weight[u, v], place, "o", ms=3, color=BLUE, label="data")
         ax.axvline(0, color=GREY, lw=0.6)
-        if not len(edges):
+        if len(edges) < len(shown):
+            ax.set_title(f"{len(edges)} of {len(shown)} edges", loc="left", color=GREY)
+        elif not len(edges):
             ax.set_title("no edges", loc="left")
         ax.set_yticks(place, labels, parse_math=False)
         ax.set_ylim(len(edges) - 0.4, -0.6)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mnlearn.learning.ising.stability import LEAST_CORRELATION, CaseDropping, Differences
+from mnlearn.learning.ising.tables import case_drop_frame
 from mnlearn.report.figures.canvas import BLUE, CYCLE, DPI, GREY, MARKERS, style
 
 if TYPE_CHECKING:
@@ -66,15 +67,14 @@ def draw_case_dropping(cases: CaseDropping) -> Figure:
     with style():
         figure = Figure((3.6, 2.6), dpi=DPI, layout="constrained")
         ax = figure.add_subplot()
-        kept = 100 * (1 - cases.dropped)
-        for k, (measure, correlation) in enumerate(cases.correlation.items()):
-            # A correlation that is not defined counts as none.
-            known = np.nan_to_num(correlation, nan=0.0)
-            low, high = np.quantile(known, (0.05, 0.95), axis=1)
-            colour = CYCLE[k]
+        table = case_drop_frame(cases)
+        for k, (measure, of_measure) in enumerate(table.groupby("measure", sort=False)):
+            kept, colour = 100 * (1 - of_measure["dropped"]), CYCLE[k]
             label = f"{measure.replace('_', ' ')} (CS {cases.coefficient(measure):.2f})"
+            low, high = of_measure["low"], of_measure["high"]
             ax.fill_between(kept, low, high, color=colour, alpha=0.15, lw=0)
-            ax.plot(kept, known.mean(axis=1), color=colour, marker=MARKERS[k], ms=3, label=label)
+            mean = of_measure["correlation"]
+            ax.plot(kept, mean, color=colour, marker=MARKERS[k], ms=3, label=label)
         ax.axhline(LEAST_CORRELATION, color=GREY, lw=0.6, ls=(0, (3, 2)))
         ax.set_xlim(100, 22)
         ax.set_ylim(min(0.0, ax.get_ylim()[0]), 1.02)
@@ -102,7 +102,8 @@ def draw_differences(parts: Sequence[tuple[str, Sequence[str], Differences]]) ->
         figure = Figure((side * len(parts), side), dpi=DPI, layout="constrained")
         panels = np.atleast_1d(figure.subplots(1, len(parts)))
         for ax, size, (title, names, found) in zip(panels, sizes, parts, strict=True):
-            ax.set_title(title)
+            some = f", the first {size} of {len(names)}" if size < len(names) else ""
+            ax.set_title(f"{title}{some}")
             _draw_matrix(ax, list(names)[:size], found)
         panels[0].figure.supxlabel("dark: the middle 95 % of the resamples exclude 0", size=7)
     return figure

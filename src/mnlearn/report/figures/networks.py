@@ -170,7 +170,8 @@ def draw_nodes(
     size = 110 if longest <= 3 else 260
     x, y = position.T
     ax.scatter(x, y, s=size, c=colours, edgecolors="#444444", linewidths=0.7, zorder=3)
-    for place, name in zip(position.tolist(), names, strict=True):
+    fills = [colours] * len(names) if isinstance(colours, str) else colours
+    for place, name, fill in zip(position.tolist(), names, fills, strict=True):
         ax.text(
             place[0],
             place[1],
@@ -178,9 +179,22 @@ def draw_nodes(
             ha="center",
             va="center_baseline",
             fontsize=5.8,
+            color="white" if _is_dark(fill) else "black",
             zorder=4,
             parse_math=False,
         )
+
+
+def _is_dark(colour: str) -> bool:
+    """Tell whether white letters are easier to read on a colour than black ones.
+
+    The contrast of both is the same at a relative luminance of 0.18 (WCAG 2.1).
+    """
+    from matplotlib.colors import to_rgb
+
+    parts = np.array(to_rgb(colour))
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722)) < 0.18
 
 
 def short_names(names: Sequence[str]) -> list[str]:
