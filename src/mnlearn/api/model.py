@@ -82,8 +82,8 @@ class Model:
         Raises
         ------
         InputError
-            A variable or a value does not exist, or exact inference finds that the evidence has
-            probability 0. Approximations do not find that.
+            A variable or a value does not exist, or the evidence has probability 0. In networks
+            that are too large for a circuit this is not seen.
 
         Examples
         --------

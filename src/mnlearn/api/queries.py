@@ -32,6 +32,7 @@ from mnlearn.inference.automatic import choose
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import most_probable as most_probable_states
 from mnlearn.inference.evidence import find_literals, labels_of_answers
+from mnlearn.inference.group_sampling import describe_barriers
 from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import METHODS
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -363,5 +364,11 @@ def _probabilities(
     if method == "auto" or isinstance(own, ArithmeticCircuit | TreeModel):
         own, method = choose(own, unknown, lambda: small_circuit(model))
     inference = settings_of(method, how.settings)
-    found = answer(own, rows, unknown, inference, seed=how.seed, threads=how.threads)
+    barriers = describe_barriers(own, method)
+    if barriers is not None:
+        warn_user(barriers)
+    found = answer(
+        own, rows, unknown, inference,
+        seed=how.seed, threads=how.threads, compiled=lambda: small_circuit(model),
+    )  # fmt: skip
     return found, method

@@ -25,8 +25,10 @@ from mnlearn.api.settings import (
     refusal,
     settings_of,
 )
+from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.circuits.compilation import CircuitTooLargeError
+from mnlearn.inference.group_sampling import describe_barriers
 from mnlearn.inference.score import Score
 from mnlearn.inference.settings import ITERATIVE, METHODS
 from mnlearn.learning.tuning import Criterion
@@ -192,12 +194,23 @@ def _score_weighted(
         if len(treated.row_of) < len(data.row_of):
             scored[scored] = (data.values != MISSING).all(axis=1)
         data = treated
+    note = describe_sampling(own, metric, how)
+    if note is not None:
+        warn_user(note)
     found = measure(own, data, metric, how)
     if scored.all():
         return found
     per_example = np.full(len(scored), np.nan)
     per_example[scored] = found.per_example
     return replace(found, per_example=per_example)
+
+
+def describe_sampling(model: Any, metric: str | None, how: How) -> str | None:
+    """Return what to know of a score by samples of a model with impossible states; None if none."""
+    if metric != "cmll":
+        return None
+    usual = _MEASURES[metric].methods[0]
+    return describe_barriers(model, how.inference or usual)
 
 
 def sums_missing(metric: str, inference: str | None) -> bool:

@@ -58,9 +58,11 @@ def query(
     """
     from mnlearn.data.coding import coded
     from mnlearn.inference.evidence import format_states, labels_of_answers, state_probabilities
+    from mnlearn.inference.group_sampling import describe_barriers
     from mnlearn.inference.queries import answer, format_answers
     from mnlearn.models.io.codes import read_codes
     from mnlearn.models.io.formats import load_model
+    from mnlearn.runtime.progress import say
     from mnlearn.runtime.random_streams import stream_seed
 
     path = None if evidence is None else evidence_path(evidence)
@@ -79,6 +81,9 @@ def query(
     answering = model
     if automatic:
         answering, inference = _choose(model, question, inference, model_path)
+    barriers = describe_barriers(answering, inference.method)
+    if barriers is not None:
+        say(f"{model_path}: {barriers}")
     probability = answer(
         answering, question.rows, question.asked, inference,
         seed=stream_seed(seed, "query"), threads=threads, name_row=question.name_row,

@@ -94,7 +94,7 @@ def score(
           with --inference meanfield, so that ll is too high);
           missing cells are summed out, exactly
     """
-    from mnlearn.api.scores import measure, sums_missing, usual_metric
+    from mnlearn.api.scores import describe_sampling, measure, sums_missing, usual_metric
     from mnlearn.data.domains import domains_of
     from mnlearn.data.examples import load_examples
     from mnlearn.models.dependency_network import DependencyNetwork
@@ -117,6 +117,9 @@ def score(
             f"{model_path}: pll has a term for each column; the columns of a variable of several "
             "states follow from each other, so that it says little."
         )
+    note = describe_sampling(model, metric, how)
+    if note is not None:
+        say(f"{model_path}: {note}")
     result = measure(model, data, metric, how)
     if per_example is not None:
         _write_scores(per_example, metric, result.per_example)

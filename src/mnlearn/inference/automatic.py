@@ -46,7 +46,7 @@ def choose(
     most = int(asked.sum(axis=1).max(initial=0))
     few = most <= _ENUMERATED and len(asked) * 2**most <= _STATES
     # Enumeration answers evidence of probability 0 too; a circuit refuses it.
-    if few and not _excludes_states(model):
+    if few and not excludes_states(model):
         return model, "exact"
     circuit = compiled()
     if circuit is None:
@@ -54,7 +54,7 @@ def choose(
     return circuit, "exact"
 
 
-def _excludes_states(model: Model) -> bool:
+def excludes_states(model: Model) -> bool:
     """Tell whether a network may give states probability 0, by infinite weights."""
     network = model.to_markov_network() if isinstance(model, BayesianNetwork) else model
     return isinstance(network, MarkovNetwork) and not bool(np.isfinite(network.weight).all())

@@ -21,6 +21,7 @@ from mnlearn.kernels.sampling.groups import (
     advance_grouped_states,
     sample_grouped_marginals,
 )
+from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
@@ -40,6 +41,30 @@ def column_groups(model: Any) -> Groups:
     taken = {c for own in named for c in own}
     found = exclusive_columns(model, least=2)
     return [*named, *(own for own in found if taken.isdisjoint(own))]
+
+
+def describe_barriers(model: Any, method: str) -> str | None:
+    """Return what to know of Gibbs sampling in a network that gives states probability 0.
+
+    None if these are only those with no column or several of a group, which is drawn together, or
+    for another method of inference.
+    """
+    if method != "gibbs":
+        return None
+    if isinstance(model, BayesianNetwork):
+        model = model.to_markov_network()
+    if not isinstance(model, MarkovNetwork):
+        return None
+    group_of = np.arange(model.n_vars)
+    for group in column_groups(model):
+        group_of[list(group)] = min(group)
+    for f in np.flatnonzero(np.isinf(model.weight)).tolist():
+        if len({group_of[v] for v, _ in model.features.literals(f)}) > 1:
+            return (
+                "inference gibbs: the model gives states probability 0. Chains that change one "
+                "variable at a time may not get around them; exact inference does."
+            )
+    return None
 
 
 def groups_asked(query: NDArray[np.int64], groups: Groups) -> ColumnGroups | None:

@@ -7,17 +7,23 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.circuits.exact import UNKNOWN
+from mnlearn.inference.automatic import compile_small, excludes_states
+from mnlearn.inference.circuits.exact import UNKNOWN, log_value
 from mnlearn.inference.circuits.exact import marginals as circuit_marginals
 from mnlearn.inference.group_sampling import column_groups, marginals_of_groups
 from mnlearn.inference.hidden_trees import marginals as hidden_tree_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
+from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io.native import Model
+from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
+
+Network = MarkovNetwork | DependencyNetwork | BayesianNetwork
 
 
 def answer(
@@ -29,6 +35,7 @@ def answer(
     seed: int,
     threads: int = 1,
     name_row: Callable[[int], str] = "evidence, row {}".format,
+    compiled: Callable[[], ArithmeticCircuit | None] | None = None,
 ) -> NDArray[np.float64]:
     """Return P(X_v = 1 | evidence) for the values that are asked for.
 
@@ -49,6 +56,8 @@ def answer(
         Number of threads; the result does not depend on it.
     name_row : callable
         Returns the name of a row, counted from 0, for messages.
+    compiled : callable, optional
+        Returns the circuit of a network if that is small; default: `compile_small`.
 
     Returns
     -------
@@ -58,14 +67,30 @@ def answer(
     Raises
     ------
     InputError
-        A circuit or a tree gives the evidence of a row probability 0.
+        The evidence of a row has probability 0. That is seen in circuits, trees, and networks with
+        a small circuit.
     """
-    out = rows.astype(np.float64)
     if isinstance(model, TreeModel) and not isinstance(model, HiddenTree):
         model = circuit_of(model)
     if isinstance(model, ArithmeticCircuit | HiddenTree):
         evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
-        return np.where(asked, _exact_marginals(model, evidence, threads, name_row), out)
+        return np.where(asked, _exact_marginals(model, evidence, threads, name_row), rows)
+    circuit = _circuit_of_possible(model, compiled)
+    if circuit is not None:
+        _refuse_impossible(circuit, np.where(asked, UNKNOWN, rows).astype(np.uint8), name_row)
+    return _network_marginals(model, rows, asked, inference, seed, threads)
+
+
+def _network_marginals(
+    model: Network,
+    rows: NDArray[np.uint8],
+    asked: NDArray[np.bool_],
+    inference: Inference,
+    seed: int,
+    threads: int,
+) -> NDArray[np.float64]:
+    """Return what `answer` returns for a network, whatever the probability of the evidence."""
+    out = rows.astype(np.float64)
     terms = terms_of(model)
     groups = column_groups(model)
     patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
@@ -79,6 +104,23 @@ def answer(
         )
         out[np.ix_(members, query)] = found.probability[found.row_of]
     return out
+
+
+def _circuit_of_possible(
+    model: Network, compiled: Callable[[], ArithmeticCircuit | None] | None
+) -> ArithmeticCircuit | None:
+    """Return a circuit that tells which evidence is possible, if some is not and it is small."""
+    if not excludes_states(model):
+        return None
+    return compile_small(model) if compiled is None else compiled()
+
+
+def _refuse_impossible(
+    circuit: ArithmeticCircuit, evidence: NDArray[np.uint8], name_row: Callable[[int], str]
+) -> None:
+    impossible = np.flatnonzero(np.isneginf(log_value(circuit, evidence)))
+    if len(impossible):
+        raise InputError(f"{name_row(int(impossible[0]))}: has probability 0.")
 
 
 def _exact_marginals(

@@ -154,9 +154,14 @@ def _common_variables(
         if data.n_vars != first.n_vars or (data.names or labels) != labels:
             raise InputError(f"group {name}: expected the variables of the first group.")
         count_rows(data)
-    left_out = np.any([find_dropped(data) for data in groups.values()], axis=0)
+    rare = {name: find_dropped(data) for name, data in groups.items()}
+    left_out = np.any(list(rare.values()), axis=0)
     if np.count_nonzero(~left_out) < 2:
-        raise InputError("groups: fewer than two variables have both values twice in each group.")
+        worst = max(rare, key=lambda name: int(rare[name].sum()))
+        raise InputError(
+            "groups: fewer than two variables have both values twice in each group; the group "
+            f"{worst} of {groups[worst].n_examples:g} rows lacks most, {rare[worst].sum()} of them."
+        )
     kept = np.flatnonzero(~left_out)
     names = tuple(labels[v] for v in kept)
     return tuple(labels[v] for v in np.flatnonzero(left_out)), {
