@@ -1,4 +1,4 @@
-"""Networks that give states probability 0: evidence that is impossible, and chains that get stuck."""
+"""Networks that give states probability 0: impossible evidence, and chains that get stuck."""
 
 import warnings
 from pathlib import Path
