@@ -1,6 +1,6 @@
 """The folder in which tests run commands: data, models and broken files."""
 
-from conftest import random_data, random_dependency_network, random_network
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import save_model

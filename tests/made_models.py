@@ -1,7 +1,5 @@
 """Random Markov and dependency networks, two fixed ones, and how tests compare them."""
 
-import itertools
-
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -21,10 +19,6 @@ modest = settings(
     # The files of one example are overwritten by the next.
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-
-
-def states(n_vars):
-    return np.array(list(itertools.product((0, 1), repeat=n_vars)), np.uint8)
 
 
 def log_prob_of(log_odds):

@@ -6,7 +6,7 @@ from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 
 
-def random_network(n_vars, n_features, longest, seed):
+def drawn_network(n_vars, n_features, longest, seed):
     rng = np.random.default_rng(seed)
     features = []
     for _ in range(n_features):

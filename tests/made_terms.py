@@ -100,6 +100,6 @@ def log_odds(terms, evidence, x, v):
     return total
 
 
-def all_states(n):
+def numbered_states(n):
     """All states, bit v of the number of a state the value of variable v."""
     return (np.arange(1 << n)[:, None] >> np.arange(n) & 1).astype(np.uint8)

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mnlearn as mn
-from conftest import random_data, random_dependency_network
+from made_random import random_data, random_dependency_network
 from mnlearn.learning.conversion import Orders, smooth_marginals, to_markov_network
 
 N_VARS = 5

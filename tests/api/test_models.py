@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from made_networks import grid_network, random_network
+from made_networks import drawn_network, grid_network
 from mnlearn.api.kinds import KINDS as CORE
 from mnlearn.api.model import Model
 from mnlearn.api.models import _PUBLIC, public
@@ -101,7 +101,7 @@ def test_a_hidden_tree_answers(tmp_path):
 
 
 def test_probabilities_are_those_of_the_joint_distribution():
-    network = public(random_network(6, 12, 3, seed=3))
+    network = public(drawn_network(6, 12, 3, seed=3))
     p, states = joint(network), all_states(6)
     known = (states[:, 2] == 1) & (states[:, 4] == 0)
     expected = {v: p[known & (states[:, v] == 1)].sum() / p[known].sum() for v in (0, 1, 3, 5)}
@@ -223,7 +223,7 @@ def test_columns_are_matched_by_name():
 
 
 def test_tables_of_edges_and_features():
-    network = public(random_network(5, 10, 3, seed=1))
+    network = public(drawn_network(5, 10, 3, seed=1))
     edges = network.edges_frame()
     listed = edges[["source", "target", "weight"]].to_numpy()
     assert {(int(u[1:]), int(v[1:])): w for u, v, w in listed} == network.edges()

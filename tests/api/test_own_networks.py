@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import mnlearn as mn
-from conftest import random_network
+from made_random import random_network
 from mnlearn.api.models import public
 from mnlearn.cli import main
 from mnlearn.models.features import FeatureSet

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from command import refuse, run, succeed
-from conftest import random_data, random_network
+from made_random import random_data, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import load_model, save_model

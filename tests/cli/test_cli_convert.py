@@ -7,7 +7,7 @@ import pytest
 
 import mnlearn as mn
 from command import mean, numbers, refuse, succeed
-from conftest import random_network
+from made_random import random_network
 from mnlearn.data.examples import load_dataset
 from mnlearn.models.io.formats import load_model, save_model
 

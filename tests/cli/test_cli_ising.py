@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from command import refuse, succeed
-from conftest import random_data
+from made_random import random_data
 from mnlearn.cli import main
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset

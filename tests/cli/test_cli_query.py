@@ -10,7 +10,7 @@ import pytest
 
 import mnlearn as mn
 from command import mean, numbers, refuse, succeed
-from conftest import random_data, random_dependency_network, random_network
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.text import save_text

@@ -11,8 +11,8 @@ import pytest
 
 import mnlearn as mn
 from command import mean, numbers, refuse, succeed
-from conftest import random_data, random_network
 from made_data import examples
+from made_random import random_data, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import save_model

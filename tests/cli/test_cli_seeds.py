@@ -9,7 +9,7 @@ import pytest
 import mnlearn as mn
 from command import refuse, succeed
 from command_folder import fill_folder
-from conftest import random_data, random_network
+from made_random import random_data, random_network
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.io.formats import save_model
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from command import numbers, refuse, run, succeed
-from conftest import random_data
+from made_random import random_data
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.text import save_text
 from mnlearn.study.datasets.embedded import load_embedded

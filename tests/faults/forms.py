@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from command import succeed
-from conftest import random_data, random_dependency_network, random_network
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.inference.circuits.compilation import compile_network

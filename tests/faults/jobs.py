@@ -4,7 +4,7 @@ import shlex
 
 import numpy as np
 
-from conftest import random_data
+from made_random import random_data
 from made_server import make_benchmark, make_mirror, registry_text
 
 # In commands it stands for the folder of inputs.

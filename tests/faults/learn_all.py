@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from conftest import random_data, random_dependency_network
+from made_random import random_data, random_dependency_network
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.io.native import write_npz

@@ -5,7 +5,7 @@ import pytest
 
 import mnlearn as mn
 from command import numbers, refuse, succeed
-from made_networks import grid_network, random_network
+from made_networks import drawn_network, grid_network
 from mnlearn.api.models import public
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
@@ -19,7 +19,7 @@ from mnlearn.scoring.any_model import annealed_ll, ll
 
 @pytest.mark.parametrize("seed", range(6))
 def test_estimates_are_within_their_errors(seed):
-    network = random_network(9, 25, 4, seed)
+    network = drawn_network(9, 25, 4, seed)
     exact = log_partition(compile_network(network))
     estimate, error = estimate_log_partition(network, Annealing(200, 200), seed)
     assert 0 < error < 0.05
@@ -45,7 +45,7 @@ def test_threads_do_not_change_the_estimate():
 
 
 def test_chains_and_samples_of_a_score_are_those_of_the_estimate():
-    network = random_network(9, 25, 4, 0)
+    network = drawn_network(9, 25, 4, 0)
     rows = np.random.default_rng(1).integers(0, 2, (30, 9))
     settings = {"inference": "ais", "chains": 3, "samples": 40, "random_state": 5}
     found = mn.score(public(network), rows, "ll", **settings)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from checked_networks import CHECKED
-from conftest import random_data, random_dependency_network, random_network
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.inference.belief_propagation import bethe_log_partition, infer_beliefs, propagate
 from mnlearn.inference.marginals import conditional_marginals as marginals_of_rows
 from mnlearn.inference.settings import Inference

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
-from conftest import random_data, random_dependency_network, random_network
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.inference import marginals
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.marginals import conditional_marginals

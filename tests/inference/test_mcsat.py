@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oracles
-from conftest import random_data, random_dependency_network, random_network
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.inference import mcsat
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference, inference_of

@@ -5,7 +5,7 @@ import pytest
 
 import oracles
 from checked_networks import CHECKED
-from conftest import random_data, random_dependency_network, random_network
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.mean_field import bound_log_partition, fit_independent
 from mnlearn.inference.settings import Inference

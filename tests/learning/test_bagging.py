@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oracles
-from conftest import random_data
+from made_random import random_data
 from mnlearn.learning.learner import Task
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.methods.dn_bag import DNBag

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import random_network
+from made_random import random_network
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.learner import Fitted
 from mnlearn.models.io.native import write_npz

@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
-from conftest import random_data
 from made_questionnaires import answers
+from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.ising.estimation import TOLERANCE, estimate, learn_ising
 from mnlearn.learning.ising.paths import prepare_items

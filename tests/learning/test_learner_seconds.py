@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from conftest import random_data
+from made_random import random_data
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import learner_names, load_learner
 

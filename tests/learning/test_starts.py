@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conftest import random_data
+from made_random import random_data
 from mnlearn.learning.grid_order import Path, falling, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage
 from mnlearn.learning.parameters import parameter

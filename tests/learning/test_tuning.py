@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from conftest import random_data, random_dependency_network
+from made_random import random_data, random_dependency_network
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.conversion import BASES, ORDERS, Orders, smooth_marginals, to_markov_network
 from mnlearn.learning.learner import Stage

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from conftest import random_data, random_dependency_network, random_network
 from made_hidden_trees import random_hidden_tree
 from made_models import log_prob_of, trees_of
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from command import succeed
-from conftest import random_network
 from made_circuits import grown
 from made_hidden_trees import random_hidden_tree
+from made_random import random_network
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.hidden_tree_circuit import circuit_of

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from command import mean, refuse, succeed
-from conftest import random_data
 from lem_oracle import log_probability
 from made_feature_trees import learned_twice
+from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.inference.queries import answer

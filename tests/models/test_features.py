@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
-from conftest import random_data, random_dependency_network, random_features, random_network
 from made_models import log_prob_of, trees_of
+from made_random import random_data, random_dependency_network, random_features, random_network
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.models.markov_network import markov_network

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from conftest import random_data
+from made_random import random_data
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.learning.junction_trees.search import SearchSettings, learn_junction_tree
 from mnlearn.learning.learner import Task

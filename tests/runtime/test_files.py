@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from conftest import random_data, random_dependency_network, random_network
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.arrays import write_arrays

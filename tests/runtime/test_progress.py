@@ -2,7 +2,7 @@
 
 import logging
 
-from conftest import random_data
+from made_random import random_data
 from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.runtime.progress import begin_work, say, track
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from conftest import random_data, random_dependency_network, random_network
 from made_hidden_trees import complete_joint, random_hidden_tree
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import merge_incomplete
 from mnlearn.inference.annealing import Annealing

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import oracles
-from conftest import random_data, random_dependency_network, random_network
+from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.evidence_files import read_evidence
 from mnlearn.inference.queries import answer, format_answers

@@ -5,7 +5,7 @@ import pytest
 
 import mnlearn as mn
 from command import mean, refuse, succeed
-from made_networks import dense_network, grid_network, random_network
+from made_networks import dense_network, drawn_network, grid_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits import compilation
 from mnlearn.inference.circuits.compilation import compile_network
@@ -21,7 +21,7 @@ from oracles import all_states
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_circuit_has_the_potential_of_the_network(seed):
-    network = random_network(1 + seed % 8, 1 + seed % 13, 4, seed)
+    network = drawn_network(1 + seed % 8, 1 + seed % 13, 4, seed)
     circuit = compile_network(network)
     circuit.check()
     states = all_states(network.n_vars)
@@ -88,7 +88,7 @@ def test_networks_that_explode_are_refused():
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_lower_bound_of_the_size_is_one(seed):
-    network = random_network(2 + seed % 9, 1 + seed % 23, 4, seed)
+    network = drawn_network(2 + seed % 9, 1 + seed % 23, 4, seed)
     scopes = [[v for v, _ in network.features.literals(k)] for k in range(len(network.features))]
     order, _ = min_fill_order(network.n_vars, scopes)
     n_sums = int(compile_network(network).is_sum.sum())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from conftest import random_data
+from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.l1_logistic.dense import DenseData, dense_hessian, evaluate_dense
 from mnlearn.learning.ising.paths import N_PENALTIES, prepare_items

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from made_terms import all_states, arrays, left_terms, log_odds, log_potential, random_terms
+from made_terms import arrays, left_terms, log_odds, log_potential, numbered_states, random_terms
 from mnlearn.kernels.arithmetic.splitmix import (
     advance,
     chain_seed,
@@ -243,4 +243,4 @@ def test_draws_of_a_bayesian_network():
             stream = word(advance(stream))
             row[v] = int(uniform(stream) < p)
         assert out[i].tolist() == row
-    assert len({tuple(row) for row in all_states(3)} & {tuple(row) for row in out}) > 4
+    assert len({tuple(row) for row in numbered_states(3)} & {tuple(row) for row in out}) > 4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from made_terms import Term, all_states, arrays, holds, log_odds, log_potential, random_terms
+from made_terms import Term, arrays, holds, log_odds, log_potential, numbered_states, random_terms
 from mnlearn.kernels.sampling import belief_propagation
 from mnlearn.kernels.sampling.belief_propagation import PropagationPlan, propagate_beliefs
 from mnlearn.kernels.sampling.mean_field import fit_mean_field
@@ -153,7 +153,7 @@ def test_runs_of_thousands_of_factors_of_one_variable():
 
 def mean_field(terms, evidence, n, n_iterations):
     """Log-odds, the change of the last iteration, and the bound of log Z, by all states."""
-    states, odds, p = all_states(n), np.zeros(n), np.full(n, 0.5)
+    states, odds, p = numbered_states(n), np.zeros(n), np.full(n, 0.5)
     change = np.inf
 
     def chance(without=None):

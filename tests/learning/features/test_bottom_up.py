@@ -7,7 +7,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit
 
 import oracles
-from conftest import random_data
+from made_random import random_data
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.search import derivatives, gains, near_rows
 from mnlearn.kernels.search import generalisation as kernels

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 
 import oracles
-from conftest import random_data
+from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.features import sampled_gains
 from mnlearn.learning.features.pair_candidates import PairCandidates, mask_features

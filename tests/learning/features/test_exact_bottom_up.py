@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from conftest import random_data
+from made_random import random_data
 from mnlearn.learning.features.bottom_up import search_bottom_up
 from mnlearn.learning.features.bottom_up_exact import search_exactly
 from mnlearn.learning.learner import Start, Task

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import stats
 
-from conftest import random_data
+from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.search.generation import generalise, literal_keys
 from mnlearn.learning.features.generation import generate_features

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from conftest import random_data
+from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.junction_trees.consistent import Separators
 from mnlearn.learning.junction_trees.entropies import subset_entropies

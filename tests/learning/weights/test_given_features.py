@@ -5,7 +5,7 @@ import pytest
 import scipy.optimize
 from numpy.testing import assert_allclose
 
-from conftest import random_data, random_network
+from made_random import random_data, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.given_features import learn_weights

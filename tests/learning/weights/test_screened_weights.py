@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_limits
 
 import oracles
-from conftest import random_data, random_features
+from made_random import random_data, random_features
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.arithmetic import logistic32
 from mnlearn.learning.features.generation import generate_features

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 
 import oracles
-from conftest import random_data
+from made_random import random_data
 from mnlearn.learning.features.pair_candidates import PairCandidates, rows_of
 from mnlearn.learning.features.pair_gains import mask_network, pack_columns
 from mnlearn.learning.weights.state_likelihood import StateLikelihood

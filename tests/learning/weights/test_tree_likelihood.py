@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
-from conftest import random_data
+from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path

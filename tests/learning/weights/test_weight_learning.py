@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
 
 import oracles
-from conftest import random_data, random_features, random_network
+from made_random import random_data, random_features, random_network
 from mnlearn.kernels.arithmetic import logistic
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.descent import Stopping

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from conftest import random_network
 from made_hidden_trees import random_hidden_tree
 from made_models import ISING, TREES, log_prob_of, trees_of
+from made_random import random_network
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree

@@ -12,7 +12,7 @@ import pytest
 
 import mnlearn as mn
 from command import refuse, succeed
-from conftest import random_network
+from made_random import random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.domains import domains_of
 from mnlearn.inference.circuits.compilation import compile_network

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 from libra_oracle import factor_text, factor_value, libra_factors
-from made_models import assert_equal_models, modest, states, written
+from made_models import assert_equal_models, modest, written
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.io.libra import read_dn, read_mn, target_trees, write_dn
 from mnlearn.runtime.errors import InputError
@@ -25,7 +25,7 @@ def test_mn_has_libras_semantics(tmp_path, data):
     path = tmp_path / "a.mn"
     path.write_bytes(text.encode())
     network = read_mn(path)
-    rows = states(n_vars)
+    rows = oracles.all_states(n_vars)
     expected = np.array([sum(factor_value(f, row) for f in factors) for row in rows.tolist()])
     got = network.log_potential(rows)
     # Constants are dropped; a potential is defined up to one.
@@ -43,7 +43,7 @@ def test_dn_has_libras_semantics(tmp_path, data):
         text += f"v{v} {{\n" + "".join(data.draw(factor_text(f)) for f in cpds[v]) + "}\n"
     path = tmp_path / "a.dn"
     path.write_text(text + "}\n")
-    rows = states(n_vars)
+    rows = oracles.all_states(n_vars)
     got = oracles.log_odds_matrix(read_dn(path), rows)
     for i, row in enumerate(rows.tolist()):
         for v in range(n_vars):
@@ -112,7 +112,7 @@ tree {
 }
 }
 """))  # fmt: skip
-    rows = states(3)
+    rows = oracles.all_states(3)
     p = 1 / (1 + np.exp(-oracles.log_odds_matrix(network, rows)))
     x0, x1, x2 = rows.T
     np.testing.assert_allclose(p[x2 == 1, 0], 0.1, atol=1e-6)
@@ -160,7 +160,7 @@ features {
 }
 }
 """))  # fmt: skip
-    log_odds = oracles.log_odds_matrix(network, states(3)).reshape(2, 2, 2, 3)
+    log_odds = oracles.log_odds_matrix(network, oracles.all_states(3)).reshape(2, 2, 2, 3)
     np.testing.assert_allclose(log_odds[..., 0], np.log(0.3 / 0.7), atol=1e-6)
     np.testing.assert_allclose(log_odds[1, ..., 1], np.log(0.9 / 0.1), atol=1e-6)
     assert np.all(log_odds[0, ..., 1] == -np.inf)
@@ -183,7 +183,7 @@ dn
   v0 {
   }
 } """))  # fmt: skip
-    log_odds = oracles.log_odds_matrix(network, states(2))
+    log_odds = oracles.log_odds_matrix(network, oracles.all_states(2))
     p = np.exp(-0.25) / (1 + np.exp(-0.25))
     np.testing.assert_allclose(log_odds[:, 0], 0)
     np.testing.assert_allclose(1 / (1 + np.exp(-log_odds[:, 1])), [0.5, 0.5, 1 - p, 1 - p])
@@ -217,8 +217,10 @@ def test_a_tree_may_test_the_target_above_other_variables(tmp_path):
     tree = "(v1_1 (v0_1 -1 -2) (v2_0 -3 (v1_0 -4 99)))"
     text = f"2,2,2\nDN {{\nv0 {{ }}\nv1 {{ tree {{ {tree} }} }}\nv2 {{ }}\n}}"
     network = read_dn(written(tmp_path, "a.dn", text))
-    log_odds = oracles.log_odds_matrix(network, states(3))[:, 1]
-    expected = [(-1 if x0 else -2) - (-3 if x2 == 0 else -4) for x0, _, x2 in states(3).tolist()]
+    log_odds = oracles.log_odds_matrix(network, oracles.all_states(3))[:, 1]
+    expected = [
+        (-1 if x0 else -2) - (-3 if x2 == 0 else -4) for x0, _, x2 in oracles.all_states(3).tolist()
+    ]
     np.testing.assert_allclose(log_odds, expected, atol=1e-14)
     # Merged: v2 as the value-0 side tests it, then v0 as the value-1 side does.
     assert network.trees.split_var[1:8].tolist() == [2, 0, -1, -1, 0, -1, -1]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 
 import oracles
-from conftest import random_network
 from libra_oracle import accepted_by_libra
 from made_models import (
     ISING,
@@ -21,6 +20,7 @@ from made_models import (
     states,
     trees_of,
 )
+from made_random import random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.dependency_network import (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conftest import random_data, random_network
+from made_random import random_data, random_network
 from mnlearn.models.io.formats import save_model
 from mnlearn.study.cells.files import CHOSEN, TRACE, TUNING_RECORD, model_path
 from mnlearn.study.cells.score import score_cell

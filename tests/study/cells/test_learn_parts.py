@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from conftest import random_data, random_dependency_network
+from made_random import random_data, random_dependency_network
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning import shares
 from mnlearn.learning.grid_order import order_points
