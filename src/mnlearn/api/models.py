@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.api import graphs
 from mnlearn.api.features import check_features, to_features
-from mnlearn.api.inputs import Dataset, is_whole, labels_of, to_count, to_threads
+from mnlearn.api.inputs import Dataset, labels_of, to_count, to_threads
 from mnlearn.api.kinds import core, shared
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import data_for
@@ -129,10 +129,7 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         >>> network.fit_weights(X).weight.round(2).tolist()
         [-2.69, -0.7, 3.06]
         """
-        if not is_whole(max_iterations) or max_iterations < 1:
-            raise InputError(
-                f"max_iterations: expected a whole number from 1, got {max_iterations!r}."
-            )
+        most = to_count(max_iterations, "max_iterations")
         for name, value in (("sd", sd), ("l1", l1)):
             is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
             if not (is_number or (name == "sd" and value is None)):
@@ -143,7 +140,7 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
             core(self),
             data,
             Penalty(sd, l1),
-            max_iterations=int(max_iterations),
+            max_iterations=most,
             threads=to_threads(n_jobs),
         )
         return _network_of(learned, self.states)

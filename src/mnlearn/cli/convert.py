@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn.cli.evidence import evidence_path, read_question
-from mnlearn.cli.files import check_outputs, check_text_form, save_and_say
+from mnlearn.cli.files import check_outputs, check_text_form, save_and_say, save_data
 from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
@@ -117,7 +117,6 @@ def _save_data(
     data: "Dataset", target: Path, encoding: "Encoding | None", new: Path | None
 ) -> None:
     """Write data, and the mapping of their categories if there is a new file for it."""
-    from mnlearn.data.text import save_text
     from mnlearn.runtime.atomic import atomic_path
     from mnlearn.runtime.files import compress_for
 
@@ -127,10 +126,7 @@ def _save_data(
             text = json.dumps(encoding, indent=2, sort_keys=True) + "\n"
             content = compress_for(new, text.encode())
             stack.enter_context(atomic_path(new)).write_bytes(content)
-        if target.suffix.lower() == ".npz":
-            data.save(target)
-        else:
-            save_text(data, target)
+        save_data(data, target)
 
 
 def _convert_model(source: Path, target: Path, given: str | None) -> None:

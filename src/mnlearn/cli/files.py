@@ -10,6 +10,7 @@ from mnlearn.runtime.atomic import check_place
 from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset
     from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
 
@@ -124,6 +125,16 @@ def check_text_form(path: Path) -> None:
             f"{path}: expected a text file of examples that ends in .data, .csv or .txt, perhaps "
             "with .gz or .xz."
         )
+
+
+def save_data(data: "Dataset", path: Path) -> None:
+    """Write examples, natively or as text by the suffix."""
+    from mnlearn.data.text import save_text
+
+    if path.suffix.lower() == ".npz":
+        data.save(path)
+    else:
+        save_text(data, path)
 
 
 def save_and_say(model: Any, path: Path, codes: Any = None) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import check_outputs, check_text_form
+from mnlearn.cli.files import check_outputs, check_text_form, save_data
 from mnlearn.cli.missing import count_missing
 from mnlearn.cli.options import (
     FILE,
@@ -61,7 +61,6 @@ def impute(
     """
     from mnlearn.data.examples import load_examples
     from mnlearn.data.incomplete import IncompleteData
-    from mnlearn.data.text import save_text
     from mnlearn.learning.imputation import Imputation
     from mnlearn.learning.imputation import impute as impute_cells
     from mnlearn.runtime.progress import say
@@ -75,7 +74,4 @@ def impute(
         with name_data(data_path):
             data = impute_cells(data, Imputation(iterations, fill), seed=seed, threads=threads)
         say(f"{data_path}: {filled}.")
-    if out.suffix.lower() == ".npz":
-        data.save(out)
-    else:
-        save_text(data, out)
+    save_data(data, out)

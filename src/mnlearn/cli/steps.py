@@ -4,6 +4,8 @@ This file has the steps that make records, except those that learn, which are in
 `cli.product_steps` has those that show what records say.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,40 @@ from mnlearn.cli.options import (
 )
 from mnlearn.cli.values import parse_object
 from mnlearn.runtime.errors import InputError, name_data
+
+_STUDY = click.option("--study", required=True)
+_DATASET = click.option("--dataset", required=True)
+_LABEL = click.option("--label", required=True, help="Name of the method in the study.")
+
+
+def _with_identity(
+    command: Callable[..., None], options: tuple[Callable[..., Any], ...], names: dict[str, str]
+) -> Callable[..., None]:
+    """Add options to a command that is given their values as one mapping, `identity`.
+
+    names : the keys of the mapping by the names of the options.
+    """
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        identity = {key: given.pop(name) for name, key in names.items()}
+        command(identity=identity, **given)
+
+    for option in reversed(options):
+        run = option(run)
+    return run
+
+
+def identity_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say which record of a method on a dataset is made."""
+    names = {"study": "study", "dataset": "dataset", "label": "method", "recipe": "recipe"}
+    return _with_identity(command, (_STUDY, _LABEL, _DATASET, recipe_option), names)
+
+
+def pair_identity_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say which record of two methods on a dataset is made."""
+    names = {name: name for name in ("study", "dataset", "recipe")}
+    return _with_identity(command, (_STUDY, _DATASET, recipe_option), names)
 
 
 @click.command()
@@ -122,18 +158,12 @@ def time_cell(
 
 @click.command()
 @click.argument("model", type=FILE)
-@click.option("--study", required=True)
-@click.option("--label", required=True, help="Name of the method in the study.")
-@click.option("--dataset", required=True)
+@identity_options
 @click.option("--out", type=FILE, required=True)
-@recipe_option
-def structure(
-    model: Path, study: str, label: str, dataset: str, out: Path, recipe: dict[str, Any]
-) -> None:
+def structure(model: Path, out: Path, identity: dict[str, Any]) -> None:
     """Pipeline: write the couplings of a network, which a figure draws."""
     from mnlearn.study.cells.structure import write_structure
 
-    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
     write_structure(model, identity, out)
 
 
@@ -153,9 +183,7 @@ def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> No
 
 @click.command("query-curve")
 @click.argument("model", type=FILE)
-@click.option("--study", required=True)
-@click.option("--label", required=True, help="Name of the method in the study.")
-@click.option("--dataset", required=True)
+@identity_options
 @click.option("--test", type=FILE, required=True)
 @click.option("--queries", "queries_path", type=FILE, required=True)
 @click.option("--percentages", required=True, help="Shares of the variables, as a JSON list.")
@@ -163,14 +191,10 @@ def queries(test: Path, dataset: str, examples: int, out: Path, seed: int) -> No
 @click.option("--sampled", type=click.IntRange(min=1), help="Queries that other models answer.")
 @click.option("--beliefs", is_flag=True, help="Other models answer by belief propagation as well.")
 @click.option("--out", type=FILE, required=True)
-@recipe_option
 @threads_option
 @seed_option
 def query_curve(
     model: Path,
-    study: str,
-    label: str,
-    dataset: str,
     test: Path,
     queries_path: Path,
     percentages: str,
@@ -178,14 +202,13 @@ def query_curve(
     sampled: int | None,
     beliefs: bool,
     out: Path,
-    recipe: dict[str, Any],
+    identity: dict[str, Any],
     threads: int,
     seed: int,
 ) -> None:
     """Pipeline: answer queries of growing shares of the variables, with a circuit exactly."""
     from mnlearn.study.cells import query_curve
 
-    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
     with name_data(test):
         query_curve.query_curve(
             model,
@@ -204,106 +227,82 @@ def query_curve(
 
 @click.command("check-exports")
 @click.argument("model", type=FILE)
-@click.option("--study", required=True)
-@click.option("--label", required=True, help="Name of the method in the study.")
-@click.option("--dataset", required=True)
+@identity_options
 @click.option("--test", type=FILE, required=True)
 @click.option("--form", "forms", multiple=True, required=True, help="A suffix without the dot.")
 @click.option("--out", type=FILE, required=True)
-@recipe_option
 def check_exports(
     model: Path,
-    study: str,
-    label: str,
-    dataset: str,
     test: Path,
     forms: tuple[str, ...],
     out: Path,
-    recipe: dict[str, Any],
+    identity: dict[str, Any],
 ) -> None:
     """Pipeline: write a model in other forms, read them again and compare the scores."""
     from mnlearn.study.cells import round_trip
 
-    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
     with name_data(test):
         round_trip.check_exports(model, test, forms, identity, out=out)
 
 
 @click.command()
-@click.option("--study", required=True)
-@click.option("--dataset", required=True)
+@pair_identity_options
 @click.option("--first", type=(str, FILE), required=True, help="A method, its scores by example.")
 @click.option("--second", type=(str, FILE), required=True, help="The one to compare it with.")
 @click.option("--out", type=FILE, required=True)
-@recipe_option
 def pair(
-    study: str,
-    dataset: str,
     first: tuple[str, Path],
     second: tuple[str, Path],
     out: Path,
-    recipe: dict[str, Any],
+    identity: dict[str, Any],
 ) -> None:
     """Pipeline: compare two methods test example by test example."""
     from mnlearn.study.cells.pair import compare_paired
 
-    identity = {"study": study, "dataset": dataset, "recipe": recipe}
     compare_paired(identity, first, second, out)
 
 
 @click.command()
-@click.option("--study", required=True)
-@click.option("--dataset", required=True)
+@pair_identity_options
 @click.option("--first", type=(str, FILE), required=True, help="A method and its circuit.")
 @click.option("--second", type=(str, FILE), required=True, help="The one to compare it with.")
 @click.option("--out", type=FILE, required=True)
-@recipe_option
 @threads_option
 @seed_option
 def divergence(
-    study: str,
-    dataset: str,
     first: tuple[str, Path],
     second: tuple[str, Path],
     out: Path,
-    recipe: dict[str, Any],
+    identity: dict[str, Any],
     threads: int,
     seed: int,
 ) -> None:
     """Pipeline: estimate the Kullback-Leibler divergence of a circuit from another."""
     from mnlearn.study.cells.divergence import estimate_divergence
 
-    identity = {"study": study, "dataset": dataset, "recipe": recipe}
     estimate_divergence(identity, first, second, seed=seed, out=out, threads=threads)
 
 
 @click.command()
 @click.argument("models", type=FOLDER)
-@click.option("--study", required=True)
-@click.option("--label", required=True, help="Name of the method in the study.")
-@click.option("--dataset", required=True)
+@identity_options
 @click.option("--test", type=FILE, required=True)
 @click.option("--settings", required=True, help="Of inference, as JSON.")
 @click.option("--out", type=FILE, required=True)
-@recipe_option
 @threads_option
 @seed_option
 def likelihoods(
     models: Path,
-    study: str,
-    label: str,
-    dataset: str,
     test: Path,
     settings: str,
     out: Path,
-    recipe: dict[str, Any],
+    identity: dict[str, Any],
     threads: int,
     seed: int,
 ) -> None:
     """Pipeline: score networks with approximate log Z; time inference in exact models."""
     from mnlearn.study.cells.likelihoods import compare_likelihoods
 
-    identity = {"study": study, "dataset": dataset, "method": label, "recipe": recipe}
     compare_likelihoods(
         models,
         test,
