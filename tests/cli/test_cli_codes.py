@@ -237,7 +237,7 @@ def test_what_a_person_says_comes_before_the_values_of_the_model(folder):
     flipped = 1 - pd.read_csv("plain.csv")
     flipped.to_csv("flipped.csv", index=False)
     assert score_of("twos.npz twos.csv --ones 1") == score_of("plain.npz flipped.csv")
-    refuse("score twos.npz plain.csv", "column 1: expected 1 or 2, got '0'; --ones says")
+    refuse("score twos.npz plain.csv", "column 'a': expected 1 or 2, got '0'; --ones says")
 
 
 def test_0_and_1_may_be_ratings_to_cut_or_answers(folder):

@@ -100,8 +100,8 @@ def test_a_state_may_be_called_like_a_missing_cell(tmp_path):
     [
         ("ill,ages\n1,old\n", "a.csv: there is no column 'age'; the columns are 'ill', 'ages'."),
         ("age=old,ill\n1,1\n", "a.csv: there is no column 'age'; the columns are"),
-        ("ill,age\n1,old\n0,aged\n", "line 3, column 2: expected 'young' or 'old' or '0', got"),
-        ("age,ill\nold,1\nold,3\n", "line 3, column 2: expected 0 or 1, got '3'"),
+        ("ill,age\n1,old\n0,aged\n", "line 3, column 'age': expected 'young' or 'old' or '0', got"),
+        ("age,ill\nold,1\nold,3\n", "line 3, column 'ill': expected 0 or 1, got '3'"),
         ("ill,age,age=old\n1,old,1\n", "a.csv: there is no column 'age'; the columns are"),
         ("ill,age,ill\n1,old,1\n", "a.csv, line 1: two columns are called 'ill'."),
     ],

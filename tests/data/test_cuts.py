@@ -74,7 +74,10 @@ def test_other_data_are_cut_alike():
             "ones, column 'sport': expected numbers, the column has 'yes'.",
         ),
         (("age>=3",), "ones: there is no column 'age'"),
-        (("mood>=3",), "column 2: expected 0 or 1, got '5'; the column has 3 different values"),
+        (
+            ("mood>=3",),
+            "column 'sleep': expected 0 or 1, got '5'; the column has 3 different values",
+        ),
     ],
 )
 def test_what_cannot_be_cut_is_refused(ones, sentence):
@@ -113,12 +116,12 @@ def test_words_are_read_by_the_states_of_the_model():
     succeed("weights small.bif words.csv --out words.mn")
     succeed("weights small.bif numbers.csv --ones a=1 --out numbers.mn")
     assert Path("words.mn").read_bytes() == Path("numbers.mn").read_bytes()
-    refuse("score small.bif other.csv", "line 2, column 2: expected no or yes, got 'maybe'")
+    refuse("score small.bif other.csv", "line 2, column 'b': expected no or yes, got 'maybe'")
 
 
 def test_values_whose_state_is_not_clear_are_refused(tmp_path):
     """In the first variable 1 would be no; without names of columns the place says which it is."""
-    sentence = "line 2, column 1: expected yes or no, got '0'"
+    sentence = "line 2, column 'a': expected yes or no, got '0'"
     refuse("score small.bif numbers.csv --metric ll", f"numbers.csv, {sentence}")
     model, table = mn.load("small.bif"), pd.read_csv("numbers.csv")
     for source in (tmp_path / "numbers.csv", table):

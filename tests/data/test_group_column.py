@@ -56,7 +56,7 @@ def test_rows_without_a_group_are_left_out_on_request(tmp_path, caplog):
         ("a,g\n1,x\n0,x\n", "g", f"column 'g': expected 2 to {MOST_GROUPS} groups, got 1."),
         ("a,g\n1,x\n0,\n", "g", "line 3, column 'g': the group is missing; --missing drop"),
         ("1,0\n0,1\n", "2", "expected a table whose first line has names of columns."),
-        ("a,g\n1,x\n2,y\n3,y\n", "g", "line 3, column 1"),
+        ("a,g\n1,x\n2,y\n3,y\n", "g", "line 3, column 'a'"),
     ],
 )
 def test_what_names_no_groups_is_refused(tmp_path, text, column, sentence):

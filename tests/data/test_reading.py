@@ -43,9 +43,9 @@ def test_words_for_0_and_1(tmp_path, zero, one):
 def test_names_of_row_numbers(tmp_path, name):
     assert values(read(tmp_path, f"{name},b\n7,0\n8,1\n9,1\n")) == [[0], [1], [1]]
     # Only the first column numbers the rows, and it has to be different in each.
-    with pytest.raises(InputError, match=r"line 2, column 2: expected 0 or 1, got '7'|has no name"):
+    with pytest.raises(InputError, match=f"line 2, column '{name}': expected 0 or 1|has no name"):
         read(tmp_path, f"b,{name}\n0,7\n1,8\n1,9\n")
-    with pytest.raises(InputError, match=r"line 2, column 1: expected 0 or 1, got '7'|has no name"):
+    with pytest.raises(InputError, match=f"line 2, column '{name}': expected 0 or 1|has no name"):
         read(tmp_path, f"{name},b\n7,0\n7,1\n9,1\n")
 
 
@@ -80,8 +80,16 @@ def test_a_first_column_of_names_is_no_variable(tmp_path):
 
 @pytest.mark.parametrize("name", ["ids", "casework", "a", "valid", "paid", "AIDS"])
 def test_other_names_are_variables(tmp_path, name):
-    with pytest.raises(InputError, match="line 2, column 2: expected 0 or 1, got 'x'"):
+    with pytest.raises(InputError, match=f"line 2, column '{name}': expected 0 or 1, got 'x'"):
         read(tmp_path, f"b,{name}\n0,x\n1,y\n1,z\n")
+
+
+# The end of sentences on a column of two values, and of more.
+ONES = "--ones says which value counts as 1, or --leave-out leaves the column out."
+SEVERAL = (
+    "say with --na which are missing, leave the column out with --leave-out, or encode it (mnlearn "
+    "convert --categories)."
+)
 
 
 @pytest.mark.parametrize(
@@ -94,20 +102,17 @@ def test_other_names_are_variables(tmp_path, name):
         ("a,\n1,0\n1,1\nx,1\n", {}, ", line 1, column 2: has no name."),
         ("no,b\n1,0\n0,1\n", {}, ", column 'no': may number the rows or be a variable; say "
                                  "--leave-out or --keep."),
-        ("a,b\nm,0\nf,1\nm,1\n", {}, ", line 2, column 1: expected 0 or 1, got 'm'; --ones says "
-                                     "which value counts as 1."),
-        ("a,b\nm,0\nf,1\nx,1\n", {}, ", line 2, column 1: expected 0 or 1, got 'm'; the column has "
-                                     "3 different values ('m', 'f', 'x'): say with --na which are "
-                                     "missing, leave the column out with --leave-out, or encode it "
-                                     "(mnlearn convert --categories)."),
-        (f"a,b\n0,0\n{LONG},1\n", {}, f", line 3, column 1: expected 0 or 1, got '{'x' * 40}' and "
-                                      "1 more characters; --ones says which value counts as 1."),
-        (f"a,b\n0,0\n{LONG[1:]},1\n", {}, f", line 3, column 1: expected 0 or 1, got '{LONG[1:]}'; "
-                                          "--ones says which value counts as 1."),
-        ("a,b\ninf,0\n0,1\n", {}, ", line 2, column 1: expected 0 or 1, got 'inf'; --ones says "
-                                  "which value counts as 1."),
-        ("a,b\n1,0\n2|1,x\n", {}, ", line 3, column 1: expected 0 or 1, got '2|1'; --ones says "
-                                   "which value counts as 1."),
+        ("a,b\nm,0\nf,1\nm,1\n", {},
+         f", line 2, column 'a': expected 0 or 1, got 'm'; {ONES}"),
+        ("a,b\nm,0\nf,1\nx,1\n", {},
+         ", line 2, column 'a': expected 0 or 1, got 'm'; the column has 3 different values ('m', "
+         f"'f', 'x'): {SEVERAL}"),
+        (f"a,b\n0,0\n{LONG},1\n", {},
+         f", line 3, column 'a': expected 0 or 1, got '{'x' * 40}' and 1 more characters; {ONES}"),
+        (f"a,b\n0,0\n{LONG[1:]},1\n", {},
+         f", line 3, column 'a': expected 0 or 1, got '{LONG[1:]}'; {ONES}"),
+        ("a,b\ninf,0\n0,1\n", {}, f", line 2, column 'a': expected 0 or 1, got 'inf'; {ONES}"),
+        ("a,b\n1,0\n2|1,x\n", {}, f", line 3, column 'a': expected 0 or 1, got '2|1'; {ONES}"),
         ("a,b\n2|1.0,0\n1,0\n", {}, ", line 2, column 1: expected 0 or 1, got '1.0'."),
         ("a,b\n1,0\n2,1\n", {}, ", column 'a': has 1 and 2, but 'b' has 0 and 1; --ones says which "
                                 "value counts as 1 in the first."),
@@ -162,7 +167,7 @@ def test_a_column_that_was_always_1(tmp_path):
     again = load_examples(write(tmp_path / "b.csv", "a,b\n5,0\n3,1\n"), reading=first.reading)
     assert values(again) == [[1, 0], [0, 1]]
     path = write(tmp_path / "c.csv", "a,b\n5,0\n3,1\n4,1\n")
-    with pytest.raises(InputError, match=r"line 3, column 1: expected .*5, got '3'"):
+    with pytest.raises(InputError, match=r"line 3, column 'a': expected .*5, got '3'"):
         load_examples(path, reading=first.reading)
 
 

@@ -52,13 +52,13 @@ def test_files_of_other_programs(tmp_path, caplog, content, note):
         ("a,b\n1,NA\n0,\n", "column 'b': all cells are missing; leave it out with --leave-out"),
         ("a,b\n1,0\n2,1\n", "column 'a': has 1 and 2, but 'b' has 0 and 1; --ones says"),
         # A single row does not show whether a column of words numbers the rows.
-        ("id,b\nx,1\n", "line 2, column 1: expected 0 or 1, got 'x'"),
-        ("a,b\n1,0\n3,1\n", "line 3, column 1: expected 0 or 1, got '3'"),
-        ("a,b\nmale,0\nfemale,1\n", "line 2, column 1: expected 0 or 1, got 'male'"),
+        ("id,b\nx,1\n", "line 2, column 'id': expected 0 or 1, got 'x'"),
+        ("a,b\n1,0\n3,1\n", "line 3, column 'a': expected 0 or 1, got '3'"),
+        ("a,b\nmale,0\nfemale,1\n", "line 2, column 'a': expected 0 or 1, got 'male'"),
         ("a,b\n1.0,0\n,1\n", "line 3, column 'a': is missing, and 1 of 2 examples have"),
         ("a,b\n1.0,0\n,\n0,\n", "line 3, column 'a': is missing, and 2 of 3 examples have"),
-        ("id,b\n1,0\n1,1\n7,0\n", "line 4, column 1: expected 0 or 1, got '7'"),
-        ("a,b\nyes,0\ntrue,1\n", "line 2, column 1: expected 0 or 1, got 'yes'"),
+        ("id,b\n1,0\n1,1\n7,0\n", "line 4, column 'id': expected 0 or 1, got '7'"),
+        ("a,b\nyes,0\ntrue,1\n", "line 2, column 'a': expected 0 or 1, got 'yes'"),
     ],
 )
 def test_what_could_be_read_in_two_ways_is_refused(tmp_path, content, message):
@@ -117,7 +117,7 @@ def test_other_files_are_read_in_the_way_of_the_first(tmp_path):
     _, reading = read(tmp_path, "id,a,b\nx,1,yes\ny,2,no\nz,2,no\n")
     again = load_examples(write(tmp_path / "b.csv", "id,a,b\n1,1,yes\n0,1,yes\n"), reading=reading)
     assert examples(again.data).tolist() == [[0, 1], [0, 1]]
-    with pytest.raises(InputError, match="line 2, column 2: expected 1 or 2, got '0'"):
+    with pytest.raises(InputError, match="line 2, column 'a': expected 1 or 2, got '0'"):
         load_examples(write(tmp_path / "c.csv", "id,a,b\n1,0,yes\n"), reading=reading)
 
 

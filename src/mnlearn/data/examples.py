@@ -212,7 +212,7 @@ def _read_table(
     for v, column in enumerate(columns[1:], start=2):
         if not column.name:
             raise InputError(f"{path}, line 1, column {v}: has no name.")
-    place = _places(path, first)
+    place = _places(path, first, [column.name for column in columns] if has_names else None)
     unmatched = unmatched_na(columns, reading)
     if has_names and reading.names is not None:
         columns, place = arrange_columns(columns, reading, str(path), place)
@@ -243,9 +243,18 @@ def _read_table(
     return Examples(made, replace(after, names=reading.names), fault, first)
 
 
-def _places(path: Path, first: int) -> Place:
-    """Return what names the place of a cell in a file whose first row is in line `first`."""
-    return lambda row, column: f"{path}, line {row + first}, column {column + 1}"
+def _places(path: Path, first: int, names: Sequence[str] | None) -> Place:
+    """Return what names the place of a cell.
+
+    first : line of the first row. names : of the columns, if the file has some.
+    """
+
+    def place(row: int, column: int) -> str:
+        # The first column may number the rows, without a name of its own.
+        label = repr(names[column]) if names and names[column] else column + 1
+        return f"{path}, line {row + first}, column {label}"
+
+    return place
 
 
 def _take_by_place(columns: Sequence[RawColumn], reading: Reading) -> Reading:

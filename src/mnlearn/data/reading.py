@@ -313,7 +313,10 @@ def _unreadable(
     if len(columns) == 1 and all(map(_SPACED.fullmatch, known)):
         return f"{sentence}; cells are separated by commas, semicolons or tabs, not by spaces."
     if len({key_of(text) for text in known}) <= 2:
-        return f"{sentence}; {reading.option('ones')} says which value counts as 1."
+        return (
+            f"{sentence}; {reading.option('ones')} says which value counts as 1, or "
+            f"{reading.option('leave_out')} leaves the column out."
+        )
     values = some_of(list(map(shorten, known)))
     ones = reading.option("ones")
     numbers = all(number_of(text) is not None for text in known)
