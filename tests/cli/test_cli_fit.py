@@ -91,7 +91,9 @@ def test_a_seed_that_is_set_by_name_wins():
 
 
 def test_a_seed_that_a_method_does_not_take_is_refused():
-    refuse("fit gssl --train d.data --seed 99999999999999999999 --out a.npz", "--seed: expected 0 to")
+    refuse(
+        "fit gssl --train d.data --seed 99999999999999999999 --out a.npz", "--seed: expected 0 to"
+    )
 
 
 def test_set_overrides_the_grid():

@@ -154,7 +154,10 @@ def test_a_value_for_all_columns_may_have_an_equals_sign(tmp_path):
     [
         ("a b c\n0 1 1\n1 0 1\n", "separated by commas, semicolons or tabs, not by spaces"),
         ("a,b\nnot at all,0\na little,1\nvery much,0\n", "has 3 different values"),
-        ("1,2,3\n0,1,1\n1,0,1\n", "got '2'; names in line 1 have to begin with a letter"),
+        (
+            "1,2,3\n0,1,1\n1,0,1\n",
+            "got '2'; names in line 1 that are numbers have to be in quotation",
+        ),
     ],
 )
 def test_what_may_be_meant_is_said(tmp_path, content, sentence):

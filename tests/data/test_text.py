@@ -239,7 +239,16 @@ def test_benchmark_text_is_read_as_it_is(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "names", [("0", "1"), ("a", "1.5"), ("a\nb", "c"), (" a", "b"), ("a|", "b")]
+    "names",
+    [
+        ("a\nb", "c"),
+        (" a", "b"),
+        ("a|", "b"),
+        (" 1", "b"),
+        ("1\n", "b"),
+        ("1", 'b"'),
+        ("1", "b; c"),
+    ],
 )
 def test_names_that_would_be_read_as_something_else_are_not_written(tmp_path, names):
     data = merge_rows(np.array([[0, 1], [1, 1]]), names=names)
@@ -247,6 +256,15 @@ def test_names_that_would_be_read_as_something_else_are_not_written(tmp_path, na
         save_text(data, path := tmp_path / "a.csv")
     assert str(caught.value) == f"{path}: the names of the variables cannot be written as a header."
     assert not path.exists()
+
+
+@pytest.mark.parametrize("names", [("0", "1"), ("a", "1.5"), ("1,5", "2"), ("1", "b c")])
+def test_names_that_are_numbers_are_quoted(tmp_path, names):
+    data = merge_rows(np.array([[0, 1], [1, 1], [0, 1]]), names=names)
+    save_text(data, tmp_path / "a.csv")
+    assert_same(load_dataset(tmp_path / "a.csv"), data)
+    with pytest.raises(InputError, match="cannot be written as a header"):
+        save_text(merge_rows([[0, 1]], [0.5], names), tmp_path / "b.csv")
 
 
 def test_text_of_names_and_weights(tmp_path):

@@ -224,7 +224,7 @@ def _read_table(
         if fault is None or has_names:
             raise
         if str(fault).startswith(f"{path}, line 1,"):
-            advice = "names in line 1 have to begin with a letter"
+            advice = "names in line 1 that are numbers have to be in quotation marks, all of them"
             raise InputError(f"{str(fault).removesuffix('.')}; {advice}.") from None
         raise fault from None
     if found.note is not None:

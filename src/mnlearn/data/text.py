@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.table_text import has_quoted_numbers
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import split_lines, write_text
@@ -166,10 +167,20 @@ def save_text(data: Dataset, path: Path | str) -> None:
         text = "".join(f"{lines[i]}\n" for i in data.row_of)
     header = io.StringIO()
     if data.names:
-        # Quoted names survive commas; a name that looks like a value cannot be told from one.
-        csv.writer(header, lineterminator="").writerow(data.names)
+        # Quoted names survive commas. A name that is a number is one only if all are quoted.
+        of_numbers = any(map(_is_number, data.names))
+        csv.writer(
+            header, lineterminator="", quoting=csv.QUOTE_ALL if of_numbers else csv.QUOTE_MINIMAL
+        ).writerow(data.names)
         first_line = header.getvalue()
-        if len(split_lines(first_line)) > 1 or _parse_header(first_line, str(path)) != data.names:
+        if len(split_lines(first_line)) > 1:
+            is_read = False
+        elif of_numbers:
+            is_header = not data.is_weighted and has_quoted_numbers([first_line, lines[0]])
+            is_read = is_header and _split_cells(first_line, str(path)) == list(data.names)
+        else:
+            is_read = _parse_header(first_line, str(path)) == data.names
+        if not is_read:
             raise InputError(f"{path}: the names of the variables cannot be written as a header.")
         header.write("\n")
     write_text(path, header.getvalue() + text)
