@@ -247,7 +247,7 @@ def test_benchmark_text_is_read_as_it_is(tmp_path):
         (" 1", "b"),
         ("1\n", "b"),
         ("1", 'b"'),
-        ("1", "b; c"),
+        ("nan", "b"),
     ],
 )
 def test_names_that_would_be_read_as_something_else_are_not_written(tmp_path, names):
@@ -258,7 +258,7 @@ def test_names_that_would_be_read_as_something_else_are_not_written(tmp_path, na
     assert not path.exists()
 
 
-@pytest.mark.parametrize("names", [("0", "1"), ("a", "1.5"), ("1,5", "2"), ("1", "b c")])
+@pytest.mark.parametrize("names", [("0", "1"), ("a", "1.5"), ("1,5", "2"), ("1", "b; c")])
 def test_names_that_are_numbers_are_quoted(tmp_path, names):
     data = merge_rows(np.array([[0, 1], [1, 1], [0, 1]]), names=names)
     save_text(data, tmp_path / "a.csv")
