@@ -85,7 +85,7 @@ def test_other_names_are_variables(tmp_path, name):
 
 
 # The end of sentences on a column of two values, and of more.
-ONES = "--ones says which value counts as 1, or --leave-out leaves the column out."
+ONES = "--ones says which value counts as 1, or --leave-out leaves it out."
 SEVERAL = (
     "say with --na which are missing, leave the column out with --leave-out, or encode it (mnlearn "
     "convert --categories)."

@@ -13,6 +13,6 @@ from mnlearn.cli.values import parse_names
 @click.option("--datasets", default="", help="Comma-separated; only these are renewed in --out.")
 def bench(out: Path | None, datasets: str) -> None:
     """Time the kernels on embedded data (grid, digits) and on the benchmark data at hand."""
-    from mnlearn.study.bench import run_bench
+    from mnlearn.study.bench.run import run_bench
 
     run_bench(out, parse_names(datasets), show=click.echo)

@@ -312,19 +312,16 @@ def _unreadable(
     sentence = f"{where}: expected 0 or 1, got {shorten(wrong)}"
     if len(columns) == 1 and all(map(_SPACED.fullmatch, known)):
         return f"{sentence}; cells are separated by commas, semicolons or tabs, not by spaces."
+    ones, leave_out = reading.option("ones"), reading.option("leave_out")
     if len({key_of(text) for text in known}) <= 2:
-        return (
-            f"{sentence}; {reading.option('ones')} says which value counts as 1, or "
-            f"{reading.option('leave_out')} leaves the column out."
-        )
+        return f"{sentence}; {ones} says which value counts as 1, or {leave_out} leaves it out."
     values = some_of(list(map(shorten, known)))
-    ones = reading.option("ones")
     numbers = all(number_of(text) is not None for text in known)
     cut = f"with {ones} '>=NUMBER' which count as 1, " if numbers else ""
     return (
         f"{sentence}; the column has {len(known)} different values ({values}): say with "
-        f"{reading.option('na')} which are missing, {cut}leave the column out with "
-        f"{reading.option('leave_out')}, or encode it (mnlearn convert --categories)."
+        f"{reading.option('na')} which are missing, {cut}leave the column out with {leave_out}, "
+        "or encode it (mnlearn convert --categories)."
     )
 
 

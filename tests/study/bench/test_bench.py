@@ -13,8 +13,8 @@ from mnlearn.learning.weights.fit import MAX_ITERATIONS, fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.tree_features import tree_features
 from mnlearn.runtime.files import write_csv
-from mnlearn.study import bench
 from mnlearn.study.bench import gssl, measure, weights
+from mnlearn.study.bench import run as bench
 from mnlearn.study.datasets.embedded import load_embedded
 
 

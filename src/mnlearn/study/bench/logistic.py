@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.conversion import Orders, smooth_marginals, to_markov_network
 from mnlearn.learning.logistic import TOLERANCE, LogisticPath, learn_logistic_path
 from mnlearn.scoring.any_model import pll
+from mnlearn.study.bench.conversion import measure_conversion
 from mnlearn.study.bench.measure import (
     Bench,
     Figure,
@@ -48,14 +48,8 @@ def measure_logistic(bench: Bench, name: str, train: Dataset, test: Dataset) -> 
     )
     rate = f"{len(PENALTIES) * train.n_vars / seconds:,.0f} regressions/s"
     bench.add(Figure(f"logistic, {len(PENALTIES)} penalties", name, seconds, rate))
-    peer = bench.peer(name, rf"dn2mn -m {name}-lr{PENALTY:g}\.dn -i {name}\.train\.data -uniq")
-    base, orders = smooth_marginals(train), Orders(np.arange(train.n_vars))
-    seconds = measure_seconds(lambda: to_markov_network(network, base, orders))
-    converted = to_markov_network(network, base, orders)
-    note = describe_score(pll(converted, test).mean, peer)
-    rate = f"{len(converted.features):,} features"
-    task = "conversion, 2n orders, logistic"
-    bench.add(Figure(task, name, seconds, rate, **compare_seconds(peer, seconds), note=note))
+    task, of_libra = "conversion, 2n orders, logistic", f"{name}-lr{PENALTY:g}"
+    measure_conversion(bench, task, name, network, (train, test), of_libra)
 
 
 def _measure_library(
