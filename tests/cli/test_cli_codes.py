@@ -113,14 +113,30 @@ def test_convert_keeps_the_values_or_says_that_it_does_not():
     assert table("query given.npz")["b", "2"] == expected(0, "12")["b", "2"]
     refuse("convert twos.npz given.npz --given a=0", "--given, variable 'a': expected one of 1, 2")
     lost = (
-        "t.mn: variables have the values 0 and 1, for 1 and 2 in column 'a' of the data; .npz "
-        "keeps the values of the data."
+        "t.mn: variables have the values 0 and 1, for 1 and 2 in column 'a' of the data; .npz, "
+        ".ac and .bif keep the values of the data."
     )
     assert lost in succeed("convert twos.npz t.mn").stderr
     assert "values of the data" not in succeed("convert twos.npz t.csv").stderr
     assert "values of the data" not in succeed("convert plain.npz t.mn").stderr
     assert "t.bn" in succeed("fit chow_liu --train twos.csv --out t.bn").stderr
     assert "values of the data" in succeed("fit chow_liu --train twos.csv --out t.bn").stderr
+
+
+@pytest.mark.parametrize("suffix", ["ac", "bif"])
+@pytest.mark.parametrize(
+    ("name", "zero", "one"),
+    [("twos", "1", "2"), ("words", "never", "often"), ("ratings", "<3", ">=3")],
+)
+def test_names_of_states_are_the_values_of_the_data(name, zero, one, suffix):
+    said = succeed(f"convert {name}.npz t.{suffix}").stderr
+    assert "values of the data" not in said
+    for value, text in enumerate((zero, one)):
+        found = table(f"query t.{suffix} --evidence 'a={text}'")
+        assert found["b", one] == expected(value, (zero, one))["b", one]
+    if name != "ratings":
+        data = pd.read_csv(f"{name}.csv")
+        assert mn.load(f"t.{suffix}").score(data) == pytest.approx(score_of("plain.npz plain.csv"))
 
 
 def test_weights_and_ising_keep_the_values():

@@ -108,9 +108,10 @@ def describe_lost(model: Any, path: Path | str, codes: Codes | None) -> str | No
 
     Lists of edges have no values of variables.
     """
-    if codes is None or Path(path).suffix.lower() in (".npz", ".csv", ".graphml"):
+    kept = (".npz", ".ac", ".bif", ".csv", ".graphml")
+    if codes is None or Path(path).suffix.lower() in kept:
         return None
-    return f"{path}: {_difference(model, codes)}; .npz keeps the values of the data."
+    return f"{path}: {_difference(model, codes)}; .npz, .ac and .bif keep the values of the data."
 
 
 def describe_values(model: Any, path: Path | str, codes: Codes | None) -> str | None:

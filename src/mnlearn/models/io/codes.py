@@ -1,28 +1,39 @@
-"""The values of the data of a model in its native file: an array that readers of models ignore."""
+"""The values of the data of a model in its file, beside the model or as names of states."""
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.io.native import Model, write_npz
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
 
 _ARRAY = "codes"
+# Files that have names of the states of variables, and the models that they hold.
+_NAMED = (".ac", ".bif")
+_Named = ArithmeticCircuit | BayesianNetwork
 Codes = tuple[tuple[str, str], ...]
 
 
 def save_with_codes(model: Model, path: Path | str, codes: Codes | None) -> None:
     """Write a model like `save_model`; a native file keeps the values that stood for 0 and 1.
 
+    In a file with names of states they are these names.
+
     codes : the two texts of each column; None if they are 0 and 1.
     """
-    if Path(path).suffix.lower() == ".npz":
+    suffix = Path(path).suffix.lower()
+    if suffix == ".npz":
         write_coded(model, path, codes)
-    else:
-        save_model(model, path)
+        return
+    if codes is not None and suffix in _NAMED and isinstance(model, _Named) and not model.states:
+        model = replace(model, states=codes)
+    save_model(model, path)
 
 
 def write_coded(model: Model, path: Path | str, codes: Codes | None) -> None:
