@@ -5,13 +5,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from made_terms import (
-    all_states,
     arrays,
     holds,
     left_terms,
     log_odds,
     log_potential,
     merge_equal,
+    numbered_states,
     random_terms,
 )
 from mnlearn.kernels.sampling import conditioning, effects, enumeration, flips, scans
@@ -39,7 +39,7 @@ def test_what_is_left_gives_potentials_and_log_odds(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 6))
     terms = random_terms(rng, n, 3, int(rng.integers(1, 15)), owned=seed % 2 == 1)
-    evidence, states = rng.integers(0, 2, 3), all_states(n)
+    evidence, states = rng.integers(0, 2, 3), numbered_states(n)
     left, n_left, odds = left_terms(terms, n, evidence)
     kept = merge_equal(
         t
@@ -122,7 +122,7 @@ def test_pairs_become_effects(seed):
     assert (sizes > np.where(left.owner[:n_left] == SYMMETRIC, 2, 1)).all()
     entry_start, mask, asked, signed = scans._conditions(left, n_left, n)
     neighbours = scans._neighbours(effect, entry_start, mask)
-    for x in all_states(n):
+    for x in numbered_states(n):
         expected = [log_odds(terms, (), x, v) for v in range(n)]
         found = odds.copy()
         effects.add_effects(effect, x, found)
@@ -225,7 +225,7 @@ def test_features_of_a_cpd_are_added_to_log_odds(seed):
 def test_enumeration_of_the_query_states(seed, n_rows):
     rng = np.random.default_rng(seed)
     n = 3
-    terms, states = random_terms(rng, n, 4, 14), all_states(n)
+    terms, states = random_terms(rng, n, 4, 14), numbered_states(n)
     evidence = rng.integers(0, 2, (n_rows, 4)).astype(np.uint8)
     base = rng.normal(size=n) * 5
     energy = np.array([[log_potential(terms, row, x) for x in states] for row in evidence])
@@ -254,7 +254,7 @@ def test_enumeration_of_the_query_states(seed, n_rows):
 def test_the_distribution_that_sweeps_over_cpds_leave_alone(seed):
     rng = np.random.default_rng(seed)
     n = 3
-    terms, states = random_terms(rng, n, 0, 9, owned=True), all_states(n)
+    terms, states = random_terms(rng, n, 0, 9, owned=True), numbered_states(n)
     base = rng.normal(size=n)
     sweep = np.eye(1 << n)
     for v in range(n):
