@@ -33,7 +33,6 @@ from mnlearn.models.io.libra import write_dn, write_mn
 from mnlearn.models.markov_network import markov_network
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
-from oracles import all_states
 
 
 @given(markov_networks() | dependency_networks())
@@ -56,7 +55,7 @@ def test_mn_round_trip(tmp_path, network):
     text = path.read_text()
     assert accepted_by_libra(text)
     loaded = load_model(path)
-    rows = all_states(network.n_vars)
+    rows = oracles.all_states(network.n_vars)
     np.testing.assert_array_equal(loaded.log_potential(rows), network.log_potential(rows))
     for name, array in arrays_of(network).items():
         np.testing.assert_array_equal(arrays_of(loaded)[name], array)
@@ -71,7 +70,7 @@ def test_dn_round_trip(tmp_path, network):
     save_model(network, path)
     assert accepted_by_libra(path.read_text())
     loaded = load_model(path)
-    rows = all_states(network.n_vars)
+    rows = oracles.all_states(network.n_vars)
     np.testing.assert_array_equal(
         oracles.log_odds_matrix(loaded, rows), oracles.log_odds_matrix(network, rows)
     )
