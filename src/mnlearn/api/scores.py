@@ -286,7 +286,8 @@ def _check_arguments(metric: str, how: How) -> None:
     if known.methods:
         method = known.methods[0] if how.inference is None else how.inference
         if method not in known.methods:
-            expected = ", ".join(known.methods)
+            # On the command line, annealed importance sampling is an option of its own.
+            expected = ", ".join(how.spell(m) if m == ANNEALED else m for m in known.methods)
             argument = how.spell("inference")
             raise InputError(f"{argument}: expected one of {expected} for {which}, got {method!r}.")
         read += ["inference", *SETTINGS[method]]
