@@ -152,6 +152,29 @@ def test_scores_do_not_depend_on_what_the_columns_of_a_group_are_called(names):
             assert found.mean == pytest.approx(learned.score(data, "ll"), abs=1e-3)
 
 
+def test_groups_without_a_common_name_are_given_by_their_columns():
+    state = np.arange(30) % 3
+    table = pd.DataFrame(np.eye(3, dtype=int)[state], columns=list("pqr")).assign(z=state == 1)
+    data = mn.read_data(table, groups="1-3")
+    model = mn.LEM().fit(data).model_
+    expected = mn.score(model, data, "cll", groups=[[0, 1, 2], [3]]).mean
+    assert mn.score(model, data, "cll", groups=[["p", "q", "r"], ["z"]]).mean == expected
+    for groups in ([["p", "q"], ["z"]], [["p"]]):
+        with pytest.raises(InputError, match="groups: expected all columns of 'p' in one group"):
+            mn.score(model, data, "cll", groups=groups)
+
+
+def test_binary_variables_that_are_opposites_are_not_states_of_one(tmp_path):
+    (tmp_path / "not.bif").write_text(
+        "network n { }\nvariable a { type discrete [ 2 ] { no, yes }; }\n"
+        "variable b { type discrete [ 2 ] { no, yes }; }\nprobability ( a ) { table .4, .6; }\n"
+        "probability ( b | a ) { (no) 0, 1; (yes) 1, 0; }\n"
+    )
+    model = mn.load(tmp_path / "not.bif")
+    learned = model.to_markov_network().fit_weights(model.sample(200))
+    assert learned.query({"a": "yes"})["b=yes"] < 0.1
+
+
 def test_missing_cells_are_summed_out_by_all_ways_to_ask_for_an_exact_likelihood(model):
     learner = mn.ChowLiu(missing="impute").fit(TABLE.Ill.to_frame().assign(b=[1, 0, 1, 1]))
     holes = pd.DataFrame({"Ill": ["yes", None], "b": [1, 0]})

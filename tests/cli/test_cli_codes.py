@@ -123,6 +123,18 @@ def test_convert_keeps_the_values_or_says_that_it_does_not():
     assert "values of the data" in succeed("fit chow_liu --train twos.csv --out t.bn").stderr
 
 
+@pytest.mark.parametrize("learner", ["chow_liu", "ltm", "lem", "hclt", "junction_tree"])
+def test_circuits_of_all_learners_have_the_values_of_the_data(learner):
+    succeed(f"fit {learner} --train twos.csv --out t.ac")
+    succeed(f"fit {learner} --train plain.csv --out p.ac")
+    for value in (0, 1):
+        found = table(f"query t.ac --evidence a={value + 1}")
+        plain = table(f"query p.ac --evidence a={value}")
+        assert {state: p for (_, state), p in found.items()} == {
+            str(int(state) + 1): p for (_, state), p in plain.items()
+        }
+
+
 @pytest.mark.parametrize("suffix", ["ac", "bif"])
 @pytest.mark.parametrize(
     ("name", "zero", "one"),

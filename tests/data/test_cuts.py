@@ -97,6 +97,21 @@ def test_what_is_said_twice_of_a_column_is_refused_unless_it_is_the_same(ones):
         assert examples(mn.read_data(table, ones=same)).sum() in (1, 2, 3)
 
 
+@pytest.mark.parametrize(
+    ("ones", "constant", "value"),
+    [
+        (["a=no", "b=2"], 0, 0),
+        (["no", "2"], "yes", 0),
+        (["no", "2"], 2, 1),
+        (["no", ">=2"], 4, 1),
+        ([">=2", "no"], "no", 1),
+    ],
+)
+def test_a_column_of_one_value_takes_what_speaks_of_it(ones, constant, value):
+    table = pd.DataFrame({"a": ["no", "yes"], "b": [2, 1], "z": [constant] * 2})
+    assert examples(mn.read_data(table, ones=ones)).tolist() == [[1, 1, value], [0, 0, value]]
+
+
 def test_what_names_a_column_counts_before_what_is_said_of_all():
     table = pd.DataFrame({"mood": [1, 2, 2], "sleep": [1, 1, 2]})
     for ones in (["1", "mood=2"], ["mood=2", "1"]):

@@ -264,12 +264,13 @@ def _wanted(model: Any, values: NDArray[np.float64], variables: Any) -> list[int
             asked += domain.columns
         else:
             asked.append(find_variable(given, model.names, model.n_vars, "variables"))
-    for k, v in enumerate(asked):
-        label = labels_of(model.names, model.n_vars)[v]
-        if v not in unknown:
-            raise InputError(f"variables: the value of {label!r} is in the evidence.")
-        if v in asked[:k]:
-            raise InputError(f"variables: names {label!r} twice.")
+    labels, open_ = labels_of(model.names, model.n_vars), set(unknown)
+    for v in asked:
+        if np.isnan(values[v]) and v not in open_:
+            raise InputError(f"variables: names {labels[v]!r} twice.")
+        if v not in open_:
+            raise InputError(f"variables: the value of {labels[v]!r} is in the evidence.")
+        open_.remove(v)
     return asked
 
 

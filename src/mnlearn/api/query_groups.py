@@ -94,10 +94,11 @@ def find_groups(
         There is no such variable; one is named twice; or its columns are in several groups.
     """
     found: QueryGroups = []
+    labels = labels_of(model.names, model.n_vars)
     for names in _lists_of(given, where):
         group: list[int] = []
         for v in names:
-            if isinstance(v, str) and v in variables:
+            if isinstance(v, str) and v in variables and v not in labels:
                 group += variables[v]
             else:
                 group.append(find_variable(v, model.names, model.n_vars, where))
@@ -105,7 +106,7 @@ def find_groups(
             if set(own) & set(group) not in (set(), set(own)):
                 raise InputError(f"{where}: expected all columns of {name!r} in one group.")
         found.append(group)
-    _refuse_repeats(found, labels_of(model.names, model.n_vars), where)
+    _refuse_repeats(found, labels, where)
     return found
 
 

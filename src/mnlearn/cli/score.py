@@ -145,9 +145,13 @@ def _how(
         if inference is not None:
             raise InputError("--ais: expected no --inference.")
         inference, settings = ANNEALED, {"chains": chains, **settings}
+    query_groups = None
+    if groups is not None:
+        found = read_json(groups)
+        query_groups = [] if found is None else found
     return How(
         folds,
-        None if groups is None else read_json(groups) or [],
+        query_groups,
         inference,
         settings,
         seed,

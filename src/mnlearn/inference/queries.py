@@ -92,7 +92,7 @@ def _network_marginals(
     """Return what `answer` returns for a network, whatever the probability of the evidence."""
     out = rows.astype(np.float64)
     terms = terms_of(model)
-    groups = column_groups(model)
+    groups = column_groups(model) if inference.method == "gibbs" else ()
     patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
         if not pattern.any():

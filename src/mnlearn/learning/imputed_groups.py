@@ -79,12 +79,13 @@ class OpenGroup:
 
         data : all examples, filled in. penalty : L1 penalty.
         """
+        beta, intercept = np.zeros((data.n_vars, len(self.columns))), np.zeros(len(self.columns))
+        if not len(self.rows):
+            return LearnedGroup(self, beta, intercept)
         regressions = prepare_regressions(data)
         factor = regressions.factor.copy()
         factor[self.columns] = _FORBIDDEN
         regressions = replace(regressions, factor=factor)
-        beta = np.zeros((data.n_vars, len(self.columns)))
-        intercept = np.zeros(len(self.columns))
         for k, c in enumerate(self.columns.tolist()):
             ones, zeros = data.ones[c], data.n_examples - data.ones[c]
             if ones == 0 or zeros == 0:

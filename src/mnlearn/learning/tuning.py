@@ -66,7 +66,7 @@ Criterion = Callable[[Model], float]
 
 
 def validation_score(learner: type[Learner], valid: Dataset, threads: int = 1) -> Criterion:
-    """Return the learner's own criterion, a mean over validation data."""
+    """Return the learner's own criterion, a mean over validation data, with a term per column."""
     score = {"pll": learner.scorer.pll, "ll": learner.scorer.ll}[learner.criterion]
     return lambda model: score(model, valid, threads).mean
 

@@ -149,8 +149,9 @@ def _conditionals(
             p = exact.conditionals(circuit, evidence, threads)[1]
         p = np.nan_to_num(p[:, asked])
         return _Conditionals(_log(p[:, :, 1]), _log(p[:, :, 0]))
+    groups = column_groups(model) if inference.method == "gibbs" else ()
     found = marginals_of_groups(
-        terms_of(model), rows, asked, column_groups(model), inference, seed=seed, threads=threads
+        terms_of(model), rows, asked, groups, inference, seed=seed, threads=threads
     )
     if found.approximation is None:
         one, zero = _log(found.probability), _log(found.complement)

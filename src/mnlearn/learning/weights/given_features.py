@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.domains import domains_of
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arrangement import arrange
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_weights
@@ -46,7 +47,12 @@ def learn_weights(
         The network has variables of several columns, which exclude each other. Each of the columns
         follows from the others, so that pseudo-likelihood learns nothing else.
     """
-    several = exclusive_columns(network, least=2)
+    named = [domain.columns for domain in domains_of(network).values()]
+    several = [
+        columns
+        for columns in exclusive_columns(network, least=2)
+        if len(columns) > 2 or columns in named
+    ]
     if several:
         names = network.names or tuple(f"V{v}" for v in range(network.n_vars))
         listed = ", ".join(names[v] for v in several[0])
