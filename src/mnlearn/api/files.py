@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.frames import is_frame, keep_reading, read_frame
-from mnlearn.api.inputs import Dataset, IncompleteData, labels_of, to_dataset, to_whole_seed
+from mnlearn.api.inputs import Dataset, IncompleteData, to_dataset, to_whole_seed
 from mnlearn.api.kinds import core
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import arrange_table
@@ -23,6 +23,7 @@ from mnlearn.learning.imputation import TREATMENTS, complete
 from mnlearn.models.io.codes import read_codes
 from mnlearn.models.io.formats import check_writable, load_model
 from mnlearn.runtime.errors import InputError, name_data
+from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.seed import SEED
 
 # Missing cells stay in a table.

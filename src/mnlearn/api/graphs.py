@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mnlearn.api.inputs import labels_of
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.edge_weights import Graph, edge_weights
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -16,6 +16,7 @@ from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_incomplete
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import available_threads
 
@@ -28,11 +29,6 @@ _REPEATED = 100_000_000
 _SEEDS = 2**31
 # A cell of a matrix by its place, for messages: (row, column).
 _Place = tuple[int, int]
-
-
-def labels_of(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...]:
-    """Return the names of variables; V0, V1, ... if they have none."""
-    return tuple(names) if names else tuple(f"V{v}" for v in range(n_vars))
 
 
 def to_dataset(

@@ -12,7 +12,6 @@ from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,
     check_threshold,
-    labels_of,
     to_count,
     to_dataset,
     to_threads,
@@ -29,6 +28,7 @@ from mnlearn.learning.ising.measures import centrality_frame, predictability_fra
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases
 from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.seed import SEED
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from mnlearn.api import graphs, queries
-from mnlearn.api.inputs import is_whole, labels_of, to_seed, to_threads, to_whole_seed
+from mnlearn.api.inputs import is_whole, to_seed, to_threads, to_whole_seed
 from mnlearn.api.kinds import core, words
 from mnlearn.api.partition import partition_of
 from mnlearn.api.saving import codes_of, save_own
@@ -19,6 +19,7 @@ from mnlearn.models import bayesian_network
 from mnlearn.models import markov_network as markov
 from mnlearn.models.edge_weights import graph_of
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.seed import SEED
 
 if TYPE_CHECKING:
@@ -278,10 +279,9 @@ class Model:
         """Return log Z in nats, the logarithm of the sum of the potentials of all states.
 
         The log-probability of a state of a Markov network is its `log_potential` less log Z.
-        Bayesian networks, trees and circuits of learners other than `ACMN` are normalised: their
-        log Z is 0. So is a junction tree that was read from `.uai`, whatever its tables. A circuit
-        of `ACMN`, or that a network was compiled into, has the log Z of the network. `condition`
-        adds the log-probability of the evidence to it.
+        Bayesian networks, trees (also those of `.uai` tables) and circuits of learners other than
+        `ACMN` are normalised: their log Z is 0. A circuit of `ACMN`, or that a network was compiled
+        into, has the log Z of the network. `condition` adds the log-probability of the evidence.
 
         Parameters
         ----------

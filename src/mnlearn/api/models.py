@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.api import graphs
 from mnlearn.api.features import check_features, to_features
-from mnlearn.api.inputs import Dataset, labels_of, to_count, to_threads
+from mnlearn.api.inputs import Dataset, to_count, to_threads
 from mnlearn.api.kinds import core, shared
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import data_for
@@ -31,6 +31,7 @@ from mnlearn.models import (
 from mnlearn.models import markov_network as markov
 from mnlearn.models.tree_models import circuit_of, network_of
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mnlearn.api.circuits import exact_circuit, exact_model, small_circuit
 from mnlearn.api.column_names import column_names
-from mnlearn.api.inputs import find_variable, is_frame, labels_of, refuse_mask, to_numbers
+from mnlearn.api.inputs import find_variable, is_frame, refuse_mask, to_numbers
 from mnlearn.api.kinds import core
 from mnlearn.api.model_data import warn_of_order
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
@@ -38,6 +38,7 @@ from mnlearn.inference.settings import METHODS
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 from mnlearn.scoring.any_model import marginal_ll
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mnlearn.api.inputs import find_variable, labels_of, to_count
+from mnlearn.api.inputs import find_variable, to_count
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.domains import domains_of
 from mnlearn.inference.query_groups import random_partition
@@ -12,6 +12,7 @@ from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import stream
 
 # Numbers of columns.

@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.api.inputs import (
-    Dataset,
-    IncompleteData,
-    labels_of,
-    to_threads,
-    to_whole_seed,
-)
+from mnlearn.api.inputs import Dataset, IncompleteData, to_threads, to_whole_seed
 from mnlearn.api.kinds import core
 from mnlearn.api.model_data import data_for
 from mnlearn.api.query_groups import QueryGroups, columns_by_variable, draw_groups, find_groups
@@ -36,6 +30,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.seed import SEED
 from mnlearn.scoring import any_model, by_variable

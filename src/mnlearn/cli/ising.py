@@ -249,8 +249,8 @@ def _read_item_groups(
     path: Path | None, data: "Dataset", reading: "Reading"
 ) -> "ItemGroups | None":
     """Return the groups of the items in a file, if there is one."""
-    from mnlearn.api.inputs import labels_of
     from mnlearn.report.item_groups import read_item_groups
+    from mnlearn.runtime.names import labels_of
 
     if path is None:
         return None

@@ -216,8 +216,8 @@ def sample(
 
 def _check_values(model: Any) -> None:
     """Refuse to write the values 0 and 1 where they do not say which state is meant."""
-    from mnlearn.api.inputs import labels_of
     from mnlearn.data.domains import columns_of
+    from mnlearn.runtime.names import labels_of
 
     labels = labels_of(model.names, model.n_vars)
     for name, domain in zip(labels, columns_of(model), strict=True):

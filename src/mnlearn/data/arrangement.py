@@ -12,6 +12,7 @@ from mnlearn.data.domains import BINARY, Domain, named_domains
 from mnlearn.data.reading import Place, Reading
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.progress import say
 
 # Stands for the state where a cell is missing.
@@ -91,8 +92,8 @@ def describe_order(model: Any, names: Sequence[str] | None) -> str | None:
     names : sequence of str, optional
         Names of the columns of the data.
     """
-    counted = [f"V{v}" for v in range(model.n_vars)]
-    if model.names is not None or names is None or list(names) == counted:
+    counted = labels_of(None, model.n_vars)
+    if model.names is not None or names is None or tuple(names) == counted:
         return None
     return (
         "the model has no names of variables, so the columns are taken in their order: "

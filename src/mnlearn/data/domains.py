@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.data.cell_texts import PLAIN, cell_text, is_same, number_of, values_of_two
 from mnlearn.data.dataset import Dataset
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 
 # The values of a variable whose states have no names.
 BINARY = ("0", "1")
@@ -106,7 +107,7 @@ def _maker_of(model: Any) -> type[Domain]:
 
 
 def _labels_of(model: Any) -> tuple[str, ...]:
-    return model.names or tuple(f"V{v}" for v in range(model.n_vars))
+    return labels_of(model.names, model.n_vars)
 
 
 def named_domains(

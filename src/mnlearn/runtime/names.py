@@ -32,6 +32,11 @@ def check_names(names: Sequence[str], where: str = "data") -> tuple[str, ...]:
     return tuple(column_of)
 
 
+def labels_of(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...]:
+    """Return the names of variables; V0, V1, ... if they have none."""
+    return tuple(names) if names else tuple(f"V{v}" for v in range(n_vars))
+
+
 def one_line(text: str) -> str:
     """Return a text with one space for each run of spaces, line ends and control characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -28,6 +28,7 @@ from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.resampling import count_rows, draw_rows, map_resamples, select_rows
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.holm import holm
+from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import stream
 from mnlearn.runtime.seed import SEED
 
@@ -149,7 +150,7 @@ def _common_variables(
     if len(groups) < 2:
         raise InputError("groups: expected at least two.")
     first = next(iter(groups.values()))
-    labels = first.names or tuple(f"V{v}" for v in range(first.n_vars))
+    labels = labels_of(first.names, first.n_vars)
     for name, data in groups.items():
         if data.n_vars != first.n_vars or (data.names or labels) != labels:
             raise InputError(f"group {name}: expected the variables of the first group.")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.learning.neighbourhoods import build_pair_features
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,7 @@ class IsingNetwork:
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the variables; V0, V1, ... if they have none."""
-        return self.names or tuple(f"V{v}" for v in range(len(self.threshold)))
+        return labels_of(self.names, len(self.threshold))
 
     @property
     def dropped_labels(self) -> list[str]:

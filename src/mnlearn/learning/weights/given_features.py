@@ -11,6 +11,7 @@ from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_weights
 from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 
 
 def learn_weights(
@@ -54,7 +55,7 @@ def learn_weights(
         if len(columns) > 2 or columns in named
     ]
     if several:
-        names = network.names or tuple(f"V{v}" for v in range(network.n_vars))
+        names = labels_of(network.names, network.n_vars)
         listed = ", ".join(names[v] for v in several[0])
         raise InputError(
             f"network: the columns {listed} are states of one variable; pseudo-likelihood, which "

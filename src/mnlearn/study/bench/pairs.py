@@ -24,6 +24,7 @@ from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.io.formats import load_network
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.progress import say
 from mnlearn.study.bench.judges import compare_edges, compare_models, compare_regressions
 from mnlearn.study.bench.measure import Bench, Figure, measure_seconds
@@ -79,7 +80,7 @@ def measure_pairs(bench: Bench, name: str, train: Dataset, test: Dataset) -> Non
         folder = Path(place)
         save_text(train.rename(None), folder / TRAIN)
         save_text(
-            train if train.names else train.rename([f"V{v}" for v in range(train.n_vars)]),
+            train if train.names else train.rename(labels_of(None, train.n_vars)),
             folder / TABLE,
         )
         for pair in find_pairs(folder, train, test):
