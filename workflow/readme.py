@@ -9,7 +9,7 @@ types of the Python learners.
 import json
 import re
 import runpy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ import yaml
 
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.report.document.index_page import GROUPS, build_index
-from mnlearn.report.document.markdown import render_markdown
+from mnlearn.report.document.markdown import pipe_table, render_markdown
 from mnlearn.report.fidelity.numbers import PublishedNumber, published_numbers
 from mnlearn.report.study_pages import (
     claim_page,
@@ -77,12 +77,6 @@ ABBREVIATIONS = {"della_pietra": ("DP", "DL")}
 PEERS_BY_NAME = "GSSL|SparC|KLay|scikit-learn|R, glmnet"
 
 
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
-    """Return a Markdown table; `align` has `l` or `r` for each column."""
-    rule = [{"l": "---", "r": "---:"}[side] for side in align]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
-
-
 def recorded() -> dict[str, str]:
     """Return the papers whose study is recorded."""
     studies = studies_of_papers().items()
@@ -102,7 +96,7 @@ def claims_table(results: str = "results") -> str:
     for study, paper in recorded().items():
         link = f"[`{study}`]({results}/{study}/claims.md)"
         rows.append([link, paper, *_verdicts(pd.read_csv(RESULTS / study / "claims.csv"))])
-    return markdown(("study", "paper", *GROUPS), rows, "ll" + "r" * len(GROUPS))
+    return pipe_table(("study", "paper", *GROUPS), rows, "ll" + "r" * len(GROUPS))
 
 
 def claims_of(learner: str) -> str | None:
@@ -118,7 +112,7 @@ def claims_of(learner: str) -> str | None:
             link = f"[`{study}`](../../results/{study}/claims.md)"
             rows.append([link, *_verdicts(named)])
     return (
-        markdown((f"claims that name {title}", *GROUPS), rows, "l" + "r" * len(GROUPS))
+        pipe_table((f"claims that name {title}", *GROUPS), rows, "l" + "r" * len(GROUPS))
         if rows
         else None
     )
@@ -151,14 +145,14 @@ def bench_table() -> str:
         "its seconds": bench["peer_seconds"].map("{:.2f}".format),
         "ratio": bench["ratio"].map("{:.0f}".format),
     }
-    return markdown(list(columns), zip(*columns.values(), strict=True), "lllrllrr")
+    return pipe_table(list(columns), zip(*columns.values(), strict=True), "lllrllrr")
 
 
 def parameter_table(learner: str) -> str:
     """Return the hyperparameters of a learner: name, default, meaning."""
     fields = load_learner(learner).fields()
     rows = [[f"`{n}`", f"`{f.default}`", f.metadata["help"]] for n, f in fields.items()]
-    return markdown(("parameter", "default", "meaning"), rows, "lll")
+    return pipe_table(("parameter", "default", "meaning"), rows, "lll")
 
 
 def score_table(learner: str) -> str:
@@ -177,7 +171,7 @@ def score_table(learner: str) -> str:
         score = quantity.upper().replace("_ANNEALED", " (AIS)")
         rows.append([f"`{method}` of `{study}`", score, n, *means, link])
     head = ("method", "test score", "datasets", "ours, mean", "published, mean")
-    return markdown((*head, "ours higher / equal / lower", "table"), rows, "llrrrll")
+    return pipe_table((*head, "ours higher / equal / lower", "table"), rows, "llrrrll")
 
 
 def _own_mean(scores: pd.DataFrame, method: str, quantity: str) -> tuple[str, ...]:
@@ -217,7 +211,7 @@ def decision_table() -> str:
     for path in sorted((DOCS / "decisions").glob("[0-9]*.md")):
         number, _, title = path.read_text(encoding="utf-8").splitlines()[0][2:].partition(" ")
         rows.append([number, f"[{title}]({path.name})"])
-    return markdown(("no.", "choice"), rows, "ll")
+    return pipe_table(("no.", "choice"), rows, "ll")
 
 
 def accuracy_table() -> str:
@@ -233,7 +227,7 @@ def accuracy_table() -> str:
         own = [number for number in numbers if name in (number.study, "all")]
         counts = (len(own), sum(c.is_better for c in own), sum(c.is_reached for c in own))
         rows.append([name.upper() if name in papers else name, *map(str, counts)])
-    return markdown(("paper", "scores", "at least as high", "reached"), rows, "lrrr")
+    return pipe_table(("paper", "scores", "at least as high", "reached"), rows, "lrrr")
 
 
 def configuration_table() -> str:
@@ -244,7 +238,7 @@ def configuration_table() -> str:
         [f"`{key}`", f"`{json.dumps(values[key])}`", of["description"]]
         for key, of in schema["properties"].items()
     ]
-    return markdown(("key", "value", "meaning"), rows, "lll")
+    return pipe_table(("key", "value", "meaning"), rows, "lll")
 
 
 def generated() -> dict[Path, dict[str, str]]:

@@ -70,6 +70,14 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Comparison:
     return Comparison(wins, ties, losses, p, exact)
 
 
+def rank_sums(difference: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the sums of the ranks of positive and of negative differences; see `wilcoxon`."""
+    nonzero = np.round(difference, _DECIMALS)
+    nonzero = nonzero[nonzero != 0]
+    ranks = stats.rankdata(np.abs(nonzero))
+    return float(ranks[nonzero > 0].sum()), float(ranks[nonzero < 0].sum())
+
+
 def _exact_p(difference: NDArray[np.float64]) -> float:
     """Return the exact two-sided p-value, by a count of all assignments of signs to mean ranks."""
     # Mean ranks are multiples of a half. Twice a mean rank is a whole number, so the loop can count

@@ -15,6 +15,7 @@ from mnlearn.report.claims.verdicts import (
     UNKNOWN,
     ratio_verdict,
 )
+from mnlearn.report.statistics import rank_sums
 from mnlearn.study.datasets.registry import load_registry
 
 A, B, C = source("a"), source("b"), source("c")
@@ -368,7 +369,7 @@ def test_the_limits_of_published_p_values(p, theirs, is_bound, expected):
 
 
 def test_differences_below_the_ninth_decimal_have_no_rank():
-    assert significance.rank_sums(np.array([4e-10, 1.0, -2.0])) == (1.0, 2.0)
+    assert rank_sums(np.array([4e-10, 1.0, -2.0])) == (1.0, 2.0)
 
 
 @pytest.mark.parametrize(

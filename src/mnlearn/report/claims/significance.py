@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-from scipy import stats
 
 from mnlearn.report.claims.counts import collect_rows
 from mnlearn.report.claims.evidence import (
@@ -18,7 +17,7 @@ from mnlearn.report.claims.evidence import (
 )
 from mnlearn.report.claims.verdicts import CONTRADICTED, MORE, REPRODUCED, SMALLER, Outcome
 from mnlearn.report.options import FLAG
-from mnlearn.report.statistics import wilcoxon
+from mnlearn.report.statistics import rank_sums, wilcoxon
 from mnlearn.report.tables.table import significant
 from mnlearn.runtime.errors import InputError
 
@@ -46,14 +45,6 @@ def judge_signed_rank(entry: Entry, evidence: Evidence) -> Outcome:
     ours = f"p {significant(result.p)}, rank sums {plus:g} for and {minus:g} against"
     verdict = _verdict(result.p, plus > minus, *_published(entry, evidence))
     return Outcome(verdict, ours, n_datasets=result.n)
-
-
-def rank_sums(difference: np.ndarray) -> tuple[float, float]:
-    """Return the rank sums of the positive and of the negative differences."""
-    nonzero = np.round(difference, 9)
-    nonzero = nonzero[nonzero != 0]
-    ranks = stats.rankdata(np.abs(nonzero))
-    return float(ranks[nonzero > 0].sum()), float(ranks[nonzero < 0].sum())
 
 
 def _published(entry: Entry, evidence: Evidence) -> tuple[float | None, bool]:

@@ -1,6 +1,6 @@
 """Render a page as Markdown for a forge, which shows tables, pictures and links to headings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from mnlearn.report.document.blocks import (
     Block,
@@ -48,11 +48,16 @@ def _paragraphs(texts: Sequence[Text], links: Sequence[Link]) -> list[str]:
 
 
 def _grid(grid: Grid) -> str:
-    rule = [{"l": "---", "r": "---:"}[side] for side in grid.alignment]
     lines = [
         [to_markdown(cell, leading=False) for cell in row] for row in (grid.header, *grid.rows)
     ]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (lines[0], rule, *lines[1:]))
+    return pipe_table(lines[0], lines[1:], grid.alignment)
+
+
+def pipe_table(head: Sequence[str], rows: Iterable[Sequence[str]], alignment: str) -> str:
+    """Return a Markdown table of texts; `alignment` has `l` or `r` for each column."""
+    rule = [{"l": "---", "r": "---:"}[side] for side in alignment]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
 
 
 def _contents(document: Document) -> str:
