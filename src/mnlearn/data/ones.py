@@ -45,7 +45,7 @@ def texts_asked(
     told = [(given, texts) for given, texts in said if texts is not None]
     found = [one for one in told if _names(one[0], column)] or told
     if len({key_of(text) for text in known}) == 1:
-        # What speaks of other columns says of the only value that it is not 1.
+        # An option that is meant for other columns would make a 0 of the only value.
         own = [one for one in found if is_one(known[0], one[1][1])]
         found = (own or found)[:1]
     for given, texts in found:
