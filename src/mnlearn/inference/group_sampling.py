@@ -43,6 +43,11 @@ def column_groups(model: Any) -> Groups:
     return [*named, *(own for own in found if taken.isdisjoint(own))]
 
 
+def groups_sampled(model: Any, inference: Inference) -> Groups:
+    """Return the groups of columns that are drawn together: none without Gibbs sampling."""
+    return column_groups(model) if inference.method == "gibbs" else ()
+
+
 def describe_barriers(model: Any, method: str) -> str | None:
     """Return what to know of Gibbs sampling in a network that gives states probability 0.
 
@@ -96,10 +101,9 @@ def marginals_of_groups(
 ) -> Marginals:
     """Return marginals like `conditional_marginals`; chains draw the columns of a group together.
 
-    groups : of columns; they count for Gibbs sampling only. Other arguments are those of
-    `conditional_marginals`.
+    groups : see `groups_sampled`. Other arguments are those of `conditional_marginals`.
     """
-    asked_groups = groups_asked(query, groups) if inference.method == "gibbs" else None
+    asked_groups = groups_asked(query, groups)
     if asked_groups is None:
         return conditional_marginals(terms, rows, query, inference, seed=seed, threads=threads)
     asked = query_of(terms, query)

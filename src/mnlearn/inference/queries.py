@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.inference.automatic import compile_small, excludes_states
 from mnlearn.inference.circuits.exact import UNKNOWN, log_value
 from mnlearn.inference.circuits.exact import marginals as circuit_marginals
-from mnlearn.inference.group_sampling import column_groups, marginals_of_groups
+from mnlearn.inference.group_sampling import groups_sampled, marginals_of_groups
 from mnlearn.inference.hidden_trees import marginals as hidden_tree_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
@@ -92,7 +92,7 @@ def _network_marginals(
     """Return what `answer` returns for a network, whatever the probability of the evidence."""
     out = rows.astype(np.float64)
     terms = terms_of(model)
-    groups = column_groups(model) if inference.method == "gibbs" else ()
+    groups = groups_sampled(model, inference)
     patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
         if not pattern.any():

@@ -1,6 +1,6 @@
 """Scores of variables of several states, which have a column for each: one term per variable."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,16 +11,19 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference import hidden_trees
 from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.evaluation import UNKNOWN
-from mnlearn.inference.group_sampling import column_groups, marginals_of_groups
+from mnlearn.inference.group_sampling import groups_sampled, marginals_of_groups
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io.native import Model
+from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.scoring import any_model
+from mnlearn.scoring.networks import Network
 
 Columns = Sequence[Sequence[int]]
 
@@ -88,11 +91,17 @@ def cmll(
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
+    if isinstance(model, ArithmeticCircuit | TreeModel):
+        is_sampled = False
+        conditionals = _exact_conditionals(model, threads)
+    else:
+        is_sampled = inference.method in ("gibbs", "mcsat")
+        conditionals = _network_conditionals(model, inference, seed, threads)
     per_row = np.zeros(data.n_rows)
     converged: list[float] = []
     for group in groups:
         asked = np.array(sorted(group), np.int64)
-        found = _conditionals(model, data.rows, asked, inference, seed, threads)
+        found = conditionals(data.rows, asked)
         own = data.rows[:, asked] == 1
         log_p = np.where(own, found.log_one, found.log_zero)
         for columns in variables:
@@ -101,8 +110,6 @@ def cmll(
                 per_row += _term(own[:, k], log_p[:, k])
         if found.converged is not None:
             converged.append(float(data.weight @ found.converged / data.n_examples))
-    is_exact = isinstance(model, ArithmeticCircuit | TreeModel)
-    is_sampled = not is_exact and inference.method in ("gibbs", "mcsat")
     score = score_of(per_row, data, np.nan if is_sampled else 0.0)
     return replace(score, converged=float(np.mean(converged))) if converged else score
 
@@ -130,36 +137,45 @@ class _Conditionals(NamedTuple):
     converged: NDArray[np.bool_] | None = None
 
 
-def _conditionals(
-    model: Model,
-    rows: NDArray[np.uint8],
-    asked: NDArray[np.int64],
-    inference: Inference,
-    seed: int,
-    threads: int,
-) -> _Conditionals:
-    """Return log P(column = x | the columns that are not asked for)."""
-    if isinstance(model, ArithmeticCircuit | TreeModel):
+# Returns log P(column = x | the columns that are not asked for). Arguments: the rows, and the
+# columns that are asked for, ascending.
+_Answer = Callable[[NDArray[np.uint8], NDArray[np.int64]], _Conditionals]
+
+
+def _exact_conditionals(model: ArithmeticCircuit | TreeModel, threads: int) -> _Answer:
+    circuit = circuit_of(model) if isinstance(model, FeatureTree | JunctionTree) else model
+
+    def answer(rows: NDArray[np.uint8], asked: NDArray[np.int64]) -> _Conditionals:
         evidence = rows.copy()
         evidence[:, asked] = UNKNOWN
-        if isinstance(model, HiddenTree):
-            p = hidden_trees.conditionals(model, evidence, threads)[1]
+        if isinstance(circuit, HiddenTree):
+            p = hidden_trees.conditionals(circuit, evidence, threads)[1]
         else:
-            circuit = circuit_of(model) if isinstance(model, TreeModel) else model
             p = exact.conditionals(circuit, evidence, threads)[1]
         p = np.nan_to_num(p[:, asked])
         return _Conditionals(_log(p[:, :, 1]), _log(p[:, :, 0]))
-    groups = column_groups(model) if inference.method == "gibbs" else ()
-    found = marginals_of_groups(
-        terms_of(model), rows, asked, groups, inference, seed=seed, threads=threads
-    )
-    if found.approximation is None:
-        one, zero = _log(found.probability), _log(found.complement)
-        return _Conditionals(one[found.row_of], zero[found.row_of])
-    # From the log-odds: 1 minus a probability could be 0.
-    odds = found.approximation.log_odds[found.row_of]
-    ended = found.approximation.converged[found.row_of]
-    return _Conditionals(-np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds), ended)
+
+    return answer
+
+
+def _network_conditionals(
+    network: Network, inference: Inference, seed: int, threads: int
+) -> _Answer:
+    terms, groups = terms_of(network), groups_sampled(network, inference)
+
+    def answer(rows: NDArray[np.uint8], asked: NDArray[np.int64]) -> _Conditionals:
+        found = marginals_of_groups(
+            terms, rows, asked, groups, inference, seed=seed, threads=threads
+        )
+        if found.approximation is None:
+            one, zero = _log(found.probability), _log(found.complement)
+            return _Conditionals(one[found.row_of], zero[found.row_of])
+        # From the log-odds: 1 minus a probability could be 0.
+        odds = found.approximation.log_odds[found.row_of]
+        ended = found.approximation.converged[found.row_of]
+        return _Conditionals(-np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds), ended)
+
+    return answer
 
 
 def _log(p: NDArray[np.float64]) -> NDArray[np.float64]:
