@@ -79,8 +79,7 @@ METRICS = (
     Metric(
         "Seconds",
         ("seconds", "mean_seconds"),
-        "Times are processor seconds of one thread after a warm-up, which leaves out compilation; "
-        "those marked † may be wall-clock seconds. "
+        "Times are processor seconds of one thread after a warm-up, which leaves out compilation. "
         "They are those of the chosen model alone where the study times it, and of the search "
         "otherwise. Published seconds come from other machines, so only ratios can be compared.",
     ),

@@ -20,17 +20,14 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = 3
-# Marks panels in which a line shows the quantity of the option `instead`.
-INSTEAD = "*"
 
 
 @dataclass(frozen=True)
 class _Line:
-    """The line of one series in one panel; `instead` if another quantity replaces its own."""
+    """The line of one series in one panel."""
 
     series: int
     values: NDArray[np.float64]
-    instead: bool
 
 
 def draw_query_curves(material: Material, options: Options) -> Figure:
@@ -42,7 +39,6 @@ def draw_query_curves(material: Material, options: Options) -> Figure:
         Scores of the study.
     options : mapping
         - series, each with head and method, and optionally `quantity` instead of the figure's;
-          `instead`, a quantity for datasets that lack the first (their titles get an asterisk);
           `dashed`; and `may_leave`: the vertical axis covers the other lines and as much again
           above and below;
         - quantity, such as `cll`, `cmll` or `seconds`;
@@ -66,8 +62,7 @@ def draw_query_curves(material: Material, options: Options) -> Figure:
     x = [p / 100 for p in percentages] if options.get("fraction") else percentages
     for ax, dataset in zip(axes.ravel(), datasets, strict=False):
         _draw_panel(ax, x, lines[dataset], series, log=bool(options.get("log", False)))
-        mark = INSTEAD if any(line.instead for line in lines[dataset]) else ""
-        ax.set_title(material.label(dataset) + mark, loc="left")
+        ax.set_title(material.label(dataset), loc="left")
     for ax in axes[:, 0]:
         ax.set_ylabel(str(options["y_label"]))
     for column in range(_COLUMNS):
@@ -91,13 +86,10 @@ def _lines(material: Material, options: Options, dataset: str) -> list[_Line]:
     value = own.set_index(["method", "quantity"])["value"]
     lines = []
     for k, one in enumerate(options["series"]):
-        first = one["quantity"] if "quantity" in one else option(options, "quantity", where)
-        for quantity in (first, one.get("instead")):
-            keys = [(one["method"], f"{quantity}_q{p}") for p in options["percentages"]]
-            if quantity is not None and all(key in value.index for key in keys):
-                values = np.array([float(value[key]) for key in keys])
-                lines.append(_Line(k, values, quantity != first))
-                break
+        quantity = one["quantity"] if "quantity" in one else option(options, "quantity", where)
+        keys = [(one["method"], f"{quantity}_q{p}") for p in options["percentages"]]
+        if all(key in value.index for key in keys):
+            lines.append(_Line(k, np.array([float(value[key]) for key in keys])))
     return lines
 
 
@@ -134,7 +126,6 @@ QUERY_CURVES = Kind(
                     "head": needed(TEXT),
                     "method": needed(TEXT),
                     "quantity": TEXT,
-                    "instead": TEXT,
                     "dashed": FLAG,
                     "may_leave": FLAG,
                 }
