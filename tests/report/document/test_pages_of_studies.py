@@ -127,6 +127,22 @@ def test_html_is_accessible_and_fits_a_narrow_screen(tmp_path):
     assert any(attrs.get("name") == "viewport" for _, attrs in tags)
 
 
+def test_wide_pictures_are_scrolled_on_a_narrow_screen(tmp_path):
+    picture = tmp_path / "a.png"
+    document = Document("A", (Picture(picture, "a.png", HOSTILE),))
+    picture.write_bytes(png(853, 400))
+    tags = Tags(render_html(document)).found
+    assert "class" not in next(attrs for tag, attrs in tags if tag == "img")
+    assert [attrs for _, attrs in tags if attrs.get("class") == "scroll"] == []
+    picture.write_bytes(png(1400, 400))
+    tags = Tags(render_html(document)).found
+    at = next(number for number, (tag, _) in enumerate(tags) if tag == "img")
+    assert tags[at][1]["class"] == "wide"
+    assert tags[at - 1][1] == {
+        "class": "scroll", "tabindex": "0", "role": "region", "aria-label": HOSTILE,
+    }  # fmt: skip
+
+
 def test_text_of_a_study_has_no_effect_in_markdown(tmp_path):
     text = render_markdown(example(tmp_path))
     (tmp_path / "a.md").write_text(text.replace("<!-- A note. -->\n\n", ""))

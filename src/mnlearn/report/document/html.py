@@ -23,6 +23,8 @@ from mnlearn.runtime.files import read_bytes
 _LONG = 28
 # Pixels on the page for each pixel of a picture: letters in figures are then as large as the text.
 _SCALE = 0.75
+# Wider pictures are scrolled on a narrow screen, where their letters would be too small to read.
+_WIDE = 640
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -44,9 +46,11 @@ code { font: 0.9em ui-monospace, Menlo, Consolas, monospace; background: #f2f3f5
 figure { margin: 0 0 1.5rem; }
 figcaption { max-width: 46rem; margin: 0.4rem 0 0.7rem; color: #333; font-size: 0.95rem; }
 img { display: block; max-width: 100%; height: auto; }
-.scroll { overflow-x: auto; max-width: 100%; border-bottom: 1px solid #999; }
+img.wide { min-width: 44rem; }
+.scroll { overflow-x: auto; max-width: 100%; }
 .scroll:focus-visible { outline: 2px solid #0b4f9c; }
-table { border-collapse: collapse; font-size: 0.88rem; line-height: 1.35;
+table { border-collapse: collapse; border-bottom: 1px solid #999;
+        font-size: 0.88rem; line-height: 1.35;
         font-variant-numeric: tabular-nums; }
 th, td { padding: 0.28rem 0.6rem; text-align: left; vertical-align: top; white-space: nowrap; }
 thead th { border-top: 1px solid #999; border-bottom: 1px solid #999; vertical-align: bottom;
@@ -80,6 +84,7 @@ nav a:hover { text-decoration: underline; }
   .page { display: block; max-width: none; padding: 0; }
   nav { display: none; }
   .scroll { overflow: visible; }
+  img.wide { min-width: 0; }
   th:first-child:not(.long) { position: static; }
   table { font-size: 6.5pt; }
   th, td { padding: 1pt 2.5pt; }
@@ -134,11 +139,21 @@ def _picture(picture: Picture) -> str:
     content = read_bytes(picture.path)
     width, height = (round(_SCALE * size) for size in struct.unpack(">II", content[16:24]))
     source = base64.b64encode(content).decode("ascii")
-    return (
-        f'<figure>\n<img src="data:image/png;base64,{source}" width="{width}" height="{height}" '
-        f'alt="{html.escape(picture.alt)}">\n'
-        f"<figcaption>{to_html(picture.caption)}</figcaption>\n{_files(picture.links)}</figure>"
+    alt = html.escape(picture.alt)
+    style = ' class="wide"' if width > _WIDE else ""
+    image = (
+        f'<img{style} src="data:image/png;base64,{source}" width="{width}" height="{height}" '
+        f'alt="{alt}">\n'
     )
+    if width > _WIDE:
+        image = f"{_scrolled(alt)}\n{image}</div>\n"
+    caption = f"<figcaption>{to_html(picture.caption)}</figcaption>"
+    return f"<figure>\n{image}{caption}\n{_files(picture.links)}</figure>"
+
+
+def _scrolled(label: str) -> str:
+    """Return the opening tag of what is scrolled on a narrow screen, by keys as well."""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
 
 
 def _grid(grid: Grid) -> str:
@@ -152,7 +167,7 @@ def _grid(grid: Grid) -> str:
     notes = "".join(f'<p class="note">{to_html(note)}</p>\n' for note in grid.notes)
     return (
         f"<figure>\n{caption}"
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">\n'
+        f"{_scrolled(html.escape(label))}\n"
         f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>\n"
         f"{notes}{_files(grid.links)}</figure>"
     )
