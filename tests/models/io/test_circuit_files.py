@@ -297,6 +297,14 @@ def test_the_text_of_a_d_dnnf(tmp_path):
     assert (tmp_path / "c.nnf.csv").read_bytes().decode().endswith("\n1,1.0,1.0,a\n2,1.0,1.0,b\n")
 
 
+@pytest.mark.parametrize("fails", ["c.nnf", "c.nnf.csv"])
+def test_a_d_dnnf_and_its_weights_are_both_written_or_none(tmp_path, fails):
+    (tmp_path / fails).mkdir()
+    with pytest.raises(InputError, match=f"{fails}: cannot be written: Is a directory"):
+        save_model(hidden(), tmp_path / "c.nnf")
+    assert [path.name for path in tmp_path.iterdir()] == [fails]
+
+
 @pytest.mark.parametrize("suffix", [".ac", ".nnf"])
 def test_a_parameter_that_is_too_large_to_write(tmp_path, suffix):
     path = tmp_path / f"c{suffix}"

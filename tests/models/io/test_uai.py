@@ -37,6 +37,8 @@ from mnlearn.runtime.errors import InputError
         ("MARKOV 1 2 1 1 0 2 -1 1", ", word 8: expected a number of at least 0, got '-1'."),
         ("MARKOV 1 2 0 " + "y" * 50, f": expected the end of the file, got '{'y' * 40}'."),
         ("MARKOV 1 2 1 0 1 0", ": network: all states have the value 0."),
+        ("MARKOV 1 2 1 1 0 2 0 0", ": network: all states have the value 0."),
+        ("MARKOV 1 3 1 1 0 3 0 0 0", ": network: all states have the value 0."),
         ("BAYES 1 2 1 0 1 1", ": BAYES: expected one distribution of each variable."),
         ("BAYES 1 2 2 1 0 1 0 2 .5 .5 2 .5 .5", ": BAYES: expected one distribution of each "
                                                 "variable."),
@@ -154,6 +156,13 @@ def test_the_limits_of_tables(tmp_path, monkeypatch):
         load_model(path)
     with pytest.raises(InputError, match="and 5 cells"):
         save_model(network, path)
+    variables = [
+        DiscreteVariable(name, ("x", "y", "z"), (), np.full(3, 1 / 3)) for name in ("a", "b")
+    ]
+    before = path.read_text()
+    with pytest.raises(InputError, match="expected tables with at most 5 cells in all"):
+        uai.write_variables(variables, path)
+    assert path.read_text() == before
 
 
 def test_which_files_have_tables(tmp_path):

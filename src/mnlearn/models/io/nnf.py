@@ -12,8 +12,8 @@ import math
 from pathlib import Path
 
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import write_text
 
 
 def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
@@ -27,7 +27,7 @@ def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
     InputError
         A parameter is too large to write.
     """
-    write_text(f"{path}.csv", _weights(circuit, path))
+    weights = _weights(circuit, path)
     n_inner = len(circuit.is_sum)
     # The root is the last inner node, and number 1; the constant has the highest number.
     number = {circuit.n_leaves + i: n_inner - i for i in range(n_inner)}
@@ -44,7 +44,10 @@ def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
             lines += [f"{parent} {constant} {literal} 0" for literal in literals]
         elif literals:
             lines.append(f"{parent} {constant} {' '.join(literals)} 0")
-    write_text(path, "\n".join(lines) + "\n")
+    # Both files or none.
+    with atomic_path(f"{path}.csv") as of_weights, atomic_path(path) as of_circuit:
+        of_weights.write_text(weights, encoding="utf-8")
+        of_circuit.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _literal(circuit: ArithmeticCircuit, leaf: int) -> int:

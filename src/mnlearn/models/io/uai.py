@@ -29,7 +29,7 @@ from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 
-# Most variables and cells of one factor, and of all, that are read and written.
+# Most variables of a feature that is written, cells of all factors, and variables.
 MAX_SCOPE = 16
 MAX_CELLS = 1 << 22
 MAX_VARS = 1_000_000
@@ -40,12 +40,13 @@ _TOLERANCE = 1e-3
 def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork | JunctionTree:
     """Read a network: Markov or Bayesian if all variables are binary, else a junction tree.
 
-    A Markov network has a feature for each cell that is not 1, with the logarithm as weight.
+    A Markov network has a feature for each cell that is not 1, with the logarithm as weight. A
+    junction tree is a distribution: the partition function of the file is not kept.
 
     Raises
     ------
     InputError
-        The file is missing or malformed, or the tables are too large.
+        The file is missing or malformed, the tables are too large, or one has only zeros.
     """
     kind, arity, factors = _Reader(path).factors()
     try:
@@ -96,7 +97,7 @@ def _variables(arity: Sequence[int], factors: Sequence[Factor]) -> list[Discrete
 def _markov_network(n_vars: int, factors: Sequence[Factor]) -> MarkovNetwork:
     conjunctions, weights = [], []
     for factor in factors:
-        if not factor.scope and not float(factor.table) > 0:
+        if not factor.table.max() > 0:
             raise InputError("network: all states have the value 0.")
         for cell in itertools.product((0, 1), repeat=len(factor.scope)):
             value = float(factor.table[cell])
@@ -183,12 +184,20 @@ def _factors_of(
 
 
 def write_variables(variables: Sequence[DiscreteVariable], path: Path | str) -> None:
-    """Write the variables of a Bayesian network; their names are lost."""
+    """Write the variables of a Bayesian network; their names are lost.
+
+    Raises
+    ------
+    InputError
+        The tables have too many cells.
+    """
     factors = [Factor((*one.parents, v), one.table) for v, one in enumerate(variables)]
     _write("BAYES", [len(one.states) for one in variables], factors, path)
 
 
 def _write(kind: str, arity: Sequence[int], factors: Sequence[Factor], path: Path | str) -> None:
+    if sum(factor.table.size for factor in factors) > MAX_CELLS:
+        raise InputError(f"{path}: expected tables with at most {MAX_CELLS:,} cells in all.")
     lines = [kind, str(len(arity)), " ".join(map(str, arity)), str(len(factors))]
     lines += [" ".join(map(str, (len(one.scope), *one.scope))) for one in factors]
     for factor in factors:
