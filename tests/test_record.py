@@ -4,6 +4,8 @@ import json
 import runpy
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,3 +83,18 @@ def test_a_command_that_fails_ends_the_record(record, monkeypatch):
     with pytest.raises(SystemExit) as ended:
         fresh["run"](sys.executable, "-c", "raise SystemExit(3)")
     assert ended.value.code == 3
+
+
+def test_records_of_a_former_plan_are_found(monkeypatch, tmp_path):
+    unplanned = runpy.run_path(str(ROOT / "workflow/record.py"))["unplanned"]
+    path = Path("demo/times/nltcs/dtsl.json")
+    plan = SimpleNamespace(
+        results=tmp_path,
+        records=lambda study, kind: [SimpleNamespace(path=path)] if kind == "times" else [],
+    )
+    monkeypatch.setitem(unplanned.__globals__, "plan_of", lambda *_, **__: plan)
+    for name in ("dtsl", "blm"):
+        other = tmp_path / path.with_name(f"{name}.json")
+        other.parent.mkdir(parents=True, exist_ok=True)
+        other.write_text("{}")
+    assert unplanned("demo") == [str(tmp_path / path.with_name("blm.json"))]

@@ -74,13 +74,27 @@ def lacking(study: str) -> tuple[list[str], list[str]]:
     return missing, [str(record.path) for record, _ in stale_records(study)]
 
 
+def unplanned(study: str) -> list[str]:
+    """Return the records of a study that its plan does not have, such as those of a former plan."""
+    plan = plan_of(study, [], left_out={})
+    planned = {plan.results / record.path for kind in KINDS for record in plan.records(study, kind)}
+    # Records lie at STUDY/KIND/DATASET/NAME.json.
+    folders = {path.parent.parent for path in planned}
+    found = {path for folder in folders for path in folder.glob("*/*.json")}
+    return sorted(map(str, found - planned))
+
+
 def check() -> int:
     """Say what is missing, stale or different; return an exit status."""
     complete = True
     for study in STUDIES:
         missing, stale = lacking(study)
-        complete &= not (missing or stale)
-        print(f"{study}: {len(missing)} records are missing, {len(stale)} are not current")
+        more = unplanned(study)
+        complete &= not (missing or stale or more)
+        print(
+            f"{study}: {len(missing)} records are missing, {len(stale)} are not current, "
+            f"{len(more)} are in no plan"
+        )
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "checkout"
         run("git", "clone", "--quiet", str(ROOT), str(copy))

@@ -24,8 +24,8 @@ from mnlearn.report.tables.table import (
 )
 from mnlearn.study.published import Number
 
-# Decimals of the quantities of a variant beside its scores; None for significant digits.
-_OTHER_PLACES = {"n_features": 0, "mean_length": 2, "seconds_weights": None}
+# Decimals of the quantities of a variant beside its scores.
+_OTHER_PLACES = {"n_features": 0, "mean_length": 2}
 
 
 def tabulate_variants(material: Material, options: Options) -> Table:
@@ -57,13 +57,13 @@ def tabulate_variants(material: Material, options: Options) -> Table:
     return Table(
         columns=(
             *("variant", "mean_cmll", "best_by_cmll", "mean_pll", "best_by_pll", "chosen"),
-            *("mean_n_features", "mean_length", "mean_seconds_weights"),
+            *("mean_n_features", "mean_length"),
         ),
         header=(
-            ("", "CMLL", "CMLL", "PLL", "PLL", "", "features", "features", ""),
-            (*heads, "mean number", "mean length", "weights, s"),
+            ("", "CMLL", "CMLL", "PLL", "PLL", "", "features", "features"),
+            (*heads, "mean number", "mean length"),
         ),
-        alignment="l" + "r" * 8,
+        alignment="l" + "r" * 7,
         body=tuple(_embolden(rows, (1, 2, 3, 4))),
         notes=(
             f"Means over {len(complete)} datasets. A dataset on which several conversions tie "
@@ -77,7 +77,7 @@ def tabulate_variants(material: Material, options: Options) -> Table:
 def _row(
     variant: str,
     data: Mapping[str, ByVariant],
-    places: Mapping[str, int | None],
+    places: Mapping[str, int],
     datasets: Sequence[str],
     chosen: Cell,
 ) -> Row:
@@ -100,7 +100,7 @@ def _row(
     cells = (
         Cell(variant, variant),
         *(means["cmll"], best["cmll"], means["pll"], best["pll"], chosen),
-        *(means["n_features"], means["mean_length"], means["seconds_weights"]),
+        *(means["n_features"], means["mean_length"]),
     )
     return Row(cells, tuple(datasets))
 
@@ -149,7 +149,7 @@ def tabulate_variants_by_dataset(material: Material, options: Options) -> Table:
     )
 
 
-def _mean_cell(found: list[Number | None], decimals: int | None, method: str) -> Cell:
+def _mean_cell(found: list[Number | None], decimals: int, method: str) -> Cell:
     values = [number.value for number in found if number is not None]
     if not values:
         return Cell(method=method)
