@@ -37,7 +37,6 @@ from mnlearn.runtime.errors import InputError
         ("MARKOV 1 2 1 1 0 2 -1 1", ", word 8: expected a number of at least 0, got '-1'."),
         ("MARKOV 1 2 0 " + "y" * 50, f": expected the end of the file, got '{'y' * 40}'."),
         ("MARKOV 1 2 1 0 1 0", ": network: all states have the value 0."),
-        ("MARKOV 1 2 1 1 0 2 0 0", ": network: all states have the value 0."),
         ("MARKOV 1 3 1 1 0 3 0 0 0", ": network: all states have the value 0."),
         ("BAYES 1 2 1 0 1 1", ": BAYES: expected one distribution of each variable."),
         ("BAYES 1 2 2 1 0 1 0 2 .5 .5 2 .5 .5", ": BAYES: expected one distribution of each "

@@ -46,7 +46,7 @@ def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork | JunctionTree
     Raises
     ------
     InputError
-        The file is missing or malformed, the tables are too large, or one has only zeros.
+        The file is missing or malformed, or the tables are too large.
     """
     kind, arity, factors = _Reader(path).factors()
     try:
@@ -97,7 +97,7 @@ def _variables(arity: Sequence[int], factors: Sequence[Factor]) -> list[Discrete
 def _markov_network(n_vars: int, factors: Sequence[Factor]) -> MarkovNetwork:
     conjunctions, weights = [], []
     for factor in factors:
-        if not factor.table.max() > 0:
+        if not factor.scope and not float(factor.table) > 0:
             raise InputError("network: all states have the value 0.")
         for cell in itertools.product((0, 1), repeat=len(factor.scope)):
             value = float(factor.table[cell])
