@@ -136,14 +136,13 @@ def bench_table() -> str:
     columns = {
         "task": bench["task"],
         "data": bench["dataset"],
-        # Before there was this column, all was measured in one process.
-        "measured": bench["scope"] if "scope" in bench else ["in-process"] * len(bench),
+        "measured": bench["scope"],
         "seconds": bench["seconds"].map("{:.3f}".format),
-        "rate": bench["rate"],
+        "rate": bench["rate"].fillna(""),
         # Peers from Libra are recorded by their command lines.
         "beside": bench["peer"].where(bench["peer"].str.match(PEERS_BY_NAME), "Libra 1.1.2"),
         "its seconds": bench["peer_seconds"].map("{:.2f}".format),
-        "ratio": bench["ratio"].map("{:.0f}".format),
+        "ratio": [f"{ratio:.{0 if ratio >= 9.95 else 1}f}" for ratio in bench["ratio"]],
     }
     return pipe_table(list(columns), zip(*columns.values(), strict=True), "lllrllrr")
 
