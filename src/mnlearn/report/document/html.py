@@ -139,21 +139,21 @@ def _picture(picture: Picture) -> str:
     content = read_bytes(picture.path)
     width, height = (round(_SCALE * size) for size in struct.unpack(">II", content[16:24]))
     source = base64.b64encode(content).decode("ascii")
-    alt = html.escape(picture.alt)
-    style = ' class="wide"' if width > _WIDE else ""
+    is_wide = width > _WIDE
+    style = ' class="wide"' if is_wide else ""
     image = (
         f'<img{style} src="data:image/png;base64,{source}" width="{width}" height="{height}" '
-        f'alt="{alt}">\n'
+        f'alt="{html.escape(picture.alt)}">\n'
     )
-    if width > _WIDE:
-        image = f"{_scrolled(alt)}\n{image}</div>\n"
+    if is_wide:
+        image = f"{_scrolled(picture.alt)}\n{image}</div>\n"
     caption = f"<figcaption>{to_html(picture.caption)}</figcaption>"
     return f"<figure>\n{image}{caption}\n{_files(picture.links)}</figure>"
 
 
 def _scrolled(label: str) -> str:
     """Return the opening tag of what is scrolled on a narrow screen, by keys as well."""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">'
 
 
 def _grid(grid: Grid) -> str:
@@ -167,7 +167,7 @@ def _grid(grid: Grid) -> str:
     notes = "".join(f'<p class="note">{to_html(note)}</p>\n' for note in grid.notes)
     return (
         f"<figure>\n{caption}"
-        f"{_scrolled(html.escape(label))}\n"
+        f"{_scrolled(label)}\n"
         f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>\n"
         f"{notes}{_files(grid.links)}</figure>"
     )
