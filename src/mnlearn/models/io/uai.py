@@ -29,8 +29,9 @@ from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 
-# Most variables of a feature that is written, cells of all factors, and variables.
+# Most variables of one feature of a network that is written.
 MAX_SCOPE = 16
+# Most cells of all factors together, and most variables, of a file.
 MAX_CELLS = 1 << 22
 MAX_VARS = 1_000_000
 # Printed probabilities are rounded: this is how far their sum may be from 1.
