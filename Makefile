@@ -37,7 +37,7 @@ mutants: $(READY) ## Small changes of the code: do the tests notice? SECONDS=150
 	@PYTHONPATH=tests nice -n 15 $(BIN)/python -m mutants --seconds $(SECONDS)
 
 bench: $(READY)  ## Speed, beside Libra's figures
-	@$(BIN)/mnlearn bench
+	@$(BIN)/python -m benchmarks
 
 record: $(READY) ## All studies from this commit, with their pages; hours
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/record.py

@@ -1,7 +1,7 @@
 """Builds of the package: what studies need of this repository travels in the wheel.
 
-The files keep their places below `mnlearn/study_files/`, so that they find each other as in a
-checkout. `pyproject.toml` has all other settings.
+The files keep their places below `mnlearn_studies/study_files/`, so that they find each other as
+in a checkout. `pyproject.toml` has all other settings.
 """
 
 import os
@@ -12,7 +12,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-PLACE = Path("mnlearn", "study_files")
+PLACE = Path("mnlearn_studies", "study_files")
 # Relative to the repository.
 STUDY_FILES = (
     "Snakefile",

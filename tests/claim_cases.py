@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from mnlearn.report import claims
-from mnlearn.study.definition import Study
+from mnlearn_studies.report import claims
+from mnlearn_studies.study.definition import Study
 
 COLUMNS = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]
 THREE = ("nltcs", "msnbc", "kdd")

@@ -14,12 +14,12 @@ from made_server import Server, make_benchmark
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime import atomic, digest_cache
-from mnlearn.study.datasets import transport
-from mnlearn.study.datasets.built import BUILT
-from mnlearn.study.datasets.drawn_samples import draw_sample
-from mnlearn.study.datasets.places import MIRROR_VARIABLE, split_mirrors
-from mnlearn.study.datasets.prepare import fetch_dataset
-from mnlearn.study.published import load_published
+from mnlearn_studies.datasets import transport
+from mnlearn_studies.datasets.built import BUILT
+from mnlearn_studies.datasets.drawn_samples import draw_sample
+from mnlearn_studies.datasets.places import MIRROR_VARIABLE, split_mirrors
+from mnlearn_studies.datasets.prepare import fetch_dataset
+from mnlearn_studies.study.published import load_published
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,10 +6,10 @@ import pandas as pd
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
-from mnlearn.report.figures.canvas import Material
-from mnlearn.study.cells.structure import write_structure
-from mnlearn.study.definition import Study
-from mnlearn.study.published import COLUMNS, tidy_scores
+from mnlearn_studies.records.structure import write_structure
+from mnlearn_studies.report.figures.canvas import Material
+from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.published import COLUMNS, tidy_scores
 
 DATASETS = {f"d{n}": f"Dataset {n}" for n in range(8)}
 NO_PUBLISHED = pd.DataFrame(columns=[*COLUMNS, "printed", "decimals"])

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from mnlearn.data.splits import SPLITS
-from mnlearn.study.datasets.registry import COLUMNS, Benchmark, SplitFile
-from mnlearn.study.datasets.verification import compute_blob_id
+from mnlearn_studies.datasets.registry import COLUMNS, Benchmark, SplitFile
+from mnlearn_studies.datasets.verification import compute_blob_id
 
 N_VARS = 5
 

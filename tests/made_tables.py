@@ -5,9 +5,9 @@ import io
 
 import pandas as pd
 
-from mnlearn.report import tables
-from mnlearn.report.tables.formats import to_csv
-from mnlearn.study.definition import Study
+from mnlearn_studies.report import tables
+from mnlearn_studies.report.tables.formats import to_csv
+from mnlearn_studies.study.definition import Study
 
 LABELS = {"nltcs": "NLTCS", "msnbc": "MSNBC", "msweb": "MSWeb"}
 

@@ -16,8 +16,8 @@ from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.tree_features import tree_features
 from mnlearn.scoring.any_model import ll, pll
-from mnlearn.study.datasets.registry import registry_path
-from mnlearn.study.published import load_published
+from mnlearn_studies.datasets.registry import registry_path
+from mnlearn_studies.study.published import load_published
 
 pytestmark = pytest.mark.slow
 

@@ -8,30 +8,41 @@ import pytest
 
 import mnlearn
 
-ROOT = Path(mnlearn.__file__).parent
-# A folder may import from those in later lines, and from no other.
+ROOT = Path(mnlearn.__file__).parents[1]
+LIBRARY, STUDIES = "mnlearn", "mnlearn_studies"
+# A folder may import from those in later lines, and from no other. All of the studies is one floor.
 FOLDERS = [
+    [STUDIES],
     ["cli"],
-    ["report"],
-    ["study", "api"],
-    ["methods"],
+    ["api"],
+    ["methods", "drawing"],
     ["learning", "scoring"],
     ["inference"],
     ["models", "data"],
     ["kernels", "runtime"],
 ]
 LINE = {name: number for number, names in enumerate(FOLDERS) for name in names}
-MODULES = sorted(p.relative_to(ROOT) for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
+FACE = Path(LIBRARY, "__init__.py")
+MODULES = sorted(
+    path.relative_to(ROOT)
+    for package in (LIBRARY, STUDIES)
+    for path in (ROOT / package).rglob("*.py")
+    if path != ROOT / FACE
+)
 # What an `__init__.py` holds would be part of the digest of all that import it, so most are empty.
 FACES = [
-    "cli",
-    "methods",
-    "models/io/libra",
-    "report/claims",
-    "report/figures",
-    "report/tables",
-    "study/bench",
+    "mnlearn/cli",
+    "mnlearn/methods",
+    "mnlearn/models/io/libra",
+    "mnlearn_studies/report/claims",
+    "mnlearn_studies/report/figures",
+    "mnlearn_studies/report/tables",
 ]
+
+
+def room(path):
+    """The floor's item that a module belongs to."""
+    return path.parts[1] if path.parts[0] == LIBRARY else STUDIES
 
 
 def imports(path):
@@ -45,8 +56,8 @@ def imports(path):
 def own_imports(path):
     """Modules of this package that a module imports, as paths without suffix."""
     for name in imports(path):
-        top, *parts = name.split(".")
-        if top != "mnlearn":
+        parts = name.split(".")
+        if parts[0] not in (LIBRARY, STUDIES):
             continue
         for inner in (Path(*parts), Path(*parts[:-1])):
             if (ROOT / inner).with_suffix(".py").exists():
@@ -61,16 +72,20 @@ IMPORTED = {path: set(own_imports(ROOT / path)) for path in MODULES}
 
 
 def test_every_module_is_in_a_folder():
-    assert {path.parts[0] for path in MODULES} == set(LINE)
+    assert {room(path) for path in MODULES} == set(LINE)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_imports_run_one_way(path):
-    own = path.parts[0]
     for imported in IMPORTED[path]:
-        top = imported.parts[0]
-        if top not in (own, "__init__"):
-            assert LINE[top] > LINE[own], f"{path} imports {imported}"
+        if imported != FACE.with_suffix("") and room(imported) != room(path):
+            assert LINE[room(imported)] > LINE[room(path)], f"{path} imports {imported}"
+
+
+def test_the_library_names_nothing_of_the_studies():
+    for path in MODULES:
+        if path.parts[0] == LIBRARY and path.parts[1:] != ("runtime", "code_digest.py"):
+            assert STUDIES not in (ROOT / path).read_text(), path
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=str)
@@ -93,7 +108,7 @@ def test_an_init_holds_nothing_but_its_docstring(path):
 
 
 # The cache of kernels also asks where the user keeps caches.
-KERNELS = [p for p in MODULES if p.parts[0] == "kernels" and p.name != "cache.py"]
+KERNELS = [p for p in MODULES if room(p) == "kernels" and p.name != "cache.py"]
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=str)
@@ -136,7 +151,7 @@ def scoring_in(source):
             yield node.lineno
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] == "methods"], ids=str)
+@pytest.mark.parametrize("path", [p for p in MODULES if room(p) == "methods"], ids=str)
 def test_methods_do_not_score_or_tune(path):
     assert list(scoring_in((ROOT / path).read_text())) == []
 
@@ -158,5 +173,5 @@ def test_methods_do_not_score_or_tune(path):
     ],
 )
 def test_a_method_that_scores_or_tunes_is_found(line):
-    source = (ROOT / "methods" / "atomic.py").read_text()
+    source = (ROOT / LIBRARY / "methods" / "atomic.py").read_text()
     assert list(scoring_in(f"{source}\n{line}\n")) == [source.count("\n") + 2]

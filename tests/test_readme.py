@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mnlearn.methods import learner_names
-from mnlearn.report.fidelity.numbers import PublishedNumber
-from mnlearn.study.shipped import shipped_studies
+from mnlearn_studies.report.fidelity.numbers import PublishedNumber
+from mnlearn_studies.study.shipped import shipped_studies
 
 ROOT = Path(__file__).parent.parent
 MODULE = runpy.run_path(str(ROOT / "workflow" / "readme.py"))

@@ -10,8 +10,8 @@ import pytest
 
 from command import succeed
 from mnlearn.runtime.files import read_json
-from mnlearn.study.configuration import plan_of
-from mnlearn.study.gather import read_scores
+from mnlearn_studies.plan.configuration import plan_of
+from mnlearn_studies.records.gather import read_scores
 from workflow_tree import TINY, Tree
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("rules")]

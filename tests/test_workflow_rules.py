@@ -11,7 +11,7 @@ import pytest
 from mnlearn.data.dataset import load_npz
 from mnlearn.runtime.code_digest import reached
 from mnlearn.runtime.yaml_files import read_yaml
-from mnlearn.study.folders import config_files, run_folder
+from mnlearn_studies.study.folders import config_files, run_folder
 from workflow_tree import ROOT, TINY, Tree
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("rules")]

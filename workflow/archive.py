@@ -18,7 +18,7 @@ from rocrate.model.computationalworkflow import ComputationalWorkflow
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from mnlearn.study.definition import load_studies
+from mnlearn_studies.study.definition import load_studies
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build"

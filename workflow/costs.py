@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mnlearn.runtime.files import read_json, write_text
-from mnlearn.study.costs import COLUMNS, QUANTITIES, Law, dataset_size, n_products
-from mnlearn.study.definition import Study, load_study
-from mnlearn.study.seconds import sum_seconds
+from mnlearn_studies.plan.costs import COLUMNS, QUANTITIES, Law, dataset_size, n_products
+from mnlearn_studies.records.seconds import sum_seconds
+from mnlearn_studies.study.definition import Study, load_study
 
 ROOT = Path(__file__).parent.parent
 # Powers of examples, variables and density that are assumed where little is recorded.

@@ -17,20 +17,20 @@ import pandas as pd
 import yaml
 
 from mnlearn.methods import learner_names, load_learner
-from mnlearn.report.document.index_page import GROUPS, build_index
-from mnlearn.report.document.markdown import pipe_table, render_markdown
-from mnlearn.report.fidelity.numbers import PublishedNumber, published_numbers
-from mnlearn.report.study_pages import (
+from mnlearn_studies.records.gather import read_scores
+from mnlearn_studies.report.document.index_page import GROUPS, build_index
+from mnlearn_studies.report.document.markdown import pipe_table, render_markdown
+from mnlearn_studies.report.fidelity.numbers import PublishedNumber, published_numbers
+from mnlearn_studies.report.study_pages import (
     claim_page,
     fidelity_page,
     listed_studies,
     record_page,
     study_page,
 )
-from mnlearn.study.gather import read_scores
-from mnlearn.study.published import load_published
-from mnlearn.study.samples import list_means
-from mnlearn.study.shipped import paper_title, studies_of_papers
+from mnlearn_studies.study.published import load_published
+from mnlearn_studies.study.samples import list_means
+from mnlearn_studies.study.shipped import paper_title, studies_of_papers
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from mnlearn.runtime.files import write_json
-from mnlearn.study.configuration import plan_of, stale_records
-from mnlearn.study.planning import KINDS
-from mnlearn.study.shipped import shipped_studies
+from mnlearn_studies.plan.configuration import plan_of, stale_records
+from mnlearn_studies.plan.planning import KINDS
+from mnlearn_studies.study.shipped import shipped_studies
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
@@ -57,7 +57,7 @@ def make() -> None:
         hours[study] = round((time.monotonic() - began) / 3600, 2)
     if incomplete := [study for study in STUDIES if any(lacking(study))]:
         sys.exit(f"record: not complete: {', '.join(incomplete)}")
-    run("mnlearn", "bench", "--out", "results/bench.csv")
+    run("python", "-m", "benchmarks", "--out", "results/bench.csv")
     if clean_commit() != commit:
         sys.exit("record: the checkout has changed while the record was made")
     said = {"commit": commit, "hours_of_last_run": hours}

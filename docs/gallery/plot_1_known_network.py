@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import networkx as nx
 
 import mnlearn as mn
-from mnlearn.study.datasets.embedded import build_true_network, load_embedded
+from mnlearn_studies.datasets.embedded import build_true_network, load_embedded
 
 train, _, test = load_embedded("grid", seed=20)
 truth = build_true_network("grid", seed=20)

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import mnlearn as mn
-from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn_studies.datasets.embedded import load_embedded
 
 train, _, test = load_embedded("digits", seed=20)
 

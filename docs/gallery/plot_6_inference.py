@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import mnlearn as mn
-from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn_studies.datasets.embedded import load_embedded
 
 train, _, test = load_embedded("grid", seed=20)
 model = mn.L1().fit(train).model_

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 import mnlearn as mn
-from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn_studies.datasets.embedded import load_embedded
 
 train, valid, test = load_embedded("triples", seed=20)
 grid = {

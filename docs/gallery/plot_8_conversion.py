@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 import mnlearn as mn
-from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn_studies.datasets.embedded import load_embedded
 
 train, _, test = load_embedded("grid", seed=20)
 network = mn.DNTree().fit(train)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mnlearn.api.models import MarkovNetwork as MarkovNetwork
     from mnlearn.api.scores import score as score
     from mnlearn.api.search import GridSearch as GridSearch
-    from mnlearn.report.ising_figures import draw_ising as draw_ising
+    from mnlearn.drawing.ising_figures import draw_ising as draw_ising
     from mnlearn.runtime.errors import InputError as InputError
 
     __version__: str
@@ -49,7 +49,7 @@ _PLACES = {
     "JunctionTreeModel": "api.models",
     "MarkovNetwork": "api.models",
     "compare_ising": "api.ising",
-    "draw_ising": "report.ising_figures",
+    "draw_ising": "drawing.ising_figures",
     "from_dependency_network": "api.conversion",
     "impute": "api.imputation",
     "load": "api.files",

@@ -11,11 +11,11 @@ from command import succeed
 from mnlearn.data.examples import load_dataset
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.io.formats import load_model
-from mnlearn.report.tables import make_table
 from mnlearn.runtime.files import read_json
-from mnlearn.study.datasets.registry import registry_path
-from mnlearn.study.definition import Study, load_study
-from mnlearn.study.published import load_published
+from mnlearn_studies.datasets.registry import registry_path
+from mnlearn_studies.report.tables import make_table
+from mnlearn_studies.study.definition import Study, load_study
+from mnlearn_studies.study.published import load_published
 from oracles import all_states
 
 # The tests share what one run makes.

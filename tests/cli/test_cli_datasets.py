@@ -7,9 +7,9 @@ import pytest
 from command import numbers, refuse, succeed
 from mnlearn.data.own_files import load_local
 from mnlearn.data.splits import SPLITS
-from mnlearn.study.datasets.built import BUILT, UNAVAILABLE
-from mnlearn.study.datasets.embedded import EMBEDDED
-from mnlearn.study.datasets.registry import load_registry
+from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE
+from mnlearn_studies.datasets.embedded import EMBEDDED
+from mnlearn_studies.datasets.registry import load_registry
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -48,7 +48,7 @@ def test_datasets_without_recorded_costs(folder):
 
 def test_own_datasets_are_listed(folder, monkeypatch):
     own = {"mine": {"train": str(folder / "d.data")}, "lost": {"train": "nowhere.csv"}}
-    monkeypatch.setattr("mnlearn.study.configuration.configuration", lambda: {"local": own})
+    monkeypatch.setattr("mnlearn_studies.plan.configuration.configuration", lambda: {"local": own})
     for split, data in zip(SPLITS, load_local("d.data"), strict=True):
         data.save(Path("here/mine", f"{split}.npz"))
     rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}

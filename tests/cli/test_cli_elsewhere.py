@@ -7,10 +7,10 @@ import pytest
 
 from command import numbers, refuse, succeed
 from command import run as command
-from mnlearn.report.document.summaries import summarise
 from mnlearn.runtime.errors import FullDiskError
-from mnlearn.study.configuration import configuration
-from mnlearn.study.running import run
+from mnlearn_studies.plan.configuration import configuration
+from mnlearn_studies.report.document.summaries import summarise
+from mnlearn_studies.running import run
 
 ROOT = Path(__file__).parents[2]
 MINIMAL = (ROOT / "workflow/studies/demo.yaml").read_text()
@@ -25,7 +25,7 @@ def packaged(tmp_path, monkeypatch):
         (packaged / name).symlink_to(ROOT / name)
     # No checkout is above this file.
     code = tmp_path / "a/b/c/d/registry.py"
-    monkeypatch.setattr("mnlearn.study.datasets.registry.__file__", str(code))
+    monkeypatch.setattr("mnlearn_studies.datasets.registry.__file__", str(code))
     for module in ("study.datasets.registry", "study.folders"):
         monkeypatch.setattr(f"mnlearn.{module}.PACKAGED", packaged)
     (tmp_path / "here/workflow/studies").mkdir(parents=True)

@@ -17,7 +17,7 @@ from mnlearn.data.examples import load_dataset
 from mnlearn.data.text import save_text
 from mnlearn.learning.ising.comparison import compare
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases
-from mnlearn.report import ising_folder
+from mnlearn_studies.report import ising_folder
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from command import refuse, succeed
-from mnlearn.report.ising_folder import FILES
+from mnlearn.drawing.ising_folder import FILES
 
 pytestmark = pytest.mark.usefixtures("folder")
 

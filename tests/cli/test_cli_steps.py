@@ -13,7 +13,7 @@ from command import numbers, refuse, run, succeed
 from made_random import random_data
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.text import save_text
-from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn_studies.datasets.embedded import load_embedded
 
 pytestmark = pytest.mark.usefixtures("folder")
 

@@ -14,12 +14,12 @@ from command import refuse, succeed
 from mnlearn.cli import demonstration
 from mnlearn.runtime.files import write_json
 from mnlearn.scoring import networks
-from mnlearn.study.cells.structure import couplings
-from mnlearn.study.configuration import plan_of
-from mnlearn.study.datasets.embedded import build_true_network, load_embedded
-from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.planning import KINDS
-from mnlearn.study.running.snakemake import run_snakemake
+from mnlearn_studies.datasets.embedded import build_true_network, load_embedded
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.plan.configuration import plan_of
+from mnlearn_studies.plan.planning import KINDS
+from mnlearn_studies.records.structure import couplings
+from mnlearn_studies.running.snakemake import run_snakemake
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -57,7 +57,7 @@ ROOT = Path(__file__).parents[2]
 )
 def test_fetch_study_and_write_refuse(line, names, monkeypatch):
     # A command must not write into the checkout.
-    monkeypatch.setattr("mnlearn.study.folders.RESULTS", "nowhere")
+    monkeypatch.setattr("mnlearn_studies.study.folders.RESULTS", "nowhere")
     refuse(line, names)
 
 

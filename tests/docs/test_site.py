@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 
 import mnlearn
 from mnlearn.cli.commands import COMMANDS
-from mnlearn.study.definition import load_study
+from mnlearn_studies.study.definition import load_study
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"

@@ -11,9 +11,9 @@ import pytest
 from faults.counting import N
 from made_server import make_benchmark, split_content
 from mnlearn.data.splits import SPLITS
-from mnlearn.study.datasets import transport
-from mnlearn.study.datasets.fetch import fetch_many
-from mnlearn.study.datasets.places import MIRROR_VARIABLE
+from mnlearn_studies.datasets import transport
+from mnlearn_studies.datasets.fetch import fetch_many
+from mnlearn_studies.datasets.places import MIRROR_VARIABLE
 
 MOST_SECONDS = 10.0
 HEAD = b"HTTP/1.1 200 OK\r\n"

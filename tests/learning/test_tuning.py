@@ -14,7 +14,7 @@ from mnlearn.methods.dn_tree import DNTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import pll
-from mnlearn.study.datasets.embedded import build_true_network, load_embedded
+from mnlearn_studies.datasets.embedded import build_true_network, load_embedded
 
 GRID = {"kappa": [0.001, 0.1, 1.0], "feature_mode": ["default", "prune"], "sd": [0.1, 1.0]}
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mnlearn.report.appendix import write_appendix
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv, write_text
-from mnlearn.study.cells.pair import compare_paired
-from mnlearn.study.definition import Study
-from mnlearn.study.gather import gather
+from mnlearn_studies.records.gather import gather
+from mnlearn_studies.records.pair import compare_paired
+from mnlearn_studies.report.appendix import write_appendix
+from mnlearn_studies.study.definition import Study
 
 
 def cell(path, initial, **scores):

@@ -4,16 +4,16 @@ import pandas as pd
 import pytest
 
 from made_data import write
-from mnlearn.report.document.markdown import render_markdown
-from mnlearn.report.fidelity.numbers import PublishedNumber, load_reasons, published_numbers
-from mnlearn.report.study_pages import claim_page, fidelity_page
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
-from mnlearn.study.folders import source_folder
-from mnlearn.study.gather import COLUMNS, read_scores
-from mnlearn.study.mentions import named_datasets, named_methods
-from mnlearn.study.published import load_published
-from mnlearn.study.shipped import studies_of_papers
+from mnlearn_studies.records.gather import COLUMNS, read_scores
+from mnlearn_studies.report.document.markdown import render_markdown
+from mnlearn_studies.report.fidelity.numbers import PublishedNumber, load_reasons, published_numbers
+from mnlearn_studies.report.study_pages import claim_page, fidelity_page
+from mnlearn_studies.study.folders import source_folder
+from mnlearn_studies.study.mentions import named_datasets, named_methods
+from mnlearn_studies.study.published import load_published
+from mnlearn_studies.study.shipped import studies_of_papers
 
 
 def number(printed, ours, mean=None, deviation=None):

@@ -3,7 +3,7 @@
 import pytest
 
 from made_data import write
-from mnlearn.report.item_groups import colour_groups, read_item_groups
+from mnlearn.drawing.item_groups import colour_groups, read_item_groups
 from mnlearn.runtime.errors import InputError
 
 

@@ -7,12 +7,12 @@ import pytest
 from claim_cases import outcome, source
 from made_figures import BY_KIND, material
 from made_tables import COMPARE, COMPARE_SCORES, make, scores_of
-from mnlearn.report import claims, figures, tables
-from mnlearn.report.figures import draw
-from mnlearn.report.study_products import check_products
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.registry import registry_path
-from mnlearn.study.mentions import check_methods
+from mnlearn_studies.datasets.registry import registry_path
+from mnlearn_studies.report import claims, figures, tables
+from mnlearn_studies.report.figures import draw
+from mnlearn_studies.report.study_products import check_products
+from mnlearn_studies.study.mentions import check_methods
 from workflow_tree import TINY
 
 STUDIES = sorted(p.stem for p in (registry_path().parent / "studies").glob("*.yaml"))

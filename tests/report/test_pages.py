@@ -1,6 +1,6 @@
 """Pages for the browser: tables and text are shown, HTML in them has no effect."""
 
-from mnlearn.report.pages import write_markdown_page
+from mnlearn_studies.report.pages import write_markdown_page
 
 
 def test_html_of_captions_and_claims_has_no_effect(tmp_path):

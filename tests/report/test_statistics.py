@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mnlearn.report.statistics import Comparison, friedman, geometric_mean, wilcoxon
-from mnlearn.study.published import Source, lookup, paired
+from mnlearn_studies.report.statistics import Comparison, friedman, geometric_mean, wilcoxon
+from mnlearn_studies.study.published import Source, lookup, paired
 
 
 def table2(published, method):

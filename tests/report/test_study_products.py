@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mnlearn.report import study_products
-from mnlearn.study.datasets.embedded import build_true_network
+from mnlearn_studies.datasets.embedded import build_true_network
+from mnlearn_studies.report import study_products
 
 
 @pytest.mark.parametrize("seed", [None, 7])

@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.costs import (
+from mnlearn_studies.plan.costs import (
     QUANTITIES,
     UNKNOWN_SIZE,
     Law,
@@ -16,9 +16,9 @@ from mnlearn.study.costs import (
     load_laws,
     n_products,
 )
-from mnlearn.study.definition import Study
-from mnlearn.study.planning import Plan, Record
-from mnlearn.study.resources import LEAST_MIB, LEAST_MINUTES, START_SECONDS, JobResources
+from mnlearn_studies.plan.planning import Plan, Record
+from mnlearn_studies.plan.resources import LEAST_MIB, LEAST_MINUTES, START_SECONDS, JobResources
+from mnlearn_studies.study.definition import Study
 from workflow_tree import ROOT
 
 CONTENT = {

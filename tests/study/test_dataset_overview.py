@@ -1,6 +1,6 @@
 """The list of all known datasets."""
 
-from mnlearn.study.dataset_overview import dataset_lines, dataset_rows, unavailable_line
+from mnlearn_studies.plan.dataset_overview import dataset_lines, dataset_rows, unavailable_line
 
 
 def test_datasets_are_shown_with_estimates(tmp_path):

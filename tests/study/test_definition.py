@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.definition import load_study, study_path
+from mnlearn_studies.study.definition import load_study, study_path
 from workflow_tree import ROOT, TINY
 
 HOSTILE = "a`touch x`"

@@ -2,7 +2,7 @@
 
 import json
 
-from mnlearn.study.gather import gather
+from mnlearn_studies.records.gather import gather
 
 SCORES = {
     "pll": {"mean": -1.5, "stderr": 0.25},

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from mnlearn.inference.query_groups import partitions
-from mnlearn.report import claims, tables
-from mnlearn.report.claims.verdicts import UNKNOWN
-from mnlearn.report.figures import draw
-from mnlearn.report.figures.canvas import NOTHING, Material
 from mnlearn.runtime.files import write_json
-from mnlearn.study.cells.learn import CellInputs, learn_cell
-from mnlearn.study.cells.likelihoods import compare_likelihoods
-from mnlearn.study.cells.score import score_cell
-from mnlearn.study.cells.timing import time_cell
-from mnlearn.study.datasets.embedded import load_embedded
-from mnlearn.study.definition import load_study
-from mnlearn.study.gather import gather, read_scores
-from mnlearn.study.published import tidy_scores
+from mnlearn_studies.datasets.embedded import load_embedded
+from mnlearn_studies.records.gather import gather, read_scores
+from mnlearn_studies.records.learn import CellInputs, learn_cell
+from mnlearn_studies.records.likelihoods import compare_likelihoods
+from mnlearn_studies.records.score import score_cell
+from mnlearn_studies.records.timing import time_cell
+from mnlearn_studies.report import claims, tables
+from mnlearn_studies.report.claims.verdicts import UNKNOWN
+from mnlearn_studies.report.figures import draw
+from mnlearn_studies.report.figures.canvas import NOTHING, Material
+from mnlearn_studies.study.definition import load_study
+from mnlearn_studies.study.published import tidy_scores
 from workflow_tree import ROOT
 
 # The tests share what one run makes, which takes two minutes.

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from mnlearn.study.orders import Orders
+from mnlearn_studies.plan.orders import Orders
 
 CONTENT = {"content": 1}
 

@@ -6,11 +6,11 @@ import pytest
 
 from mnlearn.learning.rounds import VARIABLES, Round
 from mnlearn.runtime.files import write_json
-from mnlearn.study.costs import Law
-from mnlearn.study.definition import Study
-from mnlearn.study.parts import Parts
-from mnlearn.study.planning import Plan, Record
-from mnlearn.study.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, JobResources
+from mnlearn_studies.plan.costs import Law
+from mnlearn_studies.plan.parts import Parts
+from mnlearn_studies.plan.planning import Plan, Record
+from mnlearn_studies.plan.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, JobResources
+from mnlearn_studies.study.definition import Study
 
 CONTENT = {
     "datasets": ["ad"],

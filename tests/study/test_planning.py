@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from mnlearn.runtime.files import read_json, write_json
-from mnlearn.study.definition import Study
-from mnlearn.study.planning import Plan, Record
-from mnlearn.study.recipes import data_recipe
+from mnlearn_studies.plan.planning import Plan, Record
+from mnlearn_studies.plan.recipes import data_recipe
+from mnlearn_studies.study.definition import Study
 
 CONTENT = {
     "datasets": ["grid", "triples"],

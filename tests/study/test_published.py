@@ -3,8 +3,8 @@
 import pytest
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.published import COLUMNS, Number, Source, load_published, lookup, paired
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.study.published import COLUMNS, Number, Source, load_published, lookup, paired
 
 
 def test_published_numbers_keep_their_printed_digits(published):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn.study.definition import Study
-from mnlearn.study.planning import KINDS, Plan
+from mnlearn_studies.plan.planning import KINDS, Plan
+from mnlearn_studies.study.definition import Study
 
 GIBBS = {"method": "gibbs", "burn_in": 5, "samples": 20}
 STUDY = {

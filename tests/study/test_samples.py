@@ -5,12 +5,12 @@ import pytest
 import yaml
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.sample_names import Sample, base_of, parse_sample
-from mnlearn.study.definition import Study, load_study
-from mnlearn.study.fold_means import mean_over_folds
-from mnlearn.study.gather import COLUMNS
-from mnlearn.study.planning import Plan
-from mnlearn.study.samples import expand_names, list_means
+from mnlearn_studies.datasets.sample_names import Sample, base_of, parse_sample
+from mnlearn_studies.plan.planning import Plan
+from mnlearn_studies.records.gather import COLUMNS
+from mnlearn_studies.study.definition import Study, load_study
+from mnlearn_studies.study.fold_means import mean_over_folds
+from mnlearn_studies.study.samples import expand_names, list_means
 from workflow_tree import ROOT, TINY
 
 KNOWN = [f"{base}-n{size}-f{fold}" for base in "ab" for size in (10, 100) for fold in range(2)]

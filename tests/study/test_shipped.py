@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from mnlearn.study import shipped
-from mnlearn.study.folders import source_folder
-from mnlearn.study.shipped import paper_title, shipped_studies, studies_of_papers
+from mnlearn_studies.study import shipped
+from mnlearn_studies.study.folders import source_folder
+from mnlearn_studies.study.shipped import paper_title, shipped_studies, studies_of_papers
 
 KEY = 'reproduces: {authors: "Chow & Liu", year: 1968, subject: trees}\n'
 

@@ -8,25 +8,25 @@ from pathlib import Path
 
 from snakemake.utils import validate
 
-from mnlearn.report.document.summaries import summarise
+from mnlearn_studies.report.document.summaries import summarise
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import file_digest
 from mnlearn.runtime.names import one_line
-from mnlearn.study.commit import read_commit
-from mnlearn.study.costs import load_laws
-from mnlearn.study.datasets.prepare import (
+from mnlearn_studies.study.commit import read_commit
+from mnlearn_studies.plan.costs import load_laws
+from mnlearn_studies.datasets.prepare import (
     check_dataset,
     label_datasets,
     list_unavailable,
 )
-from mnlearn.study.datasets.sample_names import base_of
-from mnlearn.study.definition import load_studies, study_path
-from mnlearn.study.mentions import kinds_read
-from mnlearn.study.parts import Parts
-from mnlearn.study.planning import KINDS, Plan, Record
-from mnlearn.study.resources import JobResources
-from mnlearn.study.running.locks import mark_run
+from mnlearn_studies.datasets.sample_names import base_of
+from mnlearn_studies.study.definition import load_studies, study_path
+from mnlearn_studies.study.mentions import kinds_read
+from mnlearn_studies.plan.parts import Parts
+from mnlearn_studies.plan.planning import KINDS, Plan, Record
+from mnlearn_studies.plan.resources import JobResources
+from mnlearn_studies.running.locks import mark_run
 
 validate(config, "../schemas/config.schema.yaml")
 

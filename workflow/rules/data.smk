@@ -31,7 +31,7 @@ rule prepare:
         seed=config["seed"],
     shell:
         r"""
-        mnlearn prepare {wildcards.dataset:q} --local {params.local:q} \
+        mnlearn step prepare {wildcards.dataset:q} --local {params.local:q} \
             {params.mirror:q} --seed {params.seed:q} --folder results/data &>{log:q}
         """
 
@@ -43,7 +43,7 @@ rule partition:
         order=order_of(
             "{study}/partitions/{dataset}",
             partitions_of,
-            "inference.query_groups.partitions",
+            "mnlearn.inference.query_groups.partitions",
             suffixes=["json"],
         ),
     output:
@@ -57,7 +57,7 @@ rule partition:
         asked=partitions_of,
     shell:
         r"""
-        mnlearn partition {input.train:q} --dataset {wildcards.dataset:q} \
+        mnlearn step partition {input.train:q} --dataset {wildcards.dataset:q} \
             --groups {params.asked[groups]:q} --number {params.asked[number]:q} \
             --seed {params.asked[seed]:q} --out {output:q} &>{log:q}
         """

@@ -36,7 +36,7 @@ rule tune_part:
         seed=config["seed"],
     shell:
         r"""
-        mnlearn tune-part {params.learner:q} --study {wildcards.study:q} \
+        mnlearn step tune-part {params.learner:q} --study {wildcards.study:q} \
             --label {wildcards.method:q} --dataset {wildcards.dataset:q} --train {input.train:q} \
             --valid {input.valid:q} --grid {params.grid:q} --cmll {params.cmll:q} \
             {params.network:q} {params.parts:q} --seed {params.seed:q} --threads {threads:q} \
@@ -72,7 +72,7 @@ rule tune:
         seed=config["seed"],
     shell:
         r"""
-        mnlearn tune {params.learner:q} --study {wildcards.study:q} --label {wildcards.method:q} \
+        mnlearn step tune {params.learner:q} --study {wildcards.study:q} --label {wildcards.method:q} \
             --dataset {wildcards.dataset:q} --train {input.train:q} --valid {input.valid:q} \
             --grid {params.grid:q} --cmll {params.cmll:q} {params.network:q} {params.parts:q} \
             --seed {params.seed:q} --threads {threads:q} --recipe {params.recipe:q} \
@@ -102,7 +102,7 @@ rule time_cell:
         recipe=recipe_of("times"),
     shell:
         r"""
-        mnlearn time-cell {input.cell:q} --train {input.train:q} {params.network:q} \
+        mnlearn step time-cell {input.cell:q} --train {input.train:q} {params.network:q} \
             --threads 1 --recipe {params.recipe:q} --out {output:q} &>{log:q}
         """
 
@@ -125,7 +125,7 @@ rule structure:
         recipe=recipe_of("structures"),
     shell:
         r"""
-        mnlearn structure {input.models:q}/chosen.npz --study {wildcards.study:q} \
+        mnlearn step structure {input.models:q}/chosen.npz --study {wildcards.study:q} \
             --label {wildcards.method:q} --dataset {wildcards.dataset:q} \
             --recipe {params.recipe:q} --out {output:q} &>{log:q}
         """

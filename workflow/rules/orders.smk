@@ -1,5 +1,5 @@
 """
-What files that are no records of cells are made by: see `mnlearn.study.orders`.
+What files that are no records of cells are made by: see `mnlearn_studies.plan.orders`.
 """
 
 

@@ -31,7 +31,7 @@ rule table:
         order=order_of(
             "{study}/tables/{name}",
             table_content,
-            "report.study_products.write_study_tables",
+            "mnlearn_studies.report.study_products.write_study_tables",
             suffixes=["csv", "md", "tex"],
         ),
     output:
@@ -44,7 +44,7 @@ rule table:
         "results/benchmarks/{study}/table/{name}.tsv"
     shell:
         r"""
-        mnlearn write {wildcards.study:q} tables --only {wildcards.name:q} --order {input.order:q} \
+        mnlearn step write {wildcards.study:q} tables --only {wildcards.name:q} --order {input.order:q} \
             &>{log:q}
         """
 
@@ -58,7 +58,7 @@ rule figure:
         order=order_of(
             "{study}/figures/{name}",
             figure_content,
-            "report.study_products.write_study_figures",
+            "mnlearn_studies.report.study_products.write_study_figures",
             suffixes=["pdf", "png"],
         ),
     output:
@@ -79,7 +79,7 @@ rule figure:
         seed=config["seed"],
     shell:
         r"""
-        mnlearn write {wildcards.study:q} figures --only {wildcards.name:q} \
+        mnlearn step write {wildcards.study:q} figures --only {wildcards.name:q} \
             --seed {params.seed:q} &>{log:q}
         """
 
@@ -89,7 +89,7 @@ rule page:
     input:
         table="results/{study}/tables/{name}.md",
         order=order_of(
-            "{study}/pages/{name}", nothing_more, "report.pages.write_markdown_page"
+            "{study}/pages/{name}", nothing_more, "mnlearn_studies.report.pages.write_markdown_page"
         ),
     output:
         report(
@@ -107,7 +107,7 @@ rule page:
         caption=table_caption,
     shell:
         r"""
-        mnlearn page {input.table:q} --out {output:q} &>{log:q}
+        mnlearn step page {input.table:q} --out {output:q} &>{log:q}
         """
 
 
@@ -120,7 +120,7 @@ rule claims:
         order=order_of(
             "{study}/claims",
             claims_content,
-            "report.study_products.write_study_claims",
+            "mnlearn_studies.report.study_products.write_study_claims",
             suffixes=["md", "csv"],
         ),
     output:
@@ -135,7 +135,7 @@ rule claims:
         study="|".join(RUNNING),
     shell:
         r"""
-        mnlearn write {wildcards.study:q} claims &>{log:q}
+        mnlearn step write {wildcards.study:q} claims &>{log:q}
         """
 
 
@@ -144,7 +144,7 @@ rule claims_page:
     input:
         claims="results/{study}/claims.md",
         order=order_of(
-            "{study}/claims_page", nothing_more, "report.pages.write_markdown_page"
+            "{study}/claims_page", nothing_more, "mnlearn_studies.report.pages.write_markdown_page"
         ),
     output:
         report(
@@ -160,7 +160,7 @@ rule claims_page:
         "results/benchmarks/{study}/claims_page.tsv"
     shell:
         r"""
-        mnlearn page {input.claims:q} --out {output:q} &>{log:q}
+        mnlearn step page {input.claims:q} --out {output:q} &>{log:q}
         """
 
 
@@ -172,7 +172,7 @@ rule appendix:
         order=order_of(
             "{study}/appendix/{method}",
             appendix_content,
-            "report.appendix.write_appendix",
+            "mnlearn_studies.report.appendix.write_appendix",
             suffixes=["html"],
         ),
     output:
@@ -191,7 +191,7 @@ rule appendix:
         caption="Every point of the grid, with its validation score and seconds.",
     shell:
         r"""
-        mnlearn appendix {wildcards.study:q} {wildcards.method:q} &>{log:q}
+        mnlearn step appendix {wildcards.study:q} {wildcards.method:q} &>{log:q}
         """
 
 
@@ -206,7 +206,7 @@ rule study_page:
         order=order_of(
             "{study}/README",
             study_page_content,
-            "report.study_pages.write_study_page",
+            "mnlearn_studies.report.study_pages.write_study_page",
             suffixes=["md"],
         ),
     output:
@@ -218,7 +218,7 @@ rule study_page:
         "results/benchmarks/{study}/study_page.tsv"
     shell:
         r"""
-        mnlearn write {wildcards.study:q} page &>{log:q}
+        mnlearn step write {wildcards.study:q} page &>{log:q}
         """
 
 
@@ -227,7 +227,7 @@ rule index:
     input:
         claims=[f"results/{study}/claims.csv" for study in KEPT],
         order=order_of(
-            "README", index_content, "report.study_pages.write_index", suffixes=["md"]
+            "README", index_content, "mnlearn_studies.report.study_pages.write_index", suffixes=["md"]
         ),
     output:
         "results/README.md",
@@ -239,5 +239,5 @@ rule index:
         studies=KEPT,
     shell:
         r"""
-        mnlearn index {params.studies:q} --out {output:q} &>{log:q}
+        mnlearn step index {params.studies:q} --out {output:q} &>{log:q}
         """

@@ -1,5 +1,5 @@
 """
-What jobs ask for: memory in MB, minutes, and which are started first (see `mnlearn.study.resources`).
+What jobs ask for: memory in MB, minutes, and which are started first (see `mnlearn_studies.plan.resources`).
 
 Rules without these are short: they have the profile's default resources.
 """

@@ -36,7 +36,7 @@ rule score:
         recipe=recipe_of("cells"),
     shell:
         r"""
-        mnlearn score-cell {input.models:q} --groups {input.groups:q} --test {input.test:q} \
+        mnlearn step score-cell {input.models:q} --groups {input.groups:q} --test {input.test:q} \
             --inference {params.inference:q} --cmll-of {params.cmll_of:q} --threads {threads:q} \
             --further {params.further:q} \
             --recipe {params.recipe:q} --checkpoints {params.checkpoints:q} \
@@ -52,7 +52,7 @@ rule queries:
         order=order_of(
             "{study}/queries/{dataset}",
             queries_content,
-            "study.cells.query_curve.draw_queries",
+            "mnlearn_studies.records.query_curve.draw_queries",
         ),
     output:
         "results/{study}/queries/{dataset}.npz",
@@ -66,7 +66,7 @@ rule queries:
         seed=config["seed"],
     shell:
         r"""
-        mnlearn queries {input.test:q} --dataset {wildcards.dataset:q} \
+        mnlearn step queries {input.test:q} --dataset {wildcards.dataset:q} \
             --examples {params.examples:q} --seed {params.seed:q} --out {output:q} &>{log:q}
         """
 
@@ -94,7 +94,7 @@ rule query_curve:
         seed=config["seed"],
     shell:
         r"""
-        mnlearn query-curve {input.models:q}/chosen.npz --study {wildcards.study:q} \
+        mnlearn step query-curve {input.models:q}/chosen.npz --study {wildcards.study:q} \
             --label {wildcards.method:q} --dataset {wildcards.dataset:q} --test {input.test:q} \
             --queries {input.queries:q} --percentages {params.percentages:q} \
             --inference {params.inference:q} {params.sampled:q} --seed {params.seed:q} \
@@ -121,7 +121,7 @@ rule check_exports:
         recipe=recipe_of("exports"),
     shell:
         r"""
-        mnlearn check-exports {input.models:q}/chosen.npz --study {wildcards.study:q} \
+        mnlearn step check-exports {input.models:q}/chosen.npz --study {wildcards.study:q} \
             --label {wildcards.method:q} --dataset {wildcards.dataset:q} --test {input.test:q} \
             {params.forms:q} --recipe {params.recipe:q} --out {output:q} &>{log:q}
         """
@@ -141,7 +141,7 @@ rule pair:
         recipe=recipe_of("paired", "first", "second"),
     shell:
         r"""
-        mnlearn pair --study {wildcards.study:q} --dataset {wildcards.dataset:q} \
+        mnlearn step pair --study {wildcards.study:q} --dataset {wildcards.dataset:q} \
             --first {wildcards.first:q} {input.first:q} --second {wildcards.second:q} {input.second:q} \
             --recipe {params.recipe:q} --out {output:q} &>{log:q}
         """
@@ -167,7 +167,7 @@ rule divergence:
         recipe=recipe_of("divergences", "first", "second"),
     shell:
         r"""
-        mnlearn divergence --study {wildcards.study:q} --dataset {wildcards.dataset:q} \
+        mnlearn step divergence --study {wildcards.study:q} --dataset {wildcards.dataset:q} \
             --first {wildcards.first:q} {input.first:q}/chosen.npz \
             --second {wildcards.second:q} {input.second:q}/chosen.npz \
             --seed {params.seed:q} --threads {threads:q} --recipe {params.recipe:q} \
@@ -196,7 +196,7 @@ rule likelihoods:
         seed=config["seed"],
     shell:
         r"""
-        mnlearn likelihoods {input.models:q} --study {wildcards.study:q} \
+        mnlearn step likelihoods {input.models:q} --study {wildcards.study:q} \
             --label {wildcards.method:q} --dataset {wildcards.dataset:q} --test {input.test:q} \
             --settings {params.settings:q} --seed {params.seed:q} --threads {threads:q} \
             --recipe {params.recipe:q} --out {output:q} &>{log:q}
@@ -208,7 +208,7 @@ rule gather:
     input:
         unpack(gather_inputs),
         order=order_of(
-            "{study}/scores", gather_content, "study.gather.gather", suffixes=["csv"]
+            "{study}/scores", gather_content, "mnlearn_studies.records.gather.gather", suffixes=["csv"]
         ),
     output:
         "results/{study}/scores.csv",
@@ -220,5 +220,5 @@ rule gather:
         options=gather_options,
     shell:
         r"""
-        mnlearn gather {input.cells:q} {params.options:q} --out {output:q} &>{log:q}
+        mnlearn step gather {input.cells:q} {params.options:q} --out {output:q} &>{log:q}
         """

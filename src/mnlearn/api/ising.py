@@ -17,9 +17,9 @@ from mnlearn.api.inputs import (
     to_threads,
     to_whole_seed,
 )
-from mnlearn.api.item_groups import to_groups
 from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
+from mnlearn.drawing.item_groups import to_groups
 from mnlearn.learning.imputation import TREATMENTS, complete_groups
 from mnlearn.learning.ising.cautions import cautions
 from mnlearn.learning.ising.comparison import IsingComparison, compare

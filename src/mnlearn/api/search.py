@@ -188,7 +188,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             Path(self.checkpoints),
             learner=best.learner_name,
             # Scores are kept too: the code of the criteria counts, not only that of learning.
-            code=code_digest(learner_root(best.learner_name), "api.search.GridSearch"),
+            code=code_digest(learner_root(best.learner_name), "mnlearn.api.search.GridSearch"),
             data=[_data_digest(each) for each in data],
             network=None if network is None else _network_digest(network),
             grid=grid,

@@ -5,6 +5,7 @@ import importlib
 import os
 import re
 import sys
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import click
@@ -16,10 +17,9 @@ from mnlearn.runtime.errors import InputError
 # The workflow sets it to a descriptor that shows a sentence if stderr, a log on disk, cannot.
 ERRORS_DESCRIPTOR = "MNLEARN_ERRORS_DESCRIPTOR"
 
-# The subcommands of each module in this folder, in the order of the help: those for a person come
-# first, those of the pipeline last. A dash in the name of a command is an underscore in Python.
+# The subcommands of each module in this folder, in the order of the help. A dash in the name of a
+# command is an underscore in Python.
 COMMANDS = {
-    "datasets": ("datasets", "fetch"),
     "fit": ("fit", "methods"),
     "weights": ("weights",),
     "score": ("score",),
@@ -27,16 +27,10 @@ COMMANDS = {
     "convert": ("convert", "info"),
     "ising": ("ising",),
     "impute": ("impute",),
-    "study": ("study", "demo"),
-    "bench": ("bench",),
     "compile": ("compile",),
-    "learn_steps": ("tune", "tune-part"),
-    "steps": (
-        *("prepare", "partition", "score-cell", "time-cell", "structure", "queries"),
-        *("query-curve", "check-exports", "pair", "divergence", "likelihoods"),
-    ),
-    "product_steps": ("gather", "write", "page", "appendix", "index"),
 }
+# Other packages add their commands here, as entry points.
+ENTRY_POINTS = "mnlearn.commands"
 # Packages that only some commands need, and the extra of mnlearn that brings each of them.
 _EXTRAS = {
     **dict.fromkeys(("markdown", "psutil", "snakemake"), "study"),
@@ -54,14 +48,17 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the subcommands in the order of the help."""
-        return list(_MODULES)
+        return [*_MODULES, *_further_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a subcommand; None if there is none of this name."""
+        command: click.Command | None
         if cmd_name not in _MODULES:
-            return None
+            further = _further_commands().get(cmd_name)
+            command = None if further is None else further.load()
+            return command
         module = importlib.import_module(f"mnlearn.cli.{_MODULES[cmd_name]}")
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -93,6 +90,11 @@ class Commands(click.Group):
             _discard_stdout()
             _tell(f"mnlearn: {cannot_write(error.filename or 'output', error)}")
             ctx.exit(1)
+
+
+def _further_commands() -> dict[str, EntryPoint]:
+    """Return the commands of other packages by name."""
+    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
 
 
 # What a terminal or a program may take for the end of a line, or for more than a character: names

@@ -7,13 +7,7 @@ import click
 
 from mnlearn.cli.files import check_outputs, check_text_form, save_data
 from mnlearn.cli.missing import count_missing
-from mnlearn.cli.options import (
-    FILE,
-    expansion_option,
-    reading_options,
-    seed_option,
-    threads_option,
-)
+from mnlearn.cli.options import FILE, expansion_option, reading_options, seed_option, threads_option
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import name_data
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.incomplete import IncompleteData
     from mnlearn.data.reading import Reading
+    from mnlearn.drawing.ising import ItemGroups
+    from mnlearn.drawing.ising_estimate import Estimate
     from mnlearn.learning.ising.comparison import IsingComparison
-    from mnlearn.report.figures.ising import ItemGroups
-    from mnlearn.report.ising_estimate import Estimate
 
     Codes = Mapping[str, tuple[str, str]]
 
@@ -138,9 +138,9 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
     """
+    from mnlearn.drawing.ising_estimate import Estimate
+    from mnlearn.drawing.ising_folder import write_folder
     from mnlearn.learning.ising import estimation, resampling
-    from mnlearn.report.ising_estimate import Estimate
-    from mnlearn.report.ising_folder import write_folder
 
     _check_out(out, [data_path, *others, groups_path], bootstraps, case_drops, compare_by)
     run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
@@ -168,7 +168,7 @@ def _check_out(
     out: Path, inputs: list[Path | None], bootstraps: int, case_drops: int, column: str | None
 ) -> None:
     """Refuse a folder in which a file that is read, or one of a person, would be replaced."""
-    from mnlearn.report.ising_folder import FILES, check_folder
+    from mnlearn.drawing.ising_folder import FILES, check_folder
 
     check_outputs([out / name for name in FILES], *inputs)
     # The data and the groups of the items are always there.
@@ -249,7 +249,7 @@ def _read_item_groups(
     path: Path | None, data: "Dataset", reading: "Reading"
 ) -> "ItemGroups | None":
     """Return the groups of the items in a file, if there is one."""
-    from mnlearn.report.item_groups import read_item_groups
+    from mnlearn.drawing.item_groups import read_item_groups
     from mnlearn.runtime.names import labels_of
 
     if path is None:
@@ -295,7 +295,8 @@ def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[
         "dropped": found.network.dropped_labels,
         "settings": settings,
         "provenance": provenance(
-            *(f"learning.ising.{module}" for module in _MODULES), "report.ising_folder"
+            *(f"mnlearn.learning.ising.{module}" for module in _MODULES),
+            "mnlearn.drawing.ising_folder",
         ),
     }
     if found.comparison is not None:

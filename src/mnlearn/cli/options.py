@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
-from mnlearn.cli.values import parse_json, parse_object
+from mnlearn.cli.values import parse_object
 from mnlearn.inference.settings import METHODS, SCHEDULES, Inference, inference_of
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
@@ -22,7 +22,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 # The largest limit of expanded data: an exabyte.
-_MOST_GIGABYTES = 1e9
+MOST_GIGABYTES = 1e9
 
 seed_option = click.option(
     "--seed",
@@ -38,27 +38,6 @@ threads_option = click.option(
     default=available_threads,
     help="Threads to use; the result does not depend on it. Default: all processors.",
 )
-mirror_option = click.option(
-    "--mirror",
-    help="Folder or URL that has the data, or several with ':' between them; default: "
-    "$MNLEARN_DATA_MIRROR, else their source.",
-)
-
-
-def _data_folder() -> Path:
-    from mnlearn.study.folders import data_folder
-
-    return data_folder()
-
-
-data_folder_option = click.option(
-    "--folder",
-    type=FOLDER,
-    default=_data_folder,
-    help="Where the data are kept; default: results/data, where studies look for them.",
-)
-
-
 groups_option = click.option(
     "--groups",
     metavar="names|RANGES",
@@ -81,7 +60,7 @@ def _make_limit(
 expansion_option = click.option(
     "--max-expanded",
     "limit",
-    type=click.FloatRange(min=0, min_open=True, max=_MOST_GIGABYTES),
+    type=click.FloatRange(min=0, min_open=True, max=MOST_GIGABYTES),
     callback=_make_limit,
     metavar="GB",
     help="Largest size that compressed data may expand to, in gigabytes. Default: 4.3, and at "
@@ -96,7 +75,7 @@ def reading_options(command: F) -> F:
     def run(**given: Any) -> Any:
         from mnlearn.data.reading import Reading
 
-        said = {name: given.pop(name) for name in _READING}
+        said = {name: given.pop(name) for name in READING}
         return command(reading=Reading.said(said, "--{}"), **given)
 
     wrapped: Any = run
@@ -137,9 +116,9 @@ def refuse_given(names: Collection[str], reason: str) -> None:
             raise InputError(f"{option.opts[0]}: is not read {reason}.")
 
 
-_READING = ("ones", "leave_out", "keep", "na")
+READING = ("ones", "leave_out", "keep", "na")
 # The options of `reading_options` and `missing_option`, as parameters.
-READING_NAMES = (*_READING, "missing")
+READING_NAMES = (*READING, "missing")
 _READING_OPTIONS = (
     click.option(
         "--ones",
@@ -273,26 +252,6 @@ _INFERENCE_OPTIONS = (
 )
 
 
-def _parse_recipe(_context: click.Context, _option: click.Parameter, text: str) -> dict[str, Any]:
-    return parse_object(text, "--recipe")
-
-
-recipe_option = click.option(
-    "--recipe",
-    default="{}",
-    callback=_parse_recipe,
-    help="What the record depends on, as JSON; it goes into the record.",
-)
-
-
-def parse_list(text: str, option: str) -> list[int]:
-    """Return whole numbers from 1 to 100 that an option gives as a JSON list."""
-    value = parse_json(text, option)
-    if not isinstance(value, list) or not all(type(x) is int and 1 <= x <= 100 for x in value):
-        raise InputError(f"{option}: expected a list of whole numbers from 1 to 100, got {text}.")
-    return value
-
-
 def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
     """Return the inference settings that an option gives as a JSON object.
 
@@ -311,7 +270,7 @@ def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
     kinds: dict[str, tuple[tuple[type, ...], str]] = {"method": text_kind, "schedule": text_kind}
     kinds |= dict.fromkeys(("tolerance", "damping"), ((int, float), "a number"))
     kinds |= dict.fromkeys(("burn_in", "samples", "iterations", *more), whole)
-    _check_names(value, tuple(kinds), option)
+    check_names(value, tuple(kinds), option)
     for name, item in value.items():
         accepted, expected = kinds[name]
         # A bool is an int for Python, and no number for a person.
@@ -327,50 +286,7 @@ def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
     return value
 
 
-def parse_further_inference(text: str, option: str) -> dict[str, dict[str, Any]]:
-    """Return the inference settings by name that an option gives as a JSON object of objects."""
-    given = parse_object(text, option)
-    return {
-        name: parse_inference(json.dumps(settings), f"{option}, {name}")
-        for name, settings in given.items()
-    }
-
-
-def parse_local(text: str) -> dict[str, Any]:
-    """Return how a person's own dataset is given; nothing for the datasets that mnlearn knows."""
-    value = parse_object(text, "--local")
-    if not value:
-        return value
-    names = ("train", "valid", "test", "fractions", "groups", "categories", "max_expanded")
-    _check_names(value, (*names, *_READING), "--local")
-    if "train" not in value:
-        raise InputError("--local: expected train, a file.")
-    if not isinstance(value.get("groups", ""), str):
-        raise InputError(f"--local: expected a text as groups, got {json.dumps(value['groups'])}.")
-    if not isinstance(value.get("categories", False), bool):
-        found = json.dumps(value["categories"])
-        raise InputError(f"--local: expected true or false as categories, got {found}.")
-    for name in _READING:
-        texts = value.get(name, [])
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            found = json.dumps(value[name])
-            raise InputError(f"--local: expected a list of texts as {name}, got {found}.")
-    for name in ("train", "valid", "test"):
-        if name in value and not isinstance(value[name], str):
-            raise InputError(f"--local: expected a file as {name}, got {json.dumps(value[name])}.")
-    shares = value.get("fractions", [])
-    if not isinstance(shares, list) or any(type(share) not in (int, float) for share in shares):
-        raise InputError(f"--local: expected numbers as fractions, got {json.dumps(shares)}.")
-    limit = value.get("max_expanded", 1)
-    if type(limit) not in (int, float) or not 0 < limit <= _MOST_GIGABYTES:
-        raise InputError(
-            f"--local: expected a number above 0 and of at most {_MOST_GIGABYTES:g} as "
-            f"max_expanded, got {json.dumps(limit)}."
-        )
-    return value
-
-
-def _check_names(value: dict[str, Any], known: tuple[str, ...], option: str) -> None:
+def check_names(value: dict[str, Any], known: tuple[str, ...], option: str) -> None:
     """Refuse a JSON object that has an item of another name."""
     for name in value:
         if name not in known:

@@ -49,11 +49,11 @@ def _check_declaration(name: str, learner: Any) -> None:
 
 
 def learner_root(name: str) -> str:
-    """Return the place of a learner's class below this package, as `code_digest` takes it.
+    """Return the place of a learner's class, as `code_digest` takes it.
 
     The file is read and not imported: planning a study must not load every learner.
     """
-    return f"methods.{name}.{_class_name(_known(name))}"
+    return f"mnlearn.methods.{name}.{_class_name(_known(name))}"
 
 
 def _known(name: str) -> str:

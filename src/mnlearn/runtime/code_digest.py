@@ -3,7 +3,8 @@
 The digest of a result covers functions, classes and constants, and not modules. Each definition is
 hashed as its syntax tree, together with the hashes of the definitions that its names resolve to.
 The place of a definition plays no part: a digest stays the same if a module is moved or renamed, or
-if a function is added to a module. Comments, docstrings and layout change no digest either.
+if a function is added to a module. Comments, docstrings and layout change no digest either, nor
+does what people read (`runtime/words.py`).
 """
 
 import ast
@@ -15,21 +16,25 @@ from functools import cache
 from pathlib import Path
 
 from mnlearn.runtime.digest_cache import digest_file, keep_digest, read_digest
+from mnlearn.runtime.words import without_words
 
-PACKAGE = Path(__file__).parent.parent
-_NAME = PACKAGE.name
+# The folder that has the packages whose code is followed: `src`, or where both are installed.
+SOURCES = Path(__file__).parents[2]
+PACKAGES = ("mnlearn", "mnlearn_studies")
 
-# Modules and definitions that cannot change a number: messages, progress, provenance itself, the
-# cache of compiled kernels, and the step in which a finished file takes its place on disk.
+# Modules that cannot change a number: messages, progress, provenance itself, the cache of compiled
+# kernels, the step in which a finished file takes its place on disk, and suffixes of files.
 LEFT_OUT = frozenset(
     {
-        "runtime.errors",
-        "runtime.progress",
-        "runtime.provenance",
-        "runtime.code_digest",
-        "runtime.digest_cache",
-        "runtime.atomic",
-        "kernels.cache",
+        "mnlearn.runtime.errors",
+        "mnlearn.runtime.progress",
+        "mnlearn.runtime.provenance",
+        "mnlearn.runtime.code_digest",
+        "mnlearn.runtime.digest_cache",
+        "mnlearn.runtime.words",
+        "mnlearn.runtime.atomic",
+        "mnlearn.kernels.cache",
+        "mnlearn.models.io.suffixes",
     }
 )
 # Statements of a module that define no name, on which all its definitions depend.
@@ -82,26 +87,26 @@ def code_digest(*roots: str) -> str:
     Parameters
     ----------
     *roots
-        Definitions, such as "study.cells.learn.learn_cell", or modules, such as "report.pages". A
-        module stands for all its definitions. Names begin below this package.
+        Definitions, such as "mnlearn.learning.tuning.tune", or modules, such as
+        "mnlearn.learning.penalty". A module stands for all its definitions.
 
     Raises
     ------
     LookupError
         There is no such definition.
     """
-    return _digest_of(PACKAGE, roots)
+    return _digest_of(SOURCES, roots)
 
 
 def clear_caches() -> None:
     """Forget all sources that were read; call this after an edit of a source."""
-    for cached in (_digest_of, _file, _module, _references, _syntax):
+    for cached in (_digest_of, _file, _module, _numeric, _references, _syntax):
         cached.cache_clear()
 
 
 @cache
-def _digest_of(package: Path, roots: tuple[str, ...]) -> str:
-    file = _file(package)
+def _digest_of(sources: Path, roots: tuple[str, ...]) -> str:
+    file = _file(sources)
     digest = read_digest(file, roots)
     if digest is None:
         found = [definition for root in roots for definition in _definitions_of(root)]
@@ -112,8 +117,8 @@ def _digest_of(package: Path, roots: tuple[str, ...]) -> str:
 
 
 @cache
-def _file(package: Path) -> Path:
-    return digest_file(package)
+def _file(sources: Path) -> Path:
+    return digest_file([sources / package for package in PACKAGES])
 
 
 def reached(*roots: str) -> set[Definition]:
@@ -127,7 +132,7 @@ def _definitions_of(root: str) -> list[Definition]:
     module, _, name = root.rpartition(".")
     target = _resolve(module, name) if _path(module) is not None else None
     if target is None or not target[1]:
-        raise LookupError(f"{root}: no such definition in {PACKAGE}")
+        raise LookupError(f"{root}: no such definition in {SOURCES}")
     return [target]
 
 
@@ -171,8 +176,8 @@ def _hash(*parts: str) -> str:
 
 
 def _path(module: str) -> Path | None:
-    base = PACKAGE.joinpath(*module.split(".")) if module else PACKAGE
-    for path in (base.with_suffix(".py") if module else base, base / "__init__.py"):
+    base = SOURCES.joinpath(*module.split("."))
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
         if path.is_file():
             return path
     return None
@@ -225,8 +230,8 @@ def _add_imports(
 ) -> None:
     if isinstance(statement, ast.Import):
         for alias in statement.names:
-            if alias.name.startswith(f"{_NAME}.") and alias.asname:
-                own[alias.asname] = (alias.name.removeprefix(f"{_NAME}."), "")
+            if alias.name.partition(".")[0] in PACKAGES and alias.asname:
+                own[alias.asname] = (alias.name, "")
             else:
                 name = alias.asname or alias.name.partition(".")[0]
                 external[name] = alias.name if alias.asname else name
@@ -237,17 +242,16 @@ def _add_imports(
         if not _is_own(statement):
             external[name] = f"{module}.{alias.name}"
             continue
-        inner = module.removeprefix(_NAME).lstrip(".")
-        whole = f"{inner}.{alias.name}".lstrip(".")
-        own[name] = (whole, "") if _path(whole) is not None else (inner, alias.name)
+        whole = f"{module}.{alias.name}"
+        own[name] = (whole, "") if _path(whole) is not None else (module, alias.name)
 
 
 def _is_own(node: ast.AST) -> bool:
     """Whether a statement imports from this package."""
     if isinstance(node, ast.ImportFrom):
-        return (node.module or "").partition(".")[0] == _NAME
+        return (node.module or "").partition(".")[0] in PACKAGES
     return isinstance(node, ast.Import) and any(
-        alias.name.partition(".")[0] == _NAME for alias in node.names
+        alias.name.partition(".")[0] in PACKAGES for alias in node.names
     )
 
 
@@ -269,17 +273,25 @@ def _whole(module: str) -> Definition | None:
 
 
 @cache
+def _numeric(module: str, name: str) -> tuple[ast.stmt, ...]:
+    """Return the statements of a definition without what people read."""
+    parsed = _module(module)
+
+    def module_of(used: str) -> str:
+        return parsed.own.get(used, ("", ""))[0]
+
+    return tuple(without_words(each, module_of) for each in parsed.definitions[name])
+
+
+@cache
 def _references(module: str, name: str) -> _References:
     found = _module(module)
     inside: list[tuple[str, Definition]] = []
     outside: list[tuple[str, str]] = []
     if name != _EFFECTS and _EFFECTS in found.definitions:
         inside.append((_EFFECTS, (module, _EFFECTS)))
-    for statement in found.definitions[name]:
-        within: dict[str, Definition] = {}
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Import | ast.ImportFrom) and _is_own(node):
-                _add_imports(node, within, {})
+    for statement in _numeric(module, name):
+        within = _imported_within(statement)
         for used in sorted(_global_names(statement) | set(within)):
             target: Definition | None
             if used in within:
@@ -295,6 +307,15 @@ def _references(module: str, name: str) -> _References:
             else:
                 inside += _of_module(statement, used, target[0])
     return _References(tuple(x for x in inside if x[1] != (module, name)), tuple(outside))
+
+
+def _imported_within(statement: ast.stmt) -> dict[str, Definition]:
+    """Return what a statement imports of these packages inside its functions, by name."""
+    within: dict[str, Definition] = {}
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Import | ast.ImportFrom) and _is_own(node):
+            _add_imports(node, within, {})
+    return within
 
 
 def _of_module(statement: ast.stmt, alias: str, module: str) -> list[tuple[str, Definition]]:
@@ -332,11 +353,8 @@ def _syntax(module: str, name: str) -> str:
     found = _module(module)
     modules = {alias for alias, (_, inner) in found.own.items() if not inner}
     parts = []
-    for statement in found.definitions[name]:
-        within: dict[str, Definition] = {}
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Import | ast.ImportFrom) and _is_own(node):
-                _add_imports(node, within, {})
+    for statement in _numeric(module, name):
+        within = _imported_within(statement)
         local = {alias for alias, (_, inner) in within.items() if not inner}
         parts.append(_dump(statement, modules | local))
     return "\n".join(parts)

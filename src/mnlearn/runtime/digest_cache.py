@@ -21,13 +21,15 @@ _DAYS_KEPT = 30
 _DIGEST = re.compile("[0-9a-f]{16}")
 
 
-def digest_file(package: Path) -> Path:
-    """Return the file of the digests of a folder of sources as it is; it need not exist."""
+def digest_file(packages: Iterable[Path]) -> Path:
+    """Return the file of the digests of some folders of sources as they are; it need not exist."""
     state = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        content = path.read_bytes()
-        state.update(f"\0{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
-        state.update(content)
+    for package in packages:
+        for path in sorted(package.rglob("*.py")):
+            content = path.read_bytes()
+            state.update(f"\0{package.name}/{path.relative_to(package).as_posix()}\0".encode())
+            state.update(f"{len(content)}\0".encode())
+            state.update(content)
     folder = Path(platformdirs.user_cache_dir("mnlearn")) / "digests"
     return folder / f"{state.hexdigest()[:32]}.json"
 

@@ -5,9 +5,9 @@ import pytest
 
 from claim_cases import outcome
 from mnlearn.models.feature_tree_network import leaf_features
-from mnlearn.report.claims import examples
-from mnlearn.report.claims.lem_examples import figure_1_tree
-from mnlearn.report.claims.verdicts import CONTRADICTED, REPRODUCED
+from mnlearn_studies.report.claims import examples
+from mnlearn_studies.report.claims.lem_examples import figure_1_tree
+from mnlearn_studies.report.claims.verdicts import CONTRADICTED, REPRODUCED
 
 
 @pytest.mark.parametrize(

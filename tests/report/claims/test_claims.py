@@ -7,11 +7,11 @@ import re
 import pytest
 
 from claim_cases import THREE, claim, outcome, scores_of, scores_on, source, study_of
-from mnlearn.report import claims
-from mnlearn.report.claims import KINDS, counts
-from mnlearn.report.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.registry import load_registry
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.report import claims
+from mnlearn_studies.report.claims import KINDS, counts
+from mnlearn_studies.report.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
 
 A, B = source("a"), source("b")
 WINS = {"kind": "wins", "published": 1, "a": A, "b": B}

@@ -3,8 +3,9 @@
 import pytest
 
 from claim_cases import THREE, outcome, scores_of, scores_on, source
-from mnlearn.report.claims.counts import DIRECTIONS, collect_rows
-from mnlearn.report.claims.verdicts import (
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.report.claims.counts import DIRECTIONS, collect_rows
+from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     LEGEND,
     MORE,
@@ -14,8 +15,7 @@ from mnlearn.report.claims.verdicts import (
     WORDS,
     count_verdict,
 )
-from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.published import Number
+from mnlearn_studies.study.published import Number
 
 A, B, C = source("a"), source("b"), source("c")
 ALL = list(load_registry())

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 from claim_cases import THREE, claim, outcome, scores_of, scores_on, source
-from mnlearn.report.claims import significance, values
-from mnlearn.report.claims.verdicts import (
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.report.claims import significance, values
+from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
     MORE,
@@ -15,8 +16,7 @@ from mnlearn.report.claims.verdicts import (
     UNKNOWN,
     ratio_verdict,
 )
-from mnlearn.report.statistics import rank_sums
-from mnlearn.study.datasets.registry import load_registry
+from mnlearn_studies.report.statistics import rank_sums
 
 A, B, C = source("a"), source("b"), source("c")
 ALL = list(load_registry())

@@ -3,8 +3,8 @@
 import pytest
 
 from claim_cases import COLUMNS, THREE, outcome, scores_of, scores_on, source
-from mnlearn.report.claims import examples
-from mnlearn.report.claims.verdicts import CONTRADICTED, REPRODUCED, SETUP, UNKNOWN
+from mnlearn_studies.report.claims import examples
+from mnlearn_studies.report.claims.verdicts import CONTRADICTED, REPRODUCED, SETUP, UNKNOWN
 
 A = source("a")
 

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from claim_cases import COLUMNS
-from mnlearn.report import claims
-from mnlearn.report.claims.rendering import count_verdicts
-from mnlearn.report.claims.verdicts import (
+from mnlearn_studies.datasets.registry import load_registry, registry_path
+from mnlearn_studies.report import claims
+from mnlearn_studies.report.claims.rendering import count_verdicts
+from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
     LEGEND,
@@ -19,9 +20,8 @@ from mnlearn.report.claims.verdicts import (
     SETUP,
     UNKNOWN,
 )
-from mnlearn.study.datasets.registry import load_registry, registry_path
-from mnlearn.study.definition import Study, load_study
-from mnlearn.study.published import load_published
+from mnlearn_studies.study.definition import Study, load_study
+from mnlearn_studies.study.published import load_published
 
 WORKFLOW = registry_path().parent
 RESULTS = WORKFLOW.parent / "results"

@@ -1,7 +1,14 @@
 """Claims as text for readers and as rows for programs, word for word."""
 
-from mnlearn.report.claims.rendering import Claim, count_verdicts, to_csv, to_text
-from mnlearn.report.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN, Outcome
+from mnlearn_studies.report.claims.rendering import Claim, count_verdicts, to_csv, to_text
+from mnlearn_studies.report.claims.verdicts import (
+    CONTRADICTED,
+    LEGEND,
+    REPRODUCED,
+    SETUP,
+    UNKNOWN,
+    Outcome,
+)
 
 RESULT = Claim(
     1, "wins", "a beats b.", "8 of 20", Outcome(REPRODUCED, "9 of 20", "+1", n_datasets=20),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnlearn.report.document.files import read_claims
 from mnlearn.runtime.errors import InputError
+from mnlearn_studies.report.document.files import read_claims
 
 
 @pytest.mark.parametrize("text", ["id\n1\n", "id,kind\n1," + "a" * 140_000 + "\n"])

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn.report.document.blocks import (
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
+from mnlearn_studies.plan.planning import Plan, Record
+from mnlearn_studies.report.document.blocks import (
     Bullets,
     Contents,
     Document,
@@ -21,23 +24,27 @@ from mnlearn.report.document.blocks import (
     Picture,
     make_anchors,
 )
-from mnlearn.report.document.files import read_grid
-from mnlearn.report.document.html import render_html
-from mnlearn.report.document.markdown import render_markdown
-from mnlearn.report.document.metrics import metrics_of
-from mnlearn.report.document.order import sections_of, title_of
-from mnlearn.report.document.spans import Span, marked, plain, to_html, to_markdown, to_plain
-from mnlearn.report.document.study_page import Material, document_of
-from mnlearn.report.document.summaries import read_summary
-from mnlearn.report.pages import write_markdown_page
-from mnlearn.report.study_pages import common_commit
-from mnlearn.report.tables.formats import to_markdown as table_markdown
-from mnlearn.report.tables.table import Cell, Row, Table
-from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import write_json
-from mnlearn.study.commit import read_commit
-from mnlearn.study.definition import Study, load_study
-from mnlearn.study.planning import Plan, Record
+from mnlearn_studies.report.document.files import read_grid
+from mnlearn_studies.report.document.html import render_html
+from mnlearn_studies.report.document.markdown import render_markdown
+from mnlearn_studies.report.document.metrics import metrics_of
+from mnlearn_studies.report.document.order import sections_of, title_of
+from mnlearn_studies.report.document.spans import (
+    Span,
+    marked,
+    plain,
+    to_html,
+    to_markdown,
+    to_plain,
+)
+from mnlearn_studies.report.document.study_page import Material, document_of
+from mnlearn_studies.report.document.summaries import read_summary
+from mnlearn_studies.report.pages import write_markdown_page
+from mnlearn_studies.report.study_pages import common_commit
+from mnlearn_studies.report.tables.formats import to_markdown as table_markdown
+from mnlearn_studies.report.tables.table import Cell, Row, Table
+from mnlearn_studies.study.commit import read_commit
+from mnlearn_studies.study.definition import Study, load_study
 
 ROOT = Path(__file__).parents[3]
 README = runpy.run_path(str(ROOT / "workflow" / "readme.py"))
@@ -234,7 +241,7 @@ def test_a_page_names_its_commit_and_its_commands():
         n_products = len(study.content["tables"]) + len(study.content["figures"])
         assert text.count("[commit and command](#where-the-numbers-come-from)") == n_products
         assert "`mnlearn study frontier --recorded`" in text
-        assert "`mnlearn write frontier tables --only ll`" in text
+        assert "`mnlearn step write frontier tables --only ll`" in text
 
 
 def test_the_commit_of_a_record(tmp_path):
@@ -256,7 +263,7 @@ def test_the_recorded_pages_follow_from_the_record():
 def test_the_commit_is_named_while_no_record_is_of_earlier_code(tmp_path, monkeypatch):
     cmll = {"groups": 2, "partitions": {"default": 1, "exceptions": {}}, "inference": {}}
     content = {"datasets": ["grid"], "methods": {"atomic": {}}, "cmll": cmll, "figures": []}
-    monkeypatch.setattr("mnlearn.report.study_pages.read_commit", lambda _: "0123abcd")
+    monkeypatch.setattr("mnlearn_studies.report.study_pages.read_commit", lambda _: "0123abcd")
 
     def commit(recipe=None):
         studies = {"s": Study("s", content)}

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from made_figures import BY_KIND, DATASETS, material, scores
-from mnlearn.report.figures import draw
-from mnlearn.report.figures.ranges import visible_range
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.definition import Study
-from mnlearn.study.published import load_published
+from mnlearn_studies.report.figures import draw
+from mnlearn_studies.report.figures.ranges import visible_range
+from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.published import load_published
 
 
 def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(structures):

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from made_figures import DATASETS, SCORE, material, scores
-from mnlearn.report.figures import draw
+from mnlearn_studies.report.figures import draw
 
 
 def marks(product, frame):

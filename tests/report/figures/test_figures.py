@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 from made_figures import BY_KIND, DATASETS, NO_PUBLISHED, PRODUCTS, material, ring, scores
-from mnlearn.report import figures
-from mnlearn.report.figures import draw, write_figures
-from mnlearn.report.figures.canvas import NOTHING, render
-from mnlearn.report.figures.critical_difference import find_runs
+from mnlearn.drawing.style import render
 from mnlearn.runtime.errors import InputError
+from mnlearn_studies.report import figures
+from mnlearn_studies.report.figures import draw, write_figures
+from mnlearn_studies.report.figures.canvas import NOTHING
+from mnlearn_studies.report.figures.critical_difference import find_runs
 
 
 def test_every_kind_is_tried_here():

@@ -6,17 +6,17 @@ import warnings
 import numpy as np
 import pytest
 
-from mnlearn.learning.ising.network import IsingNetwork
-from mnlearn.learning.ising.stability import CaseDropping, Differences, EdgeStability
-from mnlearn.learning.ising.tables import case_drop_frame
-from mnlearn.report.figures.canvas import name_missing_glyphs, render
-from mnlearn.report.figures.ising import MAX_EDGES, draw_edge_stability, draw_ising_network
-from mnlearn.report.figures.ising_measures import (
+from mnlearn.drawing.ising import MAX_EDGES, draw_edge_stability, draw_ising_network
+from mnlearn.drawing.ising_measures import (
     MAX_COMPARED,
     draw_case_dropping,
     draw_differences,
 )
-from mnlearn.report.item_groups import colour_groups
+from mnlearn.drawing.item_groups import colour_groups
+from mnlearn.drawing.style import name_missing_glyphs, render
+from mnlearn.learning.ising.network import IsingNetwork
+from mnlearn.learning.ising.stability import CaseDropping, Differences, EdgeStability
+from mnlearn.learning.ising.tables import case_drop_frame
 
 
 def network_of(names):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from mnlearn.report.figures.networks import layout
+from mnlearn.drawing.networks import layout
 
 
 @pytest.mark.parametrize(

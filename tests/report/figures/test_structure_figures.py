@@ -8,8 +8,8 @@ import pytest
 from made_figures import BY_KIND, material, record, ring
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from mnlearn.report.figures import draw
-from mnlearn.study.cells.structure import couplings
+from mnlearn_studies.records.structure import couplings
+from mnlearn_studies.report.figures import draw
 
 
 def test_structure_tells_found_missed_and_extra_edges(structures):

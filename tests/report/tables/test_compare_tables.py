@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from made_tables import COMPARE, COMPARE_SCORES, bold, make, parsed, scores_of, texts
-from mnlearn.report.tables.formats import EMPTY_NOTE, to_markdown
-from mnlearn.report.tables.table import STALE_NOTE, mark_stale
+from mnlearn_studies.report.tables.formats import EMPTY_NOTE, to_markdown
+from mnlearn_studies.report.tables.table import STALE_NOTE, mark_stale
 
 
 def test_compare_shows_numbers_winners_ties_and_gaps(published):

@@ -1,7 +1,7 @@
 """Tables as LaTeX and Markdown."""
 
-from mnlearn.report.tables.formats import latex_text, to_latex, to_markdown
-from mnlearn.report.tables.table import Cell, Row, Table
+from mnlearn_studies.report.tables.formats import latex_text, to_latex, to_markdown
+from mnlearn_studies.report.tables.table import Cell, Row, Table
 
 ODD = Table(
     columns=("name", "x"),

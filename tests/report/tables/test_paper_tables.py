@@ -3,10 +3,10 @@
 import pytest
 
 from made_tables import LABELS, bold, make, parsed, scores_of, texts
-from mnlearn.report import tables
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.definition import Study
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.report import tables
+from mnlearn_studies.study.definition import Study
 
 
 def test_datasets_beside_several_papers_with_their_origin(published):

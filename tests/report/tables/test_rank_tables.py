@@ -3,9 +3,9 @@
 import pytest
 
 from made_tables import bold, make, parsed, scores_of, texts
-from mnlearn.report import tables
-from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.definition import Study
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.report import tables
+from mnlearn_studies.study.definition import Study
 
 HEADS = ("A", "B", "C")
 

@@ -1,9 +1,9 @@
 """Tables over samples of datasets, of invented scores: means over folds, units, learning times."""
 
 from made_tables import parsed, scores_of, texts
-from mnlearn.report import tables
-from mnlearn.study.definition import Study
-from mnlearn.study.fold_means import with_means
+from mnlearn_studies.report import tables
+from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.fold_means import with_means
 
 LABELS = {"alarm": "Alarm", "msnbc": "MSNBC", "traffic": "Traffic"}
 TIMES = {

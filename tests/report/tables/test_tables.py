@@ -3,13 +3,13 @@
 import pytest
 
 from made_tables import COMPARE, COMPARE_SCORES, LABELS, make, scores_of
-from mnlearn.report import figures, tables
-from mnlearn.report.claims import KINDS as CLAIM_KINDS
-from mnlearn.report.tables.formats import to_latex, to_markdown
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import one_line
-from mnlearn.study.datasets.registry import registry_path
-from mnlearn.study.definition import Study, load_study
+from mnlearn_studies.datasets.registry import registry_path
+from mnlearn_studies.report import figures, tables
+from mnlearn_studies.report.claims import KINDS as CLAIM_KINDS
+from mnlearn_studies.report.tables.formats import to_latex, to_markdown
+from mnlearn_studies.study.definition import Study, load_study
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks import gssl, measure, weights
+from benchmarks import run as bench
 
 from command import refuse, succeed
 from mnlearn.learning.owlqn import minimise
@@ -13,9 +15,7 @@ from mnlearn.learning.weights.fit import MAX_ITERATIONS, fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.tree_features import tree_features
 from mnlearn.runtime.files import write_csv
-from mnlearn.study.bench import gssl, measure, weights
-from mnlearn.study.bench import run as bench
-from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn_studies.datasets.embedded import load_embedded
 
 
 def test_reference_stops_when_five_iterations_gain_too_little():

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import judges, liblinear, pairs
+from benchmarks.measure import REPEATS, Bench
+from benchmarks.processes import ProgramError, measure_in_turn, run_program
 from numpy.testing import assert_allclose
 
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.scoring.any_model import pll
-from mnlearn.study.bench import judges, liblinear, pairs
-from mnlearn.study.bench.measure import REPEATS, Bench
-from mnlearn.study.bench.processes import ProgramError, measure_in_turn, run_program
-from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn_studies.datasets.embedded import load_embedded
 
 # Ours is replaced by this: whole runs of it would take a minute.
 OURS = """

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.peer_circuits import find_peers, prepare_klay, prepare_sparc
 from numpy.testing import assert_allclose
 
 from made_random import random_data
@@ -9,7 +10,6 @@ from mnlearn.inference.circuits.evaluation import Batch
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.penalty import Penalty
-from mnlearn.study.bench.peer_circuits import find_peers, prepare_klay, prepare_sparc
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +20,10 @@ def circuit():
 
 
 def test_only_what_is_installed_is_compared_with(monkeypatch):
-    monkeypatch.setattr("mnlearn.study.bench.peer_circuits.find_spec", lambda name: None)
+    monkeypatch.setattr("benchmarks.peer_circuits.find_spec", lambda name: None)
     assert find_peers() == {}
     monkeypatch.setattr(
-        "mnlearn.study.bench.peer_circuits.find_spec",
+        "benchmarks.peer_circuits.find_spec",
         lambda name: True if name == "sparc" else None,
     )
     assert find_peers() == {"SparC": prepare_sparc}

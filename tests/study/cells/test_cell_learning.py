@@ -5,9 +5,9 @@ import csv
 import pytest
 
 from mnlearn.learning.tuning import validation_score
-from mnlearn.study.cells import learn as cell_learning
-from mnlearn.study.cells.files import TRACE
-from mnlearn.study.datasets.embedded import load_embedded
+from mnlearn_studies.datasets.embedded import load_embedded
+from mnlearn_studies.records import learn as cell_learning
+from mnlearn_studies.records.files import TRACE
 
 WEIGHTS = {"sd": [0.1, 1.0, 100.0], "feature_mode": ["default", "prune-5", "nonzero"]}
 TREES = {"kappa": [0.001, 0.1, 1.0], **WEIGHTS}

@@ -15,8 +15,8 @@ from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.files import read_json
 from mnlearn.runtime.provenance import provenance
-from mnlearn.study.cells import round_trip
-from mnlearn.study.gather import gather
+from mnlearn_studies.records import round_trip
+from mnlearn_studies.records.gather import gather
 from oracles import all_states
 
 CHECK = "check-exports c.npz --study acmn --label acmn --dataset d --test t.npz --out e.json"

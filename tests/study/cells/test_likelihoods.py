@@ -12,7 +12,7 @@ from mnlearn.models.feature_tree_network import network_of
 from mnlearn.models.io.native import read_npz
 from mnlearn.runtime.files import read_json
 from mnlearn.scoring.any_model import approximate_ll, ll
-from mnlearn.study.gather import gather
+from mnlearn_studies.records.gather import gather
 
 GRIDS = {
     "l1": {"merge": ["or", "and"], "lambda": [5, 20]},

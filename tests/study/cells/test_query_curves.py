@@ -12,8 +12,8 @@ from mnlearn.inference.circuits.evaluation import UNKNOWN, RowEvaluator
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json, write_json
-from mnlearn.study.cells import query_curve
-from mnlearn.study.gather import gather
+from mnlearn_studies.records import query_curve
+from mnlearn_studies.records.gather import gather
 from oracles import all_states
 
 CURVE = "query-curve c.npz --study acmn --label acmn --dataset d --test t.npz --queries q.npz"

@@ -14,13 +14,13 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.splits import SPLITS
 from mnlearn.models.io.bif import parse_discrete
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets import adult, alarm, sources
-from mnlearn.study.datasets.built import BUILT, UNAVAILABLE, build, text_of
-from mnlearn.study.datasets.fetch import fetch_many
-from mnlearn.study.datasets.places import split_mirrors
-from mnlearn.study.datasets.prepare import fetch_dataset, prepare_dataset
-from mnlearn.study.datasets.sources import SourceFile
-from mnlearn.study.datasets.verification import compute_blob_id, find_state
+from mnlearn_studies.datasets import adult, alarm, sources
+from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE, build, text_of
+from mnlearn_studies.datasets.fetch import fetch_many
+from mnlearn_studies.datasets.places import split_mirrors
+from mnlearn_studies.datasets.prepare import fetch_dataset, prepare_dataset
+from mnlearn_studies.datasets.sources import SourceFile
+from mnlearn_studies.datasets.verification import compute_blob_id, find_state
 
 BIF = """network tiny {}
 variable C { type discrete [ 3 ] { LOW, MID, HIGH }; }

@@ -7,11 +7,11 @@ from made_data import examples, write
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.examples import load_dataset
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.costs import Size, dataset_size
-from mnlearn.study.datasets.drawn_samples import draw_sample
-from mnlearn.study.datasets.prepare import check_dataset, prepare_dataset
-from mnlearn.study.datasets.sample_names import Sample, base_of, parse_drawn
-from mnlearn.study.recipes import data_recipe
+from mnlearn_studies.datasets.drawn_samples import draw_sample
+from mnlearn_studies.datasets.prepare import check_dataset, prepare_dataset
+from mnlearn_studies.datasets.sample_names import Sample, base_of, parse_drawn
+from mnlearn_studies.plan.costs import Size, dataset_size
+from mnlearn_studies.plan.recipes import data_recipe
 
 
 def numbered(n):

@@ -8,7 +8,7 @@ from mnlearn.data.splits import SPLITS
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.embedded import (
+from mnlearn_studies.datasets.embedded import (
     EMBEDDED,
     build_true_network,
     compute_probabilities,

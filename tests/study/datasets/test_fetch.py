@@ -25,10 +25,10 @@ from mnlearn.cli.progress import show_progress
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import FullDiskError, InputError
-from mnlearn.study.datasets import fetch, places
-from mnlearn.study.datasets.fetch import fetch_many, fetch_split
-from mnlearn.study.datasets.registry import load_registry
-from mnlearn.study.datasets.verification import find_state
+from mnlearn_studies.datasets import fetch, places
+from mnlearn_studies.datasets.fetch import fetch_many, fetch_split
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.datasets.verification import find_state
 
 REGISTRY = Path(__file__).parents[3] / "workflow" / "datasets.tsv"
 
@@ -154,8 +154,8 @@ def test_threads_that_want_one_file_fetch_it_once(server, toy, tmp_path):
 
 PROCESS = """
 import sys
-from mnlearn.study.datasets.fetch import fetch_many
-from mnlearn.study.datasets.registry import load_registry
+from mnlearn_studies.datasets.fetch import fetch_many
+from mnlearn_studies.datasets.registry import load_registry
 results = fetch_many(["toy"], sys.argv[2], registry=load_registry(sys.argv[1]))
 assert results["toy"].ok, results
 print(results["toy"].n_fetched)
@@ -180,7 +180,7 @@ INTERRUPTED = """
 import signal, sys
 from made_server import make_benchmark
 from mnlearn.cli.progress import show_progress
-from mnlearn.study.datasets.fetch import fetch_many
+from mnlearn_studies.datasets.fetch import fetch_many
 signal.signal(signal.SIGINT, signal.default_int_handler)
 registry = {name: make_benchmark(name, sys.argv[1]) for name in "abcdef"}
 with show_progress():

@@ -7,7 +7,7 @@ import pytest
 from made_server import make_benchmark, make_mirror, split_content, visible
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.fetch import fetch_split
+from mnlearn_studies.datasets.fetch import fetch_split
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -7,7 +7,7 @@ import pytest
 
 from mnlearn.data.splits import SPLITS
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.registry import (
+from mnlearn_studies.datasets.registry import (
     COLUMNS,
     find_benchmark,
     load_registry,
@@ -70,7 +70,7 @@ def test_registry_is_found_from_below_and_from_elsewhere(tmp_path, monkeypatch):
 def test_registry_that_is_nowhere_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "mnlearn.study.datasets.registry.__file__", str(tmp_path / "a/b/c/d/registry.py")
+        "mnlearn_studies.datasets.registry.__file__", str(tmp_path / "a/b/c/d/registry.py")
     )
     with pytest.raises(InputError, match="run mnlearn inside its checkout"):
         registry_path()

@@ -4,9 +4,9 @@ import pytest
 
 from made_server import END_OF_ENDLESS, free_port, make_benchmark, split_content, visible
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets import transport
-from mnlearn.study.datasets.fetch import fetch_split
-from mnlearn.study.datasets.transport import CHUNK_BYTES, download
+from mnlearn_studies.datasets import transport
+from mnlearn_studies.datasets.fetch import fetch_split
+from mnlearn_studies.datasets.transport import CHUNK_BYTES, download
 
 
 @pytest.mark.parametrize("fault", ["503", "429", "truncated", "unannounced", "chunked-truncated"])

@@ -6,8 +6,8 @@ import pytest
 
 from made_server import N_VARS, split_content, visible
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.datasets.fetch import fetch_many, fetch_split
-from mnlearn.study.datasets.verification import compute_blob_id, find_state, verify
+from mnlearn_studies.datasets.fetch import fetch_many, fetch_split
+from mnlearn_studies.datasets.verification import compute_blob_id, find_state, verify
 
 
 def test_blob_id_is_that_of_git():

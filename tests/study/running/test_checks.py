@@ -3,8 +3,8 @@
 import pytest
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.definition import Study
-from mnlearn.study.running.checks import check_datasets, check_grids
+from mnlearn_studies.running.checks import check_datasets, check_grids
+from mnlearn_studies.study.definition import Study
 from workflow_tree import TINY
 
 
@@ -29,7 +29,7 @@ def test_grids_have_parameters_of_the_learner(change, sentence):
 
 
 def test_datasets_exist_with_their_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("mnlearn.study.folders.run_folder", lambda: tmp_path)
+    monkeypatch.setattr("mnlearn_studies.study.folders.run_folder", lambda: tmp_path)
     (tmp_path / "there.csv").write_text("a,b\n0,1\n")
     local = {"mine": {"train": "there.csv"}, "other": {"train": "there.csv", "test": "gone.csv"}}
     check_datasets(["grid", "mine", "mine-n10-f1"], local)

@@ -3,10 +3,10 @@
 import pytest
 
 from mnlearn.runtime.files import write_json
-from mnlearn.study.definition import Study
-from mnlearn.study.planning import Plan, Record
-from mnlearn.study.resources import START_SECONDS, UNKNOWN_MIB, UNKNOWN_SECONDS, JobResources
-from mnlearn.study.running.forecast import forecast
+from mnlearn_studies.plan.planning import Plan, Record
+from mnlearn_studies.plan.resources import START_SECONDS, UNKNOWN_MIB, UNKNOWN_SECONDS, JobResources
+from mnlearn_studies.running.forecast import forecast
+from mnlearn_studies.study.definition import Study
 
 CONTENT = {
     "datasets": ["grid", "triples"],

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.study.running.locks import _runs_snakemake, mark_run, unlock
+from mnlearn_studies.running.locks import _runs_snakemake, mark_run, unlock
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_commands_that_are_snakemake(words, runs):
 
 def locked(folder, monkeypatch, host):
     """Lock the folder of runs, as a run on a machine that left no process; return the locks."""
-    monkeypatch.setattr("mnlearn.study.running.locks.run_folder", lambda: folder)
+    monkeypatch.setattr("mnlearn_studies.running.locks.run_folder", lambda: folder)
     locks = folder / ".snakemake" / "locks"
     locks.mkdir(parents=True)
     (locks / "0.input.lock").write_text("")

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from mnlearn.cli.progress import show_progress
-from mnlearn.study.running.snakemake import run_snakemake
+from mnlearn_studies.running.snakemake import run_snakemake
 
 OUTPUT = """
 Job stats:

@@ -1,0 +1,288 @@
+"""Speed of the kernels: seconds and rates, beside Libra's figures, and growth with the data.
+
+Kernels run in this process on one thread, after a warm-up, the least of several runs; whole
+commands run as processes of their own, see `pairs`. Peers' figures are those of
+`workflow/peer_timings.tsv`: Libra 1.1.2, user seconds of the whole process on one core of a machine
+of the same kind, reading the data and writing the model included.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.circuits import measure_circuits
+from benchmarks.conversion import measure_conversion
+from benchmarks.gssl import measure_generated
+from benchmarks.logistic import measure_logistic
+from benchmarks.measure import (
+    RECORDED,
+    Bench,
+    Figure,
+    compare_seconds,
+    describe_score,
+    measure_seconds,
+)
+from benchmarks.pairs import measure_pairs
+from benchmarks.weights import measure_gradient, measure_weights
+from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.settings import Inference
+from mnlearn.inference.terms import terms_of
+from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
+from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.trees import learn_tree_path
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
+from mnlearn.models.dependency_network import Trees, tree_network
+from mnlearn.models.io.native import Model
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_features import tree_features
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_csv
+from mnlearn.runtime.progress import say
+from mnlearn.runtime.provenance import code_digest, machine
+from mnlearn.scoring.any_model import pll
+from mnlearn_studies.datasets.embedded import load_embedded
+from mnlearn_studies.datasets.prepare import prepare_dataset
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.study.folders import data_folder
+
+# Libra's trees: examples on each side of a split, and count added per value.
+LIBRA_LEAST = 10.0
+LIBRA_PSEUDOCOUNT = 0.5
+
+
+def run_bench(
+    out: Path | None, names: Collection[str] = (), show: Callable[[str], None] = lambda line: None
+) -> None:
+    """Measure everything on the data at hand, show it and write it as CSV.
+
+    Parameters
+    ----------
+    out
+        CSV file to write, or None.
+    names
+        Datasets to measure alone; the rows of other datasets in `out` are kept.
+    show
+        Called with each line of the table of figures, as soon as it is measured.
+
+    Raises
+    ------
+    InputError
+        A dataset is unknown, or its download fails.
+    """
+    bench = Bench(show)
+    data = _load_data(names)
+    say("warming up")
+    _measure_all(Bench(), "grid", load_embedded("grid", 0))
+    show(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
+    total = 0.0
+    for name, (train, _, test) in data.items():
+        if name in load_registry():
+            total += _measure_trees(bench, name, train, test, split_penalty=10)
+    if total and not names:
+        count = sum(name in load_registry() for name in data)
+        bench.add(Figure("trees, all benchmarks", f"{count} sets", total, note="target 60 s"))
+    for name, parts in data.items():
+        _measure_all(bench, name, parts)
+        measure_pairs(bench, name, parts[0], parts[2])
+    if not names:
+        _measure_growth(bench)
+    if out is not None:
+        context = {"code_digest": code_digest("study.bench.run"), "machine": machine()}
+        rows = [{**asdict(figure), **context} for figure in bench.figures]
+        write_csv(out, [*_keep_others(out, rows, names), *rows])
+
+
+Parts = tuple[Dataset, Dataset, Dataset]
+EMBEDDED = ("grid", "digits")
+
+
+def _load_data(names: Collection[str]) -> dict[str, Parts]:
+    """Return the datasets named; if none is, the embedded ones and the benchmarks at hand."""
+    for name in names:
+        if name not in (*EMBEDDED, *load_registry()):
+            known = ", ".join((*EMBEDDED, *load_registry()))
+            raise InputError(f"dataset {name}: expected one of {known}.")
+    data = {name: load_embedded(name, 0) for name in EMBEDDED if not names or name in names}
+    for name in load_registry():
+        if names and name not in names:
+            continue
+        folder = data_folder() / name
+        if not (folder / "test.npz").exists():
+            try:
+                prepare_dataset(name, data_folder(), 0)
+            except InputError as error:
+                if names:
+                    raise
+                say(f"without {name}: {error}")
+                continue
+        train, valid, test = (load_npz(folder / f"{s}.npz") for s in ("train", "valid", "test"))
+        data[name] = train, valid, test
+    return data
+
+
+def _keep_others(
+    out: Path, rows: Iterable[Mapping[str, Any]], names: Collection[str]
+) -> list[dict[str, Any]]:
+    """Return what a file has of datasets that were not measured now."""
+    if not names or not out.exists():
+        return []
+    kept = pd.read_csv(out)
+    return kept[~kept["dataset"].isin([row["dataset"] for row in rows])].to_dict("records")
+
+
+def _measure_all(bench: Bench, name: str, parts: Parts) -> None:
+    measure_logistic(bench, name, parts[0], parts[2])
+    measure_generated(bench, name, parts[0], parts[1])
+    measure_circuits(bench, name, parts[0], parts[2])
+    _measure_dataset(bench, name, parts)
+
+
+def _measure_trees(
+    bench: Bench, name: str, train: Dataset, test: Dataset, *, split_penalty: float
+) -> float:
+    seconds = measure_seconds(lambda: _libra_trees(train, split_penalty))
+    peer = bench.peer(name, rf"dnlearn -i {name}\.train\.data -ps {split_penalty:g}")
+    score = pll(tree_network(_libra_trees(train, split_penalty)), test).mean
+    bench.add(
+        Figure(
+            f"trees, split penalty {split_penalty:g}",
+            name,
+            seconds,
+            f"{train.n_vars / seconds:,.0f} trees/s",
+            **compare_seconds(peer, seconds),
+            note=describe_score(score, peer),
+        )
+    )
+    return seconds
+
+
+def _libra_trees(train: Dataset, split_penalty: float) -> Trees:
+    """Return the trees that Libra grows: the same to the last digit it prints."""
+    kappa = float(np.exp(-split_penalty))
+    return learn_tree_path(train, kappa, LIBRA_LEAST, pseudocount=LIBRA_PSEUDOCOUNT).trees
+
+
+def _measure_dataset(bench: Bench, name: str, parts: Parts) -> None:
+    """Measure conversion, weight learning, scoring and sampling on one dataset."""
+    train, _, test = parts
+    # The split penalty of the trees whose features the peer learned weights for.
+    at_ten = bench.peer(name, f"mnlearnw -m {name}-ps10.dn .*") is not None
+    split_penalty = 10 if at_ten else 5
+    if split_penalty == 5:
+        _measure_trees(bench, name, train, test, split_penalty=5)
+    trees = _libra_trees(train, split_penalty)
+    seconds = measure_seconds(lambda: tree_features(trees, "prune"))
+    n_features = len(tree_features(trees, "prune"))
+    bench.add(Figure("features, prune", name, seconds, f"{n_features / seconds:,.0f} features/s"))
+    task, of_libra = "conversion, 2n orders", f"{name}-ps{split_penalty}"
+    converted = measure_conversion(bench, task, name, tree_network(trees), (train, test), of_libra)
+    features = tree_features(trees, "default")
+    arranged = measure_gradient(bench, name, features, train)
+    command = f"mnlearnw -m {name}-ps{split_penalty}.dn -i {name}.train.data"
+    if name in load_registry() and bench.peer(name, command) is None:
+        return  # There is nothing to compare with, and it would take minutes.
+    model = MarkovNetwork(train.n_vars, features, np.zeros(len(features)))
+    for penalty, options in ((Penalty(None, 5.0), " -sd -1 -l1 5"), (Penalty(1.0), "")):
+        peer = bench.peer(name, command + options)
+        both = train, test
+        model = measure_weights(
+            bench, name, features, arranged, penalty=penalty, peer=peer, parts=both
+        )
+    seconds = measure_seconds(lambda: pll(model, test))
+    cells = test.n_rows * test.n_vars
+    bench.add(Figure("PLL", name, seconds, f"{cells / seconds / 1e6:,.0f} M conditionals/s"))
+    gibbs = partial(_measure_gibbs, bench, name=name, test=test)
+    gibbs("Gibbs, trees", model=tree_network(trees), command="gibbs -m nltcs-ps5.*")
+    gibbs("Gibbs, converted network", model=converted, command="gibbs -m nltcs-dn2mn.*")
+    gibbs("Gibbs, DTSL network", model=model, command="")
+
+
+def _measure_gibbs(
+    bench: Bench, task: str, name: str, model: Model, *, test: Dataset, command: str
+) -> None:
+    query = np.arange(0, model.n_vars, 4)
+    terms = terms_of(model)
+    # A part of the test rows is enough to measure a rate.
+    rows = test.rows[:100] if test.n_vars > 60 else test.rows
+    settings = Inference(samples=1000)
+    seconds = measure_seconds(
+        lambda: conditional_marginals(terms, rows, query, settings, seed=1), 1
+    )
+    found = conditional_marginals(terms, rows, query, Inference(samples=1), seed=1)
+    drawn = len(found.probability) * len(query) * (settings.burn_in + settings.samples)
+    rate = drawn / seconds
+    note, ratio, peer_seconds = "", None, None
+    peer = bench.peer(name, command)
+    if peer is not None:
+        theirs = test.n_examples * len(query) * 1100 / float(peer["user_seconds"])
+        peer_seconds, ratio = float(peer["user_seconds"]), rate / theirs
+        whole = peer_seconds / seconds
+        note = f"the same job, equal evidence computed once: {whole:,.0f}x"
+    figure_peer = "" if peer is None else str(peer["command"])
+    text = f"{rate / 1e6:,.1f} M resamplings/s, {len(terms.weight):,} terms"
+    bench.add(
+        Figure(
+            task,
+            name,
+            seconds,
+            text,
+            peer=figure_peer,
+            peer_scope="" if peer is None else RECORDED,
+            peer_seconds=peer_seconds,
+            ratio=ratio,
+            note=note,
+        )
+    )
+
+
+def _measure_growth(bench: Bench) -> None:
+    """Fit the exponents with which time grows in rows, variables and features."""
+
+    def data(n_rows: int, n_vars: int) -> Dataset:
+        rng = np.random.default_rng(0)
+        rows = rng.random((n_rows, n_vars)) < 0.2
+        rows[:, 1::2] ^= rows[:, ::2] & (rng.random((n_rows, n_vars // 2)) < 0.5)
+        return Dataset.from_arrays(rows)
+
+    kappa = 1e-4
+    sizes = {
+        "rows": [(n, 100) for n in (4000, 8000, 16000, 32000)],
+        "variables": [(8000, n) for n in (50, 100, 200, 400)],
+    }
+    for axis, pairs in sizes.items():
+        seconds = [
+            measure_seconds(partial(learn_tree_path, data(*pair), kappa), 2) for pair in pairs
+        ]
+        x = [pair[0] if axis == "rows" else pair[1] for pair in pairs]
+        bench.add(_fit_slope(f"trees, growth in {axis}", x, seconds))
+    base = data(8000, 100)
+    seconds, sizes_of = [], []
+    for divisor in (1e4, 1e3, 1e2, 1):
+        network = tree_network(learn_tree_path(base, 1 / divisor).trees)
+        product, orders = smooth_marginals(base), Orders(np.arange(base.n_vars))
+        seconds.append(measure_seconds(partial(to_markov_network, network, product, orders)))
+        sizes_of.append(len(cpd_features(network)[0].var))
+    bench.add(_fit_slope("conversion, growth in literals", sizes_of, seconds))
+    trees = learn_tree_path(base, 1.0).trees
+    features = tree_features(trees, "prune-5")
+    rng = np.random.default_rng(0)
+    counts = [len(features) // k for k in (8, 4, 2, 1)]
+    seconds = []
+    for count in counts:
+        chosen = features.select(np.sort(rng.permutation(len(features))[:count]))
+        likelihood = arrange_stored(chosen, base)
+        seconds.append(
+            measure_seconds(partial(likelihood.value_and_gradient, np.full(count, 0.01)))
+        )
+    bench.add(_fit_slope("gradient, growth in features", counts, seconds))
+
+
+def _fit_slope(task: str, x: list[int], seconds: list[float]) -> Figure:
+    slope = float(np.polyfit(np.log(x), np.log(seconds), 1)[0])
+    return Figure(task, "synthetic", seconds[-1], f"time ~ size^{slope:.2f} up to {x[-1]:,}")

@@ -1,0 +1,1 @@
+"""Figures of Ising networks, and the folder that `mnlearn ising` writes."""

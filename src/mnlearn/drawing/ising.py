@@ -1,0 +1,213 @@
+"""Figures of an estimated Ising network: the network, and the stability of its edges."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mnlearn.drawing.networks import (
+    draw_edges,
+    draw_nodes,
+    layout,
+    line_width,
+    sign_handles,
+)
+from mnlearn.drawing.style import BLUE, DPI, GREY, style
+from mnlearn.learning.ising.network import IsingNetwork
+from mnlearn.learning.ising.stability import EdgeStability
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+# Longer names stand in a list beside the network, in columns of so many.
+_SHORT, _LISTED = 4, 26
+# Names of the list are wrapped at so many characters.
+_WRAPPED = 40
+# Inches of the legend below the networks, of a line of the list, and of its characters.
+_LEGEND, _LINE, _CHARACTER = 3.7, 0.145, 0.062
+# More edges are not legible in one column of names.
+MAX_EDGES = 60
+
+
+@dataclass(frozen=True, eq=False)
+class ItemGroups:
+    """Groups of the variables of a questionnaire.
+
+    Attributes
+    ----------
+    group : tuple of str
+        The group of each variable.
+    colour_of : dict of str to str
+        The colour of each group.
+    """
+
+    group: tuple[str, ...]
+    colour_of: dict[str, str]
+
+    @property
+    def colours(self) -> list[str]:
+        """The colour of each variable."""
+        return [self.colour_of[name] for name in self.group]
+
+    def select(self, labels: Sequence[str], kept: Sequence[str]) -> ItemGroups:
+        """Return the groups of some of the variables; `labels` names all."""
+        group_of = dict(zip(labels, self.group, strict=True))
+        return ItemGroups(tuple(group_of[name] for name in kept), self.colour_of)
+
+
+def draw_ising_network(
+    network: IsingNetwork, groups: ItemGroups | None = None, scale: float = 1.0
+) -> Figure:
+    """Return a figure of a network: edges by the sign and size of their weights.
+
+    Variables with long names have numbers, and a list has the names.
+
+    Parameters
+    ----------
+    network
+        The network.
+    groups
+        Groups and colours of the variables.
+    scale
+        Factor of the weights, for the scale of widths.
+    """
+    return draw_networks({"": network}, groups, scale)
+
+
+def draw_networks(
+    networks: Mapping[str, IsingNetwork], groups: ItemGroups | None = None, scale: float = 1.0
+) -> Figure:
+    """Return a figure of networks over the same variables, side by side.
+
+    All have the same places of variables and the same scale of widths. The arguments are those of
+    `draw_ising_network`; the names of the networks are their titles.
+    """
+    from matplotlib.figure import Figure
+
+    first = next(iter(networks.values()))
+    edges = sorted({(u, v) for one in networks.values() for u, v in one.edges().tolist()})
+    largest = max((float(np.abs(one.weight).max()) for one in networks.values()), default=0) or 1.0
+    labels, numbered = first.labels, max(len(name) for name in first.labels) > _SHORT
+    colours = ["white"] * len(labels) if groups is None else groups.colours
+    with style():
+        side = min(3.0 + 0.05 * max(len(labels) - 10, 0), 4.5)
+        handles = [] if not (numbered or groups) else _item_handles(labels, groups, numbered)
+        columns = -(-len(handles) // _LISTED)
+        lines = [line for handle in handles for line in str(handle.get_label()).split("\n")]
+        column = 0.7 + _CHARACTER * max(map(len, lines), default=0)
+        width = max(side * len(networks) + column * columns, _LEGEND)
+        height = max(side, _LINE * -(-len(lines) // max(columns, 1))) + 0.5
+        figure = Figure((width, height), dpi=DPI, layout="constrained")
+        position = layout(len(labels), edges)
+        for ax, (title, one) in zip(
+            np.atleast_1d(figure.subplots(1, len(networks))), networks.items(), strict=True
+        ):
+            ax.set_aspect("equal")
+            ax.set_axis_off()
+            ax.margins(0.09)
+            ax.set_title(title, parse_math=False)
+            weights = {(u, v): float(one.weight[u, v]) for u, v in one.edges().tolist()}
+            draw_edges(ax, position, weights, set(), largest)
+            marks = [str(v + 1) for v in range(len(labels))] if numbered else list(labels)
+            draw_nodes(ax, position, marks, colours)
+            for circles in ax.collections:
+                # A narrow network has circles at the edge of its axes.
+                circles.set_clip_on(False)
+        if edges:
+            signs = [*sign_handles(), *_width_handles(largest, scale)]
+            figure.legend(handles=signs, loc="outside lower center", ncols=5)
+        else:
+            figure.supxlabel("no edges", size=7)
+        if handles:
+            listed = figure.legend(handles=handles, loc="outside right center", ncols=columns)
+            for text in listed.get_texts():
+                text.set_parse_math(False)
+    return figure
+
+
+def _width_handles(largest: float, scale: float) -> list[Line2D]:
+    """Return legend entries for the widths of three round weights."""
+    from matplotlib.lines import Line2D
+
+    # The greatest of 1, 2, 5, 10, ... that is not above the largest weight, and shares of it.
+    unit = 10.0 ** np.floor(np.log10(largest * scale))
+    top = max(unit * step for step in (1, 2, 5) if unit * step <= largest * scale * 1.0001)
+    return [
+        Line2D([], [], color=GREY, lw=line_width(value / scale, largest), label=f"{value:.3g}")
+        for value in (top / 4, top / 2, top)
+    ]
+
+
+def _item_handles(labels: Sequence[str], groups: ItemGroups | None, numbered: bool) -> list[Line2D]:
+    """Return legend entries: the groups, each followed by its variables if these have numbers."""
+    from matplotlib.lines import Line2D
+
+    def text(v: int) -> str:
+        return f"{v + 1}  {textwrap.fill(labels[v], _WRAPPED)}"
+
+    if groups is None:
+        return [Line2D([], [], ls="", label=text(v)) for v in range(len(labels))]
+    handles = []
+    for name, colour in groups.colour_of.items():
+        mark = Line2D(
+            [], [], ls="", marker="o", ms=5, mfc=colour, mec="#444444", mew=0.7, label=name
+        )
+        handles.append(mark)
+        if numbered:
+            members = [v for v, group in enumerate(groups.group) if group == name]
+            handles += [Line2D([], [], ls="", label=text(v)) for v in members]
+    return handles
+
+
+def draw_edge_stability(
+    network: IsingNetwork,
+    stability: EdgeStability,
+    names: Sequence[str],
+    scale: float = 1.0,
+) -> Figure:
+    """Return a figure of edge weights with their bootstrap intervals, the strongest edge on top.
+
+    It has the edges of the network and those of at least half of the resamples, at most `MAX_EDGES`
+    of them. The number at the right of an edge is the share of resamples that have it.
+    """
+    from matplotlib.figure import Figure
+
+    shown = np.argwhere(np.triu((network.weight != 0) | (stability.share >= 0.5), 1))
+    size = np.abs(network.weight[tuple(shown.T)])
+    order = np.lexsort((-stability.share[tuple(shown.T)], -size))[:MAX_EDGES]
+    edges = shown[order]
+    u, v = edges.T
+    place = np.arange(len(edges))
+    labels = [f"{names[a]} – {names[b]}" for a, b in edges.tolist()]
+    longest = max(map(len, labels), default=0)
+    with style():
+        # Long names must leave the axes as wide as the label below them.
+        width = max(4.2, 3.4 + 0.06 * longest)
+        figure = Figure((width, 0.9 + 0.13 * len(edges)), dpi=DPI, layout="constrained")
+        ax = figure.add_subplot()
+        low, high = scale * stability.low[u, v], scale * stability.high[u, v]
+        ax.hlines(place, low, high, color=GREY, lw=2, alpha=0.45)
+        ax.plot(
+            scale * stability.mean[u, v], place, "|", ms=5, color="black", label="bootstrap mean"
+        )
+        ax.plot(scale * network.weight[u, v], place, "o", ms=3, color=BLUE, label="data")
+        ax.axvline(0, color=GREY, lw=0.6)
+        if len(edges) < len(shown):
+            ax.set_title(f"{len(edges)} of {len(shown)} edges", loc="left", color=GREY)
+        elif not len(edges):
+            ax.set_title("no edges", loc="left")
+        ax.set_yticks(place, labels, parse_math=False)
+        ax.set_ylim(len(edges) - 0.4, -0.6)
+        ax.set_xlabel("edge weight, with the middle 95 % of the resamples")
+        right = ax.secondary_yaxis("right")
+        right.set_yticks(place, [f"{share:.2f}" for share in stability.share[u, v]])
+        right.tick_params(length=0)
+        right.spines["right"].set_visible(False)
+        ax.set_title("share of resamples", loc="right", color=GREY)
+        figure.legend(loc="outside lower center", ncols=2)
+    return figure

@@ -1,0 +1,141 @@
+"""The folder of an Ising network: its tables, figures and model."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mnlearn.drawing.ising_estimate import Estimate, item_frame
+from mnlearn.runtime.atomic import atomic_path
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json, write_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What is written for some options only. Another run into the same folder removes those of these
+# files that it does not write itself.
+OPTIONAL = (
+    "stability.pdf",
+    "stability.png",
+    "differences.pdf",
+    "differences.png",
+    "differences_edges.csv",
+    "differences_strength.csv",
+    "case_drop.pdf",
+    "case_drop.png",
+    "case_drop.csv",
+    "comparison.pdf",
+    "comparison.png",
+    "comparison_tests.csv",
+    "comparison_edges.csv",
+)
+_SUMMARY = "summary.json"
+_MODEL = "model.npz"
+# All that it may write.
+FILES = (
+    *("edges.csv", "thresholds.csv", "weights.csv", "centrality.csv"),
+    *("network.pdf", "network.png", "centrality.pdf", "centrality.png"),
+    *(_MODEL, _SUMMARY, *OPTIONAL),
+)
+
+
+def check_folder(out: Path, *, resampled: bool, dropped: bool, compared: bool) -> None:
+    """Refuse a folder that has files of the names that are written, but not from an earlier run.
+
+    Parameters
+    ----------
+    out : Path
+        The folder, which need not exist.
+    resampled, dropped, compared : bool
+        Whether the files of a bootstrap, of case drops and of a comparison are written.
+
+    Raises
+    ------
+    InputError
+        Names the first of these files.
+    """
+    chosen = {"stability": resampled, "differences": resampled}
+    chosen |= {"case_drop": dropped, "comparison": compared}
+    parts = tuple(part for part, is_written in chosen.items() if is_written)
+    own = _written_before(out)
+    for name in FILES:
+        is_written = name not in OPTIONAL or name.startswith(parts)
+        if is_written and name not in own and os.path.lexists(out / name):
+            raise InputError(
+                f"{out / name}: is not of an earlier `mnlearn ising`, which writes files of this "
+                "name; expected another folder."
+            )
+
+
+def write_folder(out: Path, found: Estimate) -> None:
+    """Write all files of the folder; they take their places once all of them are written."""
+    from mnlearn.data.coding import own_codes
+    from mnlearn.drawing.ising_figures import draw_all
+    from mnlearn.drawing.style import name_missing_glyphs, render
+    from mnlearn.models.io.codes import write_coded
+
+    with name_missing_glyphs():
+        drawn = {name: render(figure) for name, figure in draw_all(found).items()}
+    tables = {
+        f"{name}.csv": table.to_csv(index=name == "weights", lineterminator="\n")
+        for name, table in _tables(found).items()
+    }
+    pictures = {
+        f"{name}.{suffix}": content
+        for name, contents in drawn.items()
+        for suffix, content in zip(("pdf", "png"), contents, strict=True)
+    }
+    before = _written_before(out)
+    written = {*tables, *pictures, _MODEL, _SUMMARY}
+    with ExitStack() as stack:
+        places = {
+            # The last one takes its place first, and the summary last.
+            name: stack.enter_context(atomic_path(out / name))
+            for name in (_SUMMARY, _MODEL, *tables, *pictures)
+        }
+        for name, text in tables.items():
+            places[name].write_bytes(text.encode("utf-8"))
+        for name, content in pictures.items():
+            places[name].write_bytes(content)
+        model = found.network.markov_network()
+        write_coded(model, places[_MODEL], own_codes(model, found.codes))
+        write_json(places[_SUMMARY], {**found.summary, "files": sorted(written)})
+    for name in before.intersection(OPTIONAL) - written:
+        (out / name).unlink(missing_ok=True)
+
+
+def _written_before(out: Path) -> set[str]:
+    """Return the files that an earlier run wrote into the folder."""
+    try:
+        files = read_json(out / _SUMMARY)["files"]
+        return {name for name in FILES if name in files}
+    except (InputError, OSError, KeyError, TypeError):
+        return set()
+
+
+def _tables(found: Estimate) -> dict[str, "pd.DataFrame"]:
+    """Return the tables by the names of their files."""
+    from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
+
+    network, coding = found.network, found.coding
+    tables = {
+        "edges": network.edges_frame(found.stability, coding),
+        "thresholds": network.variables_frame(coding),
+        "weights": network.weights_frame(coding),
+        "centrality": item_frame(found),
+    }
+    if found.stability is not None:
+        for of in ("edges", "strength"):
+            table = differences_frame(network, found.stability, of, coding)
+            tables[f"differences_{of}"] = table
+    if found.cases is not None:
+        tables["case_drop"] = case_drop_frame(found.cases)
+    if found.comparison is not None:
+        tests, edges = found.comparison.tests.copy(), found.comparison.edges.copy()
+        strengths = [name for name in tests if name.startswith("strength: ")]
+        tests[["value", *strengths]] *= network.scale(coding)
+        weights = [name for name in edges if name.startswith("weight: ")]
+        edges[[*weights, "difference"]] *= network.scale(coding)
+        tables |= {"comparison_tests": tests, "comparison_edges": edges}
+    return tables

@@ -1,0 +1,121 @@
+"""The groups of the items of a questionnaire, and their colours."""
+
+import csv
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mnlearn.data.cell_texts import separator_of
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text, split_lines
+
+if TYPE_CHECKING:
+    from mnlearn.drawing.ising import ItemGroups
+
+# Light colours of the seventh group and the next ones.
+_FURTHER = ("#F0E442", "#BBBBBB", "#A6D96A", "#CAB2D6", "#DDCC77", "#88CCEE")
+
+
+def read_item_groups(
+    path: Path, labels: Iterable[str], leave_out: Collection[str] = ()
+) -> "ItemGroups":
+    """Read the groups of items from a CSV file with the columns item, group and perhaps colour.
+
+    labels : the items. leave_out : others that the file may have.
+
+    Raises
+    ------
+    InputError
+        An item is missing, unknown or named twice, or a colour is not valid, or a group has two.
+    """
+    from matplotlib.colors import is_color_like
+
+    labels = list(labels)
+    group: dict[str, str] = {}
+    colour_of: dict[str, str] = {}
+    for where, item, name, colour in _read_rows(path):
+        if item in leave_out and item not in labels:
+            continue
+        if item not in labels:
+            raise InputError(f"{where}: the data have no item {item!r}.")
+        if item in group:
+            raise InputError(f"{where}: item {item!r} is named twice.")
+        if colour and not is_color_like(colour):
+            raise InputError(f"{where}: expected a colour such as #56B4E9, got {colour!r}.")
+        if colour and colour_of.get(name, colour) not in ("", colour):
+            raise InputError(f"{where}: group {name!r} has two colours.")
+        group[item] = name
+        colour_of[name] = colour or colour_of.get(name, "")
+    missing = [item for item in labels if item not in group]
+    if missing:
+        raise InputError(f"{path}: expected a group for each item, lacks {', '.join(missing)}.")
+    return colour_groups([group[item] for item in labels], colour_of)
+
+
+def colour_groups(group: Sequence[str], colour_of: Mapping[str, str] | None = None) -> "ItemGroups":
+    """Return groups with colours; groups to which `colour_of` gives none get one."""
+    from mnlearn.drawing.ising import ItemGroups
+    from mnlearn.drawing.style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+
+    given = dict.fromkeys(group, "") if colour_of is None else colour_of
+    # The light colours come first: numbers are written on them.
+    cycle = (SKY, ORANGE, GREEN, PURPLE, VERMILION, BLUE, *_FURTHER)
+    chosen = {
+        name: colour or cycle[k % len(cycle)] for k, (name, colour) in enumerate(given.items())
+    }
+    return ItemGroups(tuple(group), chosen)
+
+
+def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the place of each row for messages, its item, its group, and its colour or ""."""
+    lines = list(split_lines(read_text(path).removeprefix("\ufeff")))
+    reader = csv.reader(lines, delimiter=separator_of(lines))
+    try:
+        rows = [[value.strip() for value in row] for row in reader]
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: is not CSV: {error}.") from error
+    spelled = {"color": "colour"}
+    header = [spelled.get(name.lower(), name.lower()) for name in rows[0]] if rows else []
+    if sorted(header) not in (["group", "item"], ["colour", "group", "item"]):
+        raise InputError(f"{path}, line 1: expected the columns item, group and perhaps colour.")
+    for number, row in enumerate(rows[1:], start=2):
+        where = f"{path}, line {number}"
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise InputError(f"{where}: expected {len(header)} values, got {len(row)}.")
+        cells = dict(zip(header, row, strict=True))
+        if not cells["group"]:
+            raise InputError(f"{where}: item {cells['item']!r} has no group.")
+        yield where, cells["item"], cells["group"], cells.get("colour", "")
+
+
+def to_groups(groups: Any, labels: Sequence[str]) -> list[str]:
+    """Return the group of each variable.
+
+    Parameters
+    ----------
+    groups : mapping of str to str, or Series
+        The group of each variable by its name.
+    labels : sequence of str
+        The variables.
+
+    Raises
+    ------
+    InputError
+        It is no mapping; a variable has no group or is not known; or a group is no text.
+    """
+    if not hasattr(groups, "items"):
+        raise InputError(
+            f"groups: expected a mapping of variables to groups, got {type(groups).__name__}."
+        )
+    group_of = dict(groups.items())
+    for name, group in group_of.items():
+        if name not in labels:
+            raise InputError(f"groups: there is no variable {name!r}.")
+        if not isinstance(group, str):
+            raise InputError(f"groups, {name!r}: expected the name of a group, got {group!r}.")
+    for label in labels:
+        if label not in group_of:
+            raise InputError(f"groups: expected a group for each variable, lacks {label!r}.")
+    return [group_of[label] for label in labels]

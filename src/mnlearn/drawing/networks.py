@@ -1,0 +1,219 @@
+"""Draw networks: places of variables, edges by sign and strength, names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.drawing.style import BLUE, GREY, VERMILION
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+# Distances, in lengths of an edge: of variables without edges, and of parts of a network.
+_APART, _GAP = 0.8, 0.9
+# Dashes of true edges that were not learned, and of learned edges that are not true.
+MISSED, EXTRA = (0, (3, 2)), (0, (1, 1.2))
+
+
+def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
+    """Return a position per variable such that neighbours are near each other.
+
+    Parts of the network without an edge between them do not overlap. The largest is on top, and
+    variables without edges stand in rows below.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_vars, 2)
+    """
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n_vars))
+    graph.add_edges_from(edges)
+    parts = sorted(map(sorted, nx.connected_components(graph)), key=lambda p: (-len(p), p[0]))
+    tied = [part for part in parts if len(part) > 1]
+    alone = [v for part in parts if len(part) == 1 for v in part]
+    placed = [_place_part(graph.subgraph(part)) for part in tied]
+    sizes = [np.ptp(at, axis=0) for at in placed]
+    # All parts together fill about a square.
+    area = sum(float(np.prod(size + _GAP)) for size in sizes) + len(alone) * _APART**2
+    width = max([np.sqrt(area), *(size[0] + _GAP for size in sizes)])
+    position = np.zeros((n_vars, 2))
+    bottom = _GAP
+    for part, at, corner in zip(tied, placed, _pack(sizes, width), strict=True):
+        position[part] = at - at.min(axis=0) + corner
+        bottom = min(bottom, corner[1])
+    in_row = max(1, int(width / _APART))
+    for k, v in enumerate(alone):
+        position[v] = k % in_row * _APART, bottom - _GAP - k // in_row * _APART
+    return position - position.mean(axis=0)
+
+
+def _place_part(graph: nx.Graph) -> NDArray[np.float64]:
+    """Return the positions of variables that are tied; an edge has length 1 in the mean."""
+    nodes = sorted(graph)
+    placed = nx.kamada_kawai_layout(graph, pos=nx.circular_layout(nodes))
+    position = np.array([placed[v] for v in nodes])
+    place = {v: k for k, v in enumerate(nodes)}
+    edges = sorted((place[u], place[v]) for u, v in graph.edges)
+    length = np.mean([np.hypot(*(position[v] - position[u])) for u, v in edges])
+    return _upright(position / length, edges)
+
+
+def _pack(sizes: Sequence[NDArray[np.float64]], width: float) -> Iterator[NDArray[np.float64]]:
+    """Yield the lower left corner of each box, in rows from the top that are so wide."""
+    x, top, height = 0.0, 0.0, 0.0
+    for size in sizes:
+        if x and x + size[0] > width:
+            x, top, height = 0.0, top - height, 0.0
+        yield np.array([x, top - size[1]])
+        x, height = x + size[0] + _GAP, max(height, size[1] + _GAP)
+
+
+def _upright(
+    position: NDArray[np.float64], edges: Sequence[tuple[int, int]]
+) -> NDArray[np.float64]:
+    """Return the positions, rotated so that most edges are nearly horizontal or vertical."""
+    steps = np.array([position[v] - position[u] for u, v in edges]).reshape(-1, 2)
+    # Four times the angle is equal for directions that differ by a right angle.
+    turn = np.angle(np.exp(4j * np.arctan2(steps[:, 1], steps[:, 0])).sum()) / 4
+    cosine, sine = np.cos(turn), np.sin(turn)
+    return position @ np.array([[cosine, -sine], [sine, cosine]])
+
+
+def draw_edges(
+    ax: Axes,
+    position: NDArray[np.float64],
+    kept: Mapping[tuple[int, int], float],
+    true_edges: set[tuple[int, int]],
+    largest: float | None = None,
+) -> None:
+    """Draw edges by the sign and size of their values.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    position : ndarray of float64, shape (n_vars, 2)
+        See `layout`.
+    kept : mapping of (int, int) to float
+        Value of each edge.
+    true_edges : set of (int, int)
+        The true edges, empty if unknown. Dashes mark edges that differ from them.
+    largest : float, optional
+        Value of the widest line; default: the largest of `kept`.
+    """
+    if largest is None:
+        largest = max((abs(value) for value in kept.values()), default=1.0)
+    for edge in sorted(true_edges - set(kept)):
+        _draw_edge(ax, position, edge, GREY, width=0.9, dashes=MISSED)
+    for edge, value in sorted(kept.items(), key=lambda item: abs(item[1])):
+        extra = bool(true_edges) and edge not in true_edges
+        colour = BLUE if value > 0 else VERMILION
+        width = line_width(value, largest)
+        _draw_edge(ax, position, edge, colour, width=width, dashes=EXTRA if extra else "-")
+
+
+def line_width(value: float, largest: float) -> float:
+    """Return the width of the line of an edge, in points."""
+    return 0.6 + 2.6 * abs(value) / largest
+
+
+def _draw_edge(
+    ax: Axes,
+    position: NDArray[np.float64],
+    edge: tuple[int, int],
+    colour: str,
+    *,
+    width: float,
+    dashes: Any,
+) -> None:
+    """Draw an edge; bend it if a straight one would run through another variable."""
+    from matplotlib.patches import FancyArrowPatch
+
+    start, end = position[edge[0]], position[edge[1]]
+    others = np.delete(position, edge, axis=0)
+    along = end - start
+    length = float(np.linalg.norm(along))
+    share = np.clip((others - start) @ along / length**2, 0, 1)
+    distance = np.linalg.norm(others - start - share[:, None] * along, axis=1)
+    near = len(others) > 0 and distance.min() < 0.06 * float(np.ptp(position, axis=0).max())
+    ax.add_patch(
+        FancyArrowPatch(
+            tuple(start),
+            tuple(end),
+            arrowstyle="-",
+            connectionstyle=f"arc3,rad={0.28 if near else 0}",
+            shrinkA=0,
+            shrinkB=0,
+            color=colour,
+            lw=width,
+            ls=dashes,
+            capstyle="round" if dashes == "-" else "butt",
+            zorder=2,
+        )
+    )
+
+
+def draw_nodes(
+    ax: Axes,
+    position: NDArray[np.float64],
+    names: Sequence[str],
+    colours: Sequence[str] | str = "white",
+) -> None:
+    """Draw the variables as circles with their names."""
+    longest = max(len(name) for name in names)
+    size = 110 if longest <= 3 else 260
+    x, y = position.T
+    ax.scatter(x, y, s=size, c=colours, edgecolors="#444444", linewidths=0.7, zorder=3)
+    fills = [colours] * len(names) if isinstance(colours, str) else colours
+    for place, name, fill in zip(position.tolist(), names, fills, strict=True):
+        ax.text(
+            place[0],
+            place[1],
+            name,
+            ha="center",
+            va="center_baseline",
+            fontsize=5.8,
+            color="white" if _is_dark(fill) else "black",
+            zorder=4,
+            parse_math=False,
+        )
+
+
+def _is_dark(colour: str) -> bool:
+    """Tell whether white letters are easier to read on a colour than black ones.
+
+    The contrast of both is the same at a relative luminance of 0.18 (WCAG 2.1).
+    """
+    from matplotlib.colors import to_rgb
+
+    parts = np.array(to_rgb(colour))
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722)) < 0.18
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return names that fit into a node: without their common prefix, and cut if still long."""
+    common = names[0]
+    for name in names:
+        while not name.startswith(common):
+            common = common[:-1]
+    # Digits at the end of the common prefix are part of the numbers of the variables.
+    prefix = common.rstrip("0123456789")
+    short = [name[len(prefix) :].replace("_", ",") or name for name in names]
+    return [name if len(name) <= 5 else name[:4] + "…" for name in short]
+
+
+def sign_handles() -> list[Line2D]:
+    """Return the legend entries for the colours of edges."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], color=BLUE, lw=1.8, label="positive"),
+        Line2D([], [], color=VERMILION, lw=1.8, label="negative"),
+    ]

@@ -1,0 +1,90 @@
+"""The style of all figures: colours, fonts, and files that are equal byte for byte."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from mnlearn.data.cell_texts import some_of
+from mnlearn.runtime.progress import say
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which colour-blind readers can distinguish.
+BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"),
+)
+GREY, SHADE, BAND = "#666666", "#F1F5F9", "#CFE3F2"
+CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, "#222222", "#999933")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+DPI = 200
+
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 7.5,
+    "axes.labelsize": 7.5,
+    "axes.titlesize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "legend.handletextpad": 0.4,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.0,
+    "pdf.fonttype": 42,
+    "axes.unicode_minus": True,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the style of the figures; the settings of matplotlib are restored afterwards."""
+    # The import of matplotlib creates folders: only functions that draw import it.
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def render(figure: Figure) -> tuple[bytes, bytes]:
+    """Return a figure as PDF and as PNG; equal figures give equal bytes."""
+    out = []
+    for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+        content = io.BytesIO()
+        with style():
+            figure.savefig(content, format=suffix, dpi=DPI, metadata=metadata)
+        out.append(content.getvalue())
+    return out[0], out[1]
+
+
+@contextmanager
+def name_missing_glyphs() -> Iterator[None]:
+    """Say in one line which characters of names the font lacks, in place of a warning for each."""
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    lacking = set()
+    for warning in caught:
+        glyph = re.match(r"Glyph (\d+) ", str(warning.message))
+        if glyph is None:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+        else:
+            lacking.add(chr(int(glyph[1])))
+    if lacking:
+        say(f"figures: {STYLE['font.family']} lacks {some_of(sorted(lacking))}, drawn as boxes.")

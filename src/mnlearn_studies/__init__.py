@@ -1,0 +1,1 @@
+"""The reproduction of five papers on top of `mnlearn`: datasets, records, tables, pages."""

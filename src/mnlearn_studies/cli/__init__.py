@@ -1,0 +1,1 @@
+"""The commands of studies, which `mnlearn` finds as entry points."""

@@ -1,0 +1,54 @@
+"""The commands on datasets: `datasets` and `fetch`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mnlearn.cli.options import json_option
+from mnlearn_studies.cli.options import data_folder_option, mirror_option
+
+
+@click.command()
+@json_option
+@data_folder_option
+def datasets(as_json: bool, folder: Path) -> None:
+    """Show which datasets exist, which are here, and what each method will need.
+
+    Your own datasets, those under `local` in config.yaml, come last. Their sizes are known once a
+    study has read them.
+    """
+    from mnlearn_studies.plan.dataset_overview import dataset_lines, dataset_rows, unavailable_line
+
+    rows = dataset_rows(folder, _own_configuration().get("local"))
+    if as_json:
+        click.echo(json.dumps({"datasets": rows}))
+    else:
+        click.echo("\n".join([*dataset_lines(rows), "", unavailable_line(rows)]))
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="NAME...")
+@mirror_option
+@data_folder_option
+@click.option("--jobs", default=4, show_default=True, help="Downloads at a time.")
+def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -> None:
+    """Fetch and verify datasets; all benchmark datasets if none is named.
+
+    For alarm, alarm_groups, adult and adult_groups, the files they are built from are fetched.
+    """
+    from mnlearn_studies.datasets.fetch import fetch_many
+    from mnlearn_studies.datasets.prepare import record_outcomes
+    from mnlearn_studies.datasets.registry import load_registry
+
+    mirror = mirror or _own_configuration().get("mirror") or None
+    record_outcomes(fetch_many(names or tuple(load_registry()), folder, mirror, jobs), folder)
+
+
+def _own_configuration() -> dict[str, Any]:
+    """Return the configuration of the current folder; empty if it has none."""
+    from mnlearn_studies.plan.configuration import configuration
+    from mnlearn_studies.study.folders import run_folder
+
+    return configuration() if (run_folder() / "config.yaml").exists() else {}

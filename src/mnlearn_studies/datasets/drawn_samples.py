@@ -1,0 +1,63 @@
+"""Samples of datasets, for curves over the number of training examples.
+
+`BASE-nSIZE-fFOLD` is the dataset BASE with the first SIZE examples of a permutation of its training
+data. Every fold has a permutation of its own, so the training data of smaller sizes are a part of
+those of larger sizes. Validation and test data are those of BASE.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
+from mnlearn_studies.datasets.built import BUILT
+from mnlearn_studies.datasets.sample_names import Sample, parse_drawn
+
+# Fold 0 of MSNBC is drawn from this seed. Of datasets that are built it is in the given order,
+# which is random already. So values recorded elsewhere for the first examples apply to fold 0.
+_SEEDS_OF_FOLD_0 = {"msnbc": 20101}
+
+
+def draw_sample(name: str, splits: dict[str, Dataset], seed: int) -> dict[str, Dataset]:
+    """Return the splits of a sample.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    splits : dict of str to Dataset
+        Those of its base.
+    seed : int
+        Of all randomness.
+
+    Raises
+    ------
+    InputError
+        There are fewer training examples than are asked for, or they carry weights.
+
+    """
+    found = parse_drawn(name)
+    if found is None:
+        raise InputError(f"dataset {name}: expected a name such as msnbc-n1000-f2.")
+    train = splits["train"]
+    if train.is_weighted:
+        raise InputError(f"dataset {name}: weighted examples cannot be drawn at random.")
+    n = len(train.row_of)
+    if found.size > n:
+        raise InputError(f"dataset {name}: expected at most the {n} training examples there are.")
+    order = _permutation(found, n, seed)
+    return {**splits, "train": train.take(order[: found.size])}
+
+
+def _permutation(found: Sample, n: int, seed: int) -> NDArray[np.int64]:
+    """Return the order in which a fold takes the training examples."""
+    built = found.base in BUILT
+    if found.fold == 0 and built:
+        return np.arange(n)
+    if found.fold == 0 and found.base in _SEEDS_OF_FOLD_0:
+        bits = np.random.PCG64(_SEEDS_OF_FOLD_0[found.base])
+        return np.random.Generator(bits).permutation(n)
+    # Two forms of one dataset have the same folds, so that they can be compared pair by pair.
+    pool = BUILT[found.base].folder if built else found.base
+    return stream(seed, pool, "fold", str(found.fold)).permutation(n)

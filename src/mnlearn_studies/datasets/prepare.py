@@ -1,0 +1,194 @@
+"""A dataset by its name, brought into a data folder: a benchmark, embedded, built, or own files."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mnlearn.data.categories import find_encoding
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.own_files import DEFAULT_FRACTIONS, load_local
+from mnlearn.data.reading import OPTIONS, Reading
+from mnlearn.data.splits import SPLITS
+from mnlearn.data.text import load_benchmark
+from mnlearn.runtime.decompression import ExpansionLimit
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text, write_text
+from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE, build
+from mnlearn_studies.datasets.drawn_samples import draw_sample
+from mnlearn_studies.datasets.embedded import EMBEDDED, load_embedded
+from mnlearn_studies.datasets.fetch import fetch_many
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.datasets.sample_names import base_of
+
+_UNAVAILABLE = "unavailable.txt"
+# How far the compressed files of a person's own dataset may expand, in gigabytes.
+EXPANDED_KEY = "max_expanded"
+
+
+def list_datasets(local: Mapping[str, Any]) -> list[str]:
+    """Return the names of all datasets: a person's own, embedded, benchmarks, built."""
+    return [*local, *EMBEDDED, *load_registry(), *BUILT]
+
+
+def check_dataset(name: str, local: Mapping[str, Any]) -> None:
+    """Refuse the name of a dataset that does not exist; a sample exists if its base does.
+
+    Raises
+    ------
+    InputError
+        There is no such dataset, or it is not public.
+
+    """
+    known, base = list_datasets(local), base_of(name)
+    if base in known:
+        return
+    if base in UNAVAILABLE:
+        raise InputError(f"dataset {base}: {UNAVAILABLE[base].reason}.")
+    raise InputError(
+        f"dataset {name}: expected one of {', '.join(known)}; "
+        "own data are named in config.yaml, under local."
+    )
+
+
+def label_datasets(local: Mapping[str, Any]) -> dict[str, str]:
+    """Return the label of each dataset as tables print it; see `Study.labels` for samples.
+
+    local : a person's own datasets.
+    """
+    known = (load_registry(), EMBEDDED, BUILT, UNAVAILABLE)
+    labels = {name: entry.label for entries in known for name, entry in entries.items()}
+    labels.update({name: name for name in local if name not in UNAVAILABLE})
+    return labels
+
+
+def list_unavailable(folder: Path) -> dict[str, str]:
+    """Return the datasets in `folder` that could not be had when last tried, with the reason."""
+    return {
+        path.parent.name: read_text(path).strip()
+        for path in sorted(folder.glob(f"*/{_UNAVAILABLE}"))
+    }
+
+
+def prepare_dataset(
+    name: str,
+    folder: Path,
+    seed: int,
+    local: Mapping[str, Any] | None = None,
+    *,
+    mirror: str | None = None,
+) -> dict[str, Dataset]:
+    """Bring the dataset `name` to `folder/name`: fetch, draw, build or split; return the splits.
+
+    Parameters
+    ----------
+    name : str
+        A name of `list_datasets`, or of a sample of one of these (`BASE-nSIZE-fFOLD`).
+    folder : Path
+        The data folder.
+    seed : int
+        Seed of what is drawn or split at random.
+    local : mapping, optional
+        How a person's own dataset is given (see `config.schema.yaml`), of a sample its base;
+        empty for others.
+    mirror : str, optional
+        Folder or URL that has the benchmark data, as in `fetch_many`.
+
+    Raises
+    ------
+    InputError
+        The dataset cannot be had. Of one that is fetched, the reason is also left in a file for
+        `list_unavailable`.
+
+    """
+    base = base_of(name)
+    splits = _load_base(base, folder, seed, local, mirror)
+    if base != name:
+        splits = draw_sample(name, splits, seed)
+    for split, data in splits.items():
+        data.save(folder / name / f"{split}.npz")
+    return splits
+
+
+def _load_base(
+    name: str, folder: Path, seed: int, local: Mapping[str, Any] | None, mirror: str | None
+) -> dict[str, Dataset]:
+    """Return the splits of a dataset that is no sample."""
+    if local:
+        return dict(zip(SPLITS, load_own(local, seed), strict=True))
+    if name in EMBEDDED:
+        return dict(zip(SPLITS, load_embedded(name, seed), strict=True))
+    if name in UNAVAILABLE:
+        raise InputError(f"{name}: {UNAVAILABLE[name].reason}.")
+    return fetch_dataset(name, folder, mirror)
+
+
+def load_own(local: Mapping[str, Any], seed: int) -> tuple[Dataset, Dataset, Dataset]:
+    """Return the splits of a person's own dataset."""
+    paths = [local[split] for split in SPLITS if split in local]
+    limit = _local_limit(local.get(EXPANDED_KEY))
+    encoding = find_encoding(paths, limit=limit) if local.get("categories") else None
+    return load_local(
+        local["train"],
+        local.get("valid"),
+        local.get("test"),
+        local.get("fractions", DEFAULT_FRACTIONS),
+        seed=seed,
+        encoding=encoding,
+        groups=local.get("groups"),
+        reading=Reading.said(
+            {name: local[name] for name in OPTIONS if name in local},
+            "{} of the dataset in config.yaml",
+        ),
+        limit=limit,
+    )
+
+
+def _local_limit(gigabytes: float | None) -> ExpansionLimit:
+    """Return the limit of a person's own files, as the configuration gives it."""
+    advice = f"{EXPANDED_KEY} of the dataset in config.yaml raises the limit"
+    if gigabytes is None:
+        return ExpansionLimit(advice=advice)
+    return ExpansionLimit(int(gigabytes * 1e9), float("inf"), advice=advice)
+
+
+def fetch_dataset(name: str, folder: Path, mirror: str | None = None) -> dict[str, Dataset]:
+    """Fetch one benchmark dataset and read it, or what one is built from and build it."""
+    record_outcomes(fetch_many([name], folder, mirror), folder)
+    if name in BUILT:
+        source = BUILT[name].source
+        paths = [folder / source.relative_path(part) for part in source.parts]
+        return build(name, [path.read_bytes() for path in paths])
+    benchmark = load_registry()[name]
+    return {split: load_benchmark(folder / benchmark.relative_path(split)) for split in SPLITS}
+
+
+def record_outcomes(results: Mapping[str, Any], folder: Path) -> None:
+    """Write down which datasets could not be had; delete the notes of those that were.
+
+    Parameters
+    ----------
+    results : mapping of str to FetchResult
+        What became of each dataset.
+    folder : Path
+        The data folder, in which the notes are.
+
+    Raises
+    ------
+    InputError
+        Some could not be had; the sentence names them.
+
+    """
+    for name, result in results.items():
+        note = folder / name / _UNAVAILABLE
+        if result.ok:
+            note.unlink(missing_ok=True)
+        else:
+            write_text(note, f"{name}: {result.reason}\n")
+    failed = [name for name, result in results.items() if not result.ok]
+    if len(failed) == 1:
+        raise InputError(f"{failed[0]}: {results[failed[0]].reason}")
+    if failed:
+        raise InputError(
+            f"{len(failed)} of {len(results)} datasets could not be had: {', '.join(failed)}. "
+            f"{results[failed[0]].reason}"
+        )

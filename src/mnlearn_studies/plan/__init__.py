@@ -1,0 +1,1 @@
+"""What a run of a study makes: recipes of records, and which of them are there."""

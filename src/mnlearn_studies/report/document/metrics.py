@@ -1,0 +1,134 @@
+"""One paragraph on each score that studies report."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mnlearn_studies.study.definition import Study
+
+_INFERENCE = {
+    "gibbs": "Gibbs sampling",
+    "exact": "enumeration",
+    "mcsat": "MC-SAT",
+    "bp": "belief propagation",
+    "meanfield": "mean field",
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score.
+
+    Attributes
+    ----------
+    name : str
+        Its name for readers.
+    quantities : tuple of str
+        How the names of its quantities begin.
+    text : str
+        One paragraph of Markdown. The braces `{groups}` and `{inference}` stand for settings of a
+        study.
+    """
+
+    name: str
+    quantities: tuple[str, ...]
+    text: str
+
+
+METRICS = (
+    Metric(
+        "LL",
+        ("ll",),
+        "The log-likelihood of a test example is the log-probability that the model gives it. The "
+        "table shows the mean over the test examples, in nats; higher is better. It needs the "
+        "partition function, so it is exact only for small networks and for models with exact "
+        "inference, such as circuits and trees.",
+    ),
+    Metric(
+        "PLL",
+        ("pll",),
+        "The pseudo-log-likelihood of a test example is the sum, over the variables, of the "
+        "log-probability of the variable's value given the values of all other variables. It needs "
+        "no partition function, so it is exact for every model. The unit is nats per example; "
+        "higher is better.",
+    ),
+    Metric(
+        "CMLL",
+        ("cmll", "cmll_sampled", "cmll_beliefs"),
+        "The conditional marginal log-likelihood measures answers to queries. The variables are "
+        "divided at random into {groups} groups. Each group is queried given the values of all "
+        "other variables, and CMLL is the sum of the log-probabilities that the marginals give to "
+        "the true values. The marginals come from {inference}, or are exact where the model allows "
+        "it. The unit is nats per example; higher is better.",
+    ),
+    Metric(
+        "CLL",
+        ("cll",),
+        "The conditional log-likelihood is the log-probability of the values of all query "
+        "variables together, given the evidence. CMLL adds the log-marginals of the query "
+        "variables instead. Both are divided by the number of query variables where they are "
+        "called normalised.",
+    ),
+    Metric(
+        "KL divergence",
+        ("kl_to",),
+        "The Kullback-Leibler divergence of one model from another is the mean, over samples of "
+        "the first model, of the difference between their log-probabilities, in nats. It is 0 if "
+        "the two distributions are equal.",
+    ),
+    Metric(
+        "Seconds",
+        ("seconds", "mean_seconds"),
+        "Times are processor seconds of one thread after a warm-up, which leaves out compilation. "
+        "They are those of the chosen model alone where the study times it, and of the search "
+        "otherwise. Published seconds come from other machines, so only ratios can be compared.",
+    ),
+    Metric(
+        "Features",
+        ("n_features", "mean_length", "n_edges", "n_splits"),
+        "The size of a network is its number of features (weighted conjunctions of literals) and "
+        "their mean length in literals. The size of a circuit is its number of edges, on which the "
+        "time of a query depends.",
+    ),
+)
+
+
+def metrics_of(study: Study, quantities: Iterable[str]) -> list[Metric]:
+    """Return the metrics of a study, with its settings in their texts.
+
+    Parameters
+    ----------
+    study : Study
+        The study. Scores are shown if a table or figure names them.
+    quantities : iterable of str
+        All quantities of its scores, among which seconds and sizes are looked up.
+    """
+    named = {q for kind in ("tables", "figures") for q in _named(study.content[kind])}
+    found = named | {q for q in quantities if q.startswith(("seconds", "n_features", "n_edges"))}
+    cmll = study.content["cmll"]
+    settings = {
+        "groups": cmll["groups"],
+        "inference": _INFERENCE[cmll["inference"].get("method", "gibbs")],
+    }
+    return [
+        Metric(metric.name, metric.quantities, metric.text.format(**settings))
+        for metric in METRICS
+        if any(_begins(q, start) for q in found for start in metric.quantities)
+    ]
+
+
+def _begins(quantity: str, start: str) -> bool:
+    return quantity == start or quantity.startswith(f"{start}_")
+
+
+def _named(value: Any) -> Iterator[str]:
+    """Yield every quantity that options name, at any depth."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == "quantity" and isinstance(inner, str):
+                yield inner
+            else:
+                yield from _named(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _named(inner)

@@ -1,0 +1,189 @@
+"""Every number that the tables of the papers print, beside ours, with a verdict."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_table
+from mnlearn_studies.datasets.registry import load_registry, registry_path
+
+# Quantities of each kind of number. Others, such as settings, have no counterpart to be near to.
+KINDS = {
+    "accuracy": ("cmll", "pll", "ll"),
+    "data": ("n_train", "n_valid", "n_test", "n_vars", "density"),
+    "size": ("n_features_generated", "n_unique", "n_features", "mean_length"),
+    "time": (
+        *("seconds_structure", "seconds_weights", "seconds_learn"),
+        *("seconds_learn_and_files", "seconds_tuning_and_files"),
+    ),
+}
+# The greatest relative error of a number that counts as reproduced.
+NEAR = 0.01
+# CMLL depends on a partition of the variables that the papers do not print: so many standard
+# deviations over random partitions are its spread.
+DEVIATIONS = 2.0
+REASON_COLUMNS = ("study", "dataset", "method", "quantity", "reason", "record")
+
+
+@dataclass(frozen=True)
+class PublishedNumber:
+    """A number of a paper and ours.
+
+    Attributes
+    ----------
+    study, table, dataset, method, quantity : str
+        Which number it is; `kind` is that of the quantity, a key of `KINDS`.
+    label : str
+        Name of the dataset.
+    printed : str
+        As the paper prints it.
+    ours : float or None
+        None if it was not computed.
+    mean, deviation : float or None
+        Of CMLL over random partitions of the variables.
+    """
+
+    study: str
+    table: str
+    dataset: str
+    method: str
+    quantity: str
+    kind: str
+    label: str
+    printed: str
+    ours: float | None
+    mean: float | None = None
+    deviation: float | None = None
+
+    @property
+    def value(self) -> float:
+        """The number of the paper."""
+        return float(self.printed)
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals the paper prints."""
+        return len(self.printed.partition(".")[2])
+
+    @property
+    def error(self) -> float | None:
+        """Ours less that of the paper, as a share of the latter."""
+        if self.ours is None:
+            return None
+        return (self.ours - self.value) / abs(self.value) if self.value else self.ours
+
+    @property
+    def is_better(self) -> bool:
+        """Whether a score is at least as high as printed, at the printed decimals."""
+        return self.ours is not None and round(self.ours, self.decimals) >= self.value
+
+    @property
+    def is_near(self) -> bool:
+        """Whether ours is equal to the printed number, or within 1 per cent of it."""
+        if self.error is None or self.ours is None:
+            return False
+        return abs(self.error) <= NEAR or round(self.ours, self.decimals) == self.value
+
+    @property
+    def is_within_spread(self) -> bool:
+        """Whether the printed CMLL is at most the mean and 2 deviations over random partitions."""
+        if self.mean is None or self.deviation is None:
+            return False
+        return self.mean + DEVIATIONS * self.deviation >= self.value
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether a score is as high as printed, within 1 per cent, or within the spread."""
+        return self.is_better or self.is_near or self.is_within_spread
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a score is below the printed one.
+
+    record : the name of the decision record on it, without its ending.
+    """
+
+    text: str
+    record: str
+
+    @property
+    def decision(self) -> str:
+        """The number of the decision record."""
+        return self.record.partition("-")[0]
+
+
+def published_numbers(
+    published: pd.DataFrame, scores: Mapping[str, pd.DataFrame]
+) -> list[PublishedNumber]:
+    """Return the numbers of the papers that have a counterpart, in their order.
+
+    Parameters
+    ----------
+    published : pandas.DataFrame
+        See `study.published.load_published`.
+    scores : mapping of str to pandas.DataFrame
+        Scores of each study, see `study.gather.read_scores`.
+    """
+    kind_of = {quantity: kind for kind, names in KINDS.items() for quantity in names}
+    found = published[published["study"].isin(list(scores)) & published["quantity"].isin(kind_of)]
+    ours = {study: _chosen(of) for study, of in scores.items()}
+    registry = load_registry()
+    numbers = []
+    for row in found.itertuples():
+        kind = kind_of[row.quantity]
+        value, mean, deviation = None, None, None
+        if kind == "data":
+            if row.dataset not in registry:
+                continue
+            value = registry[row.dataset].sizes()[row.quantity]
+        elif row.table == "text":
+            continue
+        else:
+            own = ours[row.study]
+            key = (row.dataset, row.method)
+            value, _ = own.get((*key, row.quantity), (None, None))
+            mean, deviation = own.get((*key, f"{row.quantity}_partition_mean"), (None, None))
+        place = (row.study, row.table, row.dataset, row.method, row.quantity)
+        label = registry[row.dataset].label if row.dataset in registry else row.dataset
+        numbers.append(PublishedNumber(*place, kind, label, row.printed, value, mean, deviation))
+    return numbers
+
+
+def _chosen(scores: pd.DataFrame) -> dict[tuple[str, str, str], tuple[float, float | None]]:
+    """Return value and error of the chosen models by dataset, method and quantity."""
+    own = scores[(scores["variant"] == "") & scores["value"].notna()]
+    return {
+        (row.dataset, row.method, row.quantity): (
+            float(row.value),
+            None if pd.isna(row.stderr) else float(row.stderr),
+        )
+        for row in own.itertuples()
+    }
+
+
+def reasons_path() -> Path:
+    """Return the file of reasons, which stands beside the dataset registry."""
+    return registry_path().with_name("reasons.tsv")
+
+
+def load_reasons(path: Path | None = None) -> dict[tuple[str, str, str, str], Reason]:
+    """Read why scores are below the printed ones, by study, dataset, method and quantity.
+
+    Raises
+    ------
+    InputError
+        The file is missing or malformed, or names a score twice.
+    """
+    path = path or reasons_path()
+    out: dict[tuple[str, str, str, str], Reason] = {}
+    for where, cells in read_table(path, REASON_COLUMNS):
+        study, dataset, method, quantity, reason, record = cells.values()
+        key = (study, dataset, method, quantity)
+        if key in out:
+            raise InputError(f"{where}: expected each score once, this one is repeated.")
+        out[key] = Reason(reason, record)
+    return out

@@ -1,0 +1,131 @@
+"""Figures of kind `conversion_loss`: what conversion costs, as in Figure 1 of the DN2MN paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mnlearn.drawing.style import DPI, GREY
+from mnlearn_studies.report.figures.canvas import NOTHING, WIDTHS, Material, empty, look_of
+from mnlearn_studies.report.figures.per_variable import (
+    NAMED_VARIANTS,
+    PANELS,
+    differences_per_variable,
+)
+from mnlearn_studies.report.options import TEXT, Kind, Options, needed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# Share of a cluster's width that its bars fill.
+_FILLED = 0.84
+
+Losses = Mapping[str, Mapping[str, float]]
+
+
+def draw_conversion_loss(material: Material, options: Options) -> Figure:
+    """Draw the loss of conversions, compared with the network they convert, as clusters of bars.
+
+    The loss is the score of the original network minus that of the converted network, divided by
+    the number of variables; smaller is better. Each cluster is scaled so that its tallest bar has
+    height one. The largest loss stands above the cluster.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        panels (each with head, method and reference, the source of the original network's scores),
+        variants (each with the variant's name and its head), quantity (pll).
+
+    References
+    ----------
+    Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section 6.3
+    and Figure 1.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    where = material.where(options)
+    panels = options["panels"]
+    variants = options["variants"]
+    quantity = str(options.get("quantity", "pll"))
+    drawn = [
+        (panel, compute_losses(material, panel, variants, quantity, where=where))
+        for panel in panels
+    ]
+    datasets = [d for d in material.datasets if any(d in found for _, found in drawn)]
+    if not datasets:
+        return empty(options, NOTHING)
+    figure = Figure((WIDTHS["page"], 2.9), dpi=DPI, layout="constrained")
+    axes = figure.subplots(1, len(drawn), sharey=True, squeeze=False)[0]
+    names = [str(variant["name"]) for variant in variants]
+    for ax, (panel, found) in zip(axes, drawn, strict=True):
+        _draw_clusters(ax, datasets, found, names)
+        ax.set_title(str(panel.get("head", panel["method"])), loc="left", pad=10)
+        ax.set_xticks(
+            range(len(datasets)),
+            [material.label(d) for d in datasets],
+            rotation=40,
+            ha="right",
+            rotation_mode="anchor",
+            fontsize=6.5,
+        )
+    axes[0].set_ylabel(f"loss of {quantity.upper()} per variable / largest")
+    handles = [
+        Patch(color=look_of(i)[0], lw=0, label=str(variant.get("head", variant["name"])))
+        for i, variant in enumerate(variants)
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3, columnspacing=1.4)
+    return figure
+
+
+def compute_losses(
+    material: Material, panel: Options, variants: Sequence[Options], quantity: str, *, where: str
+) -> dict[str, dict[str, float]]:
+    """Return the loss per variable by dataset and variant; see `differences_per_variable`."""
+    found = differences_per_variable(material, panel, variants, quantity, where=where)
+    return {
+        dataset: {name: -difference for name, difference in own.items()}
+        for dataset, own in found.items()
+    }
+
+
+def _draw_clusters(ax: Axes, datasets: Sequence[str], found: Losses, names: Sequence[str]) -> None:
+    """Draw a cluster of bars per dataset, with its largest loss above it."""
+    from matplotlib.ticker import FuncFormatter
+
+    width = _FILLED / len(names)
+    for place, dataset in enumerate(datasets):
+        loss = found.get(dataset, {})
+        if not loss:
+            continue
+        largest = max(loss.values())
+        # If every conversion is better than the original network, the longest bar sets the scale.
+        scale = largest if largest > 0 else max(abs(x) for x in loss.values()) or 1.0
+        for i, name in enumerate(names):
+            if name in loss:
+                x = place + (i - (len(names) - 1) / 2) * width
+                ax.bar(x, loss[name] / scale, width, color=look_of(i)[0], lw=0, zorder=3)
+        ax.annotate(
+            f"{largest:.3f}".replace("-", "−"),
+            (place, max(largest / scale, 0.0)),
+            (0, 3),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=5.5,
+        )
+    ax.axhline(0, color=GREY, lw=0.7, zorder=4)
+    ax.grid(True, axis="y")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}".replace("-", "−")))
+    ax.set_xlim(-0.6, len(datasets) - 0.4)
+    ax.tick_params(axis="x", length=0)
+
+
+CONVERSION_LOSS = Kind(
+    draw_conversion_loss,
+    {"panels": needed(PANELS), "variants": needed(NAMED_VARIANTS), "quantity": TEXT},
+)

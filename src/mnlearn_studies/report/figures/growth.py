@@ -1,0 +1,115 @@
+"""Figures of kind `growth`: one quantity against another, with the slope of the fitted line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mnlearn.drawing.style import GREY
+from mnlearn_studies.report.figures.canvas import (
+    NOTHING,
+    WIDTH,
+    Material,
+    empty,
+    look_of,
+    new_figure,
+)
+from mnlearn_studies.report.options import (
+    NUMBERS,
+    SOURCE,
+    TEXT,
+    Kind,
+    Options,
+    listed,
+    mapping,
+    needed,
+)
+from mnlearn_studies.study.published import paired
+
+# Up to so many values of x are the ticks themselves.
+_FEW = 5
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def draw_growth(material: Material, options: Options) -> Figure:
+    """Draw a quantity against another over datasets, on logarithmic axes.
+
+    The legend has the slope of the least-squares line through the logarithms: the exponent with
+    which y grows in x.
+
+    Parameters
+    ----------
+    material : Material
+        Scores of the study.
+    options : mapping
+        series (each with a head and the sources x and y), x_label, y_label, width; powers of x that
+        are drawn as grey lines for comparison.
+    """
+    from matplotlib.ticker import NullLocator
+
+    where = material.where(options)
+    figure, ax = new_figure(options, "column", 2.6)
+    drawn: set[float] = set()
+    for i, series in enumerate(options["series"]):
+        x = material.numbers(series["x"], where)
+        y = material.numbers(series["y"], where)
+        pairs = paired(x, y, material.datasets, as_printed=False)
+        found = np.array([(a, b) for _, a, b in pairs if a > 0 and b > 0]).reshape(-1, 2)
+        if len(np.unique(found[:, 0])) < 2:
+            continue
+        drawn |= set(found[:, 0].tolist())
+        logs = np.log(found)
+        slope, height = np.polyfit(logs[:, 0], logs[:, 1], 1)
+        label = f"{series.get('head', series['y']['method'])}: slope {slope:.2f}"
+        colour, marker = look_of(i)
+        ax.scatter(
+            found[:, 0], found[:, 1], s=14, lw=0, color=colour, marker=marker, label=label, zorder=3
+        )
+        ends = np.array([logs[:, 0].min(), logs[:, 0].max()])
+        ax.plot(np.exp(ends), np.exp(slope * ends + height), color=colour, lw=0.8, zorder=2)
+    if not drawn:
+        return empty(options, NOTHING)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    if len(drawn) <= _FEW:
+        ax.set_xticks(sorted(drawn), [f"{x:g}" for x in sorted(drawn)])
+        ax.xaxis.set_minor_locator(NullLocator())
+    _draw_powers(ax, options.get("powers", []))
+    ax.set_xlabel(str(options["x_label"]))
+    ax.set_ylabel(str(options["y_label"]))
+    ax.grid(True)
+    ax.legend(loc="upper left")
+    return figure
+
+
+def _draw_powers(ax: Axes, powers: Sequence[float]) -> None:
+    """Draw powers of x over the width of the axes, each with its name at its right end."""
+    if not powers:
+        return
+    ends = np.array(ax.get_xlim())
+    for power in powers:
+        ax.plot(ends, ends**power, color=GREY, lw=0.7, ls=":", zorder=1)
+        ax.annotate(
+            f"$x^{power:g}$", (ends[1], ends[1] ** power), (2, 0), textcoords="offset points",
+            va="center", color=GREY, annotation_clip=False,
+        )  # fmt: skip
+    ax.set_xlim(*ends)
+
+
+GROWTH = Kind(
+    draw_growth,
+    {
+        "series": needed(
+            listed({"head": TEXT, "x": needed(mapping(SOURCE)), "y": needed(mapping(SOURCE))})
+        ),
+        "x_label": needed(TEXT),
+        "y_label": needed(TEXT),
+        "powers": NUMBERS,
+        "width": WIDTH,
+    },
+)

@@ -1,0 +1,131 @@
+"""What a study's scores show, written to its folder: tables, figures, claims."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json
+from mnlearn_studies.datasets.embedded import DRAWN, build_true_network
+from mnlearn_studies.datasets.prepare import label_datasets
+from mnlearn_studies.plan.configuration import configuration, find_study, stale_records
+from mnlearn_studies.records.gather import read_scores
+from mnlearn_studies.report import claims, figures, tables
+from mnlearn_studies.report.products import PRODUCT, check_entry
+from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.folders import results_folder
+from mnlearn_studies.study.published import load_published
+
+
+def check_products(name: str) -> None:
+    """Refuse a study with tables, figures or claims of unknown kinds or with wrong options.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+
+    Raises
+    ------
+    InputError
+        See `report.products.check_entry`.
+    """
+    study = find_study(name)
+    for list_name, kinds, common in (
+        ("tables", tables.KINDS, tables.COMMON),
+        ("figures", figures.KINDS, PRODUCT),
+        ("claims", claims.KINDS, claims.COMMON),
+    ):
+        for entry in study.content[list_name]:
+            check_entry(study, list_name, entry, kinds, common)
+
+
+def write_study_tables(name: str, only: list[str] | None = None, order: Path | None = None) -> None:
+    """Write the tables of a study; numbers of cells that are not current are marked.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    only : list of str, optional
+        Names of the tables to write; all if not given.
+    order : Path, optional
+        The order of a table (see `study.orders`), which names the cells that are not current.
+        Without it all records of the study are read to find them.
+
+    Raises
+    ------
+    InputError
+        The study has no scores or no such table; or the order does not name cells.
+    """
+    study, folder, scores = scored(name)
+    labels = label_datasets(configuration()["local"])
+    stale = _stale_cells(name) if order is None else _ordered_stale(order)
+    tables.write_tables(
+        study, scores, load_published(), labels, folder=folder / "tables", stale=stale, only=only
+    )
+
+
+def _stale_cells(name: str) -> tables.Stale:
+    """Return the cells with a record that is not current, by the kind of the record."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for record, _ in stale_records(name):
+        cells = {(record.dataset, method) for method in record.names}
+        found.setdefault(record.kind, set()).update(cells)
+    return found
+
+
+def _ordered_stale(order: Path) -> tables.Stale:
+    """Return the cells that the order of one table names as not current."""
+    try:
+        cells = read_json(order)["made_by"]["content"]["stale"]
+        return {"cells": {(str(d), str(m)) for d, m in cells}}
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{order}: expected the order of a table.") from error
+
+
+def write_study_figures(name: str, only: list[str] | None = None, seed: int | None = None) -> None:
+    """Draw the figures of a study.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    only : list of str, optional
+        Names of the figures to draw; all if not given.
+    seed : int, optional
+        Seed of the run, which the networks behind embedded data depend on; that of config.yaml if
+        not given.
+    """
+    study, folder, scores = scored(name)
+    config = configuration()
+    labels = label_datasets(config["local"])
+    seed = config["seed"] if seed is None else seed
+    known = {d: build_true_network(d, seed) for d in study.datasets if d in DRAWN}
+    figures.write_figures(
+        study,
+        scores,
+        load_published(),
+        labels,
+        folder=folder / "figures",
+        structure_folder=folder / "structures",
+        truths=known,
+        only=only,
+    )
+
+
+def write_study_claims(name: str) -> None:
+    """Evaluate the claims of a study's paper."""
+    study, folder, scores = scored(name)
+    claims.write_claims(
+        study, scores, load_published(), folder / "claims.md", path_csv=folder / "claims.csv"
+    )
+
+
+def scored(name: str) -> tuple[Study, Path, pd.DataFrame]:
+    """Return a study, the folder of its results, and its scores."""
+    study, folder = find_study(name), results_folder() / name
+    path = folder / "scores.csv"
+    if not path.exists():
+        raise InputError(f"{path}: no such file; run the study first.")
+    return study, folder, read_scores(path)

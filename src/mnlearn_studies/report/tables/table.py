@@ -1,0 +1,181 @@
+"""A table, independent of how it is rendered, and what its cells are made from."""
+
+import dataclasses
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from mnlearn_studies.report.options import Options
+from mnlearn_studies.report.products import Labels, list_scored
+from mnlearn_studies.study.published import Number, Source, numbers
+
+DAGGER = "†"
+# Below this, digits behind the point would be counted and not read.
+_SMALL = 1e-6
+STALE_NOTE = (
+    f"{DAGGER} The code, the data or the settings have changed since this number was computed."
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number or word of a table.
+
+    Attributes
+    ----------
+    text : str
+        What a reader sees; empty for a missing value.
+    value : float, int, str or None
+        What the CSV file has.
+    bold : bool
+        Whether the text is bold.
+    stale : bool
+        Whether the number is marked as stale.
+    method : str
+        The method of the number, by which `mark_stale` finds it; empty for published numbers.
+    stderr : float or None
+        Standard error, in a column of its own in the CSV file.
+    others : tuple of str
+        Other methods that the number depends on, as a difference does.
+    """
+
+    text: str = ""
+    value: float | int | str | None = None
+    bold: bool = False
+    stale: bool = False
+    method: str = ""
+    stderr: float | None = None
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+        One cell per column.
+    datasets : tuple of str
+        Datasets of the numbers.
+    footer : bool
+        Whether the row summarises others; the CSV file leaves it out.
+    """
+
+    cells: tuple[Cell, ...]
+    datasets: tuple[str, ...] = ()
+    footer: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, independent of how it is rendered.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names in the CSV file.
+    header : tuple of tuple of str
+        Rows of headings. In all but the last row, equal neighbours are one heading.
+    alignment : str
+        `l` or `r` for each column.
+    body : tuple of Row
+        The rows.
+    caption : str
+        Text above the table.
+    notes : tuple of str
+        Sentences below the table.
+    with_stderr : tuple of str
+        Columns whose standard errors have a column of their own in the CSV file.
+    """
+
+    columns: tuple[str, ...]
+    header: tuple[tuple[str, ...], ...]
+    alignment: str
+    body: tuple[Row, ...]
+    caption: str = ""
+    notes: tuple[str, ...] = ()
+    with_stderr: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a table is made from.
+
+    Attributes
+    ----------
+    study : str
+        Name of the study.
+    scores : pandas.DataFrame
+        The study's own scores, see `study.published.tidy_scores`.
+    published : pandas.DataFrame
+        The published numbers, see `study.published.load_published`.
+    labels : mapping of str to str
+        Names of the datasets for readers, in the order of the study.
+    """
+
+    study: str
+    scores: pd.DataFrame
+    published: pd.DataFrame
+    labels: Labels
+
+    @property
+    def datasets(self) -> list[str]:
+        """Datasets with scores, in the order of the study."""
+        return list_scored(self.scores, self.labels)
+
+    def where(self, options: Options) -> str:
+        """Return the name of a table, for sentences on what is wrong with its options."""
+        return f"study {self.study}, table {options['name']}"
+
+    def numbers(self, source: Source) -> dict[str, Number]:
+        """Return the numbers of a source by dataset, ours or published."""
+        return numbers(self.scores, self.published, source)
+
+    def label_cell(self, dataset: str) -> Cell:
+        """Return the first cell of a dataset's row: its label, and its name in the CSV."""
+        return Cell(self.labels.get(dataset, dataset), dataset)
+
+
+def number_cell(number: Number | None, decimals: int | None, method: str = "") -> Cell:
+    """Return the cell of a number; a published number keeps the digits of its paper."""
+    if number is None:
+        return Cell(method=method)
+    if number.printed is not None:
+        return Cell(number.printed, number.value)
+    return value_cell(number.value, decimals, method)
+
+
+def value_cell(value: float, decimals: int | None, method: str = "") -> Cell:
+    """Return the cell of a value; without `decimals` it shows three significant digits."""
+    text = significant(value) if decimals is None else f"{value:.{decimals}f}"
+    return Cell(text, int(value) if decimals == 0 and value == int(value) else value, method=method)
+
+
+def significant(value: float) -> str:
+    """Return a number with three significant digits, in exponent form below a millionth."""
+    if value == 0 or not np.isfinite(value):
+        return f"{value:.0f}"
+    if abs(value) < _SMALL:
+        return f"{value:.2e}"
+    decimals = 2 - int(np.floor(np.log10(abs(value))))
+    return f"{round(value, decimals):.{max(0, decimals)}f}"
+
+
+def mark_stale(table: Table, stale: AbstractSet[tuple[str, str]]) -> Table:
+    """Return the table with a dagger on every number that depends on a stale (dataset, method)."""
+    body = []
+    any_stale = False
+    for row in table.body:
+        cells = []
+        for cell in row.cells:
+            used = product(row.datasets, (cell.method, *cell.others))
+            old = bool(cell.text) and not stale.isdisjoint(used)
+            any_stale |= old
+            cells.append(dataclasses.replace(cell, stale=old))
+        body.append(dataclasses.replace(row, cells=tuple(cells)))
+    notes = (*table.notes, STALE_NOTE) if any_stale else table.notes
+    return dataclasses.replace(table, body=tuple(body), notes=notes)

@@ -1,0 +1,227 @@
+"""Running a study: what is fetched before, and how Snakemake is called."""
+
+import importlib
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from mnlearn.runtime.errors import FullDiskError, InputError
+from mnlearn.runtime.progress import say
+from mnlearn_studies.datasets.built import BUILT
+from mnlearn_studies.datasets.fetch import fetch_many
+from mnlearn_studies.datasets.prepare import list_unavailable, record_outcomes
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.datasets.sample_names import base_of
+from mnlearn_studies.plan.configuration import configuration, find_study, plan_of
+from mnlearn_studies.running.locks import mark_run, unlock
+from mnlearn_studies.running.snakemake import run_snakemake
+from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.folders import (
+    config_files,
+    data_folder,
+    results_folder,
+    run_folder,
+    source_folder,
+)
+
+_SLURM, _SLURM_PLUGIN = "slurm", "snakemake_executor_plugin_slurm"
+
+
+def run_study(
+    name: str,
+    datasets: list[str],
+    cores: str | None,
+    mirror: str | None,
+    *,
+    report: bool,
+    profile: str | None = None,
+    parts: int | None = None,
+    again: bool = False,
+    recorded: bool = False,
+    verbose: bool = False,
+) -> int:
+    """Fetch what is needed, run the study and write its report; return an exit status.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    datasets : list of str
+        The datasets to run it on, which are fetched in any case; if none is named, those of
+        config.yaml or of the study, which are fetched where they are needed. See `Study.expand`.
+    cores, profile : str or None
+        See `_snakemake_settings`.
+    mirror : str or None
+        Folder or URL that has the benchmark data; that of config.yaml if not given.
+    parts : int, optional
+        Jobs that share out the learning of one cell.
+    report, again, recorded, verbose : bool
+        Write report.html; make records again that are current; use all records as they are and
+        compute nothing; show all output of Snakemake.
+
+    Raises
+    ------
+    InputError
+        There is no such study or dataset; another run is under way; a dataset that is asked for
+        cannot be had, which is said after all that can be done without it; only records are to be
+        used, and there is none; records are to be used and to be made again.
+    """
+    study, settings = find_study(name), _snakemake_settings(cores, profile)
+    datasets = expand_datasets(study, datasets)
+    again, recorded = _which_records(again, recorded)
+    failed = {} if recorded else _fetch_missing(study, datasets, mirror, again)
+    unlock()
+    if recorded:
+        _check_recorded(name)
+    chosen = {"recorded": recorded, "again": again, "parts": parts}
+    command = _snakemake_command(name, datasets, settings, mirror, **chosen)
+    mark_run()
+    log = log_of(name)
+    status = run_snakemake(command, run_folder(), name=name, log=log, verbose=verbose)
+    if status == 0 and report:
+        status = _write_report(command, name)
+    if status:
+        say(f"the run did not finish; the output of Snakemake is in {log}")
+    if failed and status == 0:
+        raise InputError(" ".join(dict.fromkeys(failed.values())))
+    for reason in dict.fromkeys(failed.values()):
+        say(reason)
+    return status
+
+
+def _which_records(again: bool, recorded: bool) -> tuple[bool, bool]:
+    """Return whether to make records again, and to use only those there are, config.yaml read."""
+    config = configuration()
+    again, recorded = again or config["again"], recorded or config["recorded"]
+    if again and recorded:
+        raise InputError("--again and --recorded: expected one, by options or in config.yaml.")
+    return again, recorded
+
+
+def log_of(name: str) -> Path:
+    """Return the file that has the output of Snakemake in the last run of a study."""
+    return results_folder() / "logs" / name / "run.log"
+
+
+def page_of(name: str) -> Path:
+    """Return the page of a study for the browser."""
+    return results_folder() / name / "index.html"
+
+
+def expand_datasets(study: Study, names: list[str]) -> list[str]:
+    """Return the datasets of a study that names stand for; see `Study.expand`."""
+    datasets = study.expand(names)
+    unknown = [d for d in datasets if d not in study.datasets]
+    if unknown:
+        raise InputError(f"--datasets {unknown[0]}: expected some of {', '.join(study.bases)}.")
+    return datasets
+
+
+def _snakemake_settings(cores: str | None, profile: str | None) -> list[str]:
+    """Return the options that say where and how many jobs run.
+
+    Parameters
+    ----------
+    cores : str or None
+        Processors to use, a number or "all". If not given, all, or what the profile says.
+    profile : str or None
+        A profile of Snakemake: "local", "slurm", or a folder.
+
+    Raises
+    ------
+    InputError
+        There is no such profile.
+    ModuleNotFoundError
+        Snakemake, or what the profile needs of it, is not installed.
+    """
+    # It runs as a program of its own, which would tell it too late.
+    importlib.import_module("snakemake")
+    if profile is None:
+        return ["--cores", cores or "all"]
+    profiles = source_folder() / "workflow" / "profiles"
+    known = {path.name: path for path in sorted(profiles.iterdir())}
+    folder = known.get(profile, Path(profile))
+    if not folder.is_dir():
+        raise InputError(f"--profile {profile}: expected {', '.join(known)}, or a folder.")
+    if profile == _SLURM and find_spec(_SLURM_PLUGIN) is None:
+        raise ModuleNotFoundError(name=_SLURM_PLUGIN)
+    settings = ["--workflow-profile", str(folder.resolve())]
+    settings += ["--cores", cores] if cores else []
+    if profile == _SLURM and not _keeps_accounts():
+        settings += ["--slurm-status-command", "squeue"]
+    return settings
+
+
+def _keeps_accounts() -> bool:
+    """Whether Slurm keeps accounts; if not, Snakemake would wait for ever for what `sacct` says."""
+    try:
+        asked = ["sacct", "--noheader", "--allocations"]
+        return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def _snakemake_command(
+    name: str, datasets: list[str], settings: list[str], mirror: str | None, **chosen: Any
+) -> list[str]:
+    """Return the command that runs a study; chosen : more of its configuration, unless empty."""
+    config = [f"studies=[{name}]"]
+    config += [f"datasets={json.dumps(datasets)}"] if datasets else []
+    config += [f"{key}={value}" for key, value in {"mirror": mirror, **chosen}.items() if value]
+    command = [sys.executable, "-m", "snakemake", *settings]
+    if run_folder() != source_folder():
+        # In a checkout Snakemake finds both by itself.
+        files = [str(path) for path in config_files()]
+        command += ["--snakefile", str(source_folder() / "Snakefile"), "--configfile", *files]
+    return [*command, "--config", *config]
+
+
+def _write_report(command: list[str], name: str) -> int:
+    """Write report.html of a study that has run, and return an exit status."""
+    page = results_folder().relative_to(run_folder()) / name / "report.html"
+    style = source_folder() / "workflow" / "report" / "report.css"
+    command = [*command, "--report", str(page), "--report-stylesheet", str(style)]
+    title, folder = f"{name}, report", run_folder()
+    return run_snakemake(command, folder, name=title, log=log_of(name), append=True)
+
+
+def _check_recorded(name: str) -> None:
+    """Refuse to use the records of a study that has none."""
+    cells = results_folder() / name / "cells"
+    if not any(cells.glob("*/*.json")):
+        raise InputError(
+            f"--recorded: {cells} has no record; `mnlearn study {name}` computes them."
+        )
+
+
+def _fetch_missing(
+    study: Study, datasets: list[str], mirror: str | None, again: bool
+) -> dict[str, str]:
+    """Fetch what is not here; return the datasets that cannot be had, with the reason.
+
+    Raises
+    ------
+    InputError
+        No dataset can be had, or the disk is full.
+    """
+    folder, config = data_folder(), configuration()
+    known = {*load_registry(), *BUILT} - set(config["local"])
+    plan = plan_of(study.name, datasets or config["datasets"], again, left_out={})
+    needed = datasets or plan.needed_datasets()
+    wanted = [d for d in needed if not (folder / d / "test.npz").exists()]
+    missing = [base for base in dict.fromkeys(map(base_of, wanted)) if base in known]
+    if missing:
+        try:
+            record_outcomes(fetch_many(missing, folder, mirror or config["mirror"] or None), folder)
+        except FullDiskError:
+            raise
+        except InputError as error:
+            say(f"going on without: {error}")
+    reasons = {d: why for d, why in list_unavailable(folder).items() if d in missing}
+    failed = {d: reasons[base_of(d)] for d in wanted if base_of(d) in reasons}
+    if failed and set(datasets or study.datasets) <= set(failed):
+        raise InputError(" ".join(dict.fromkeys(failed.values())))
+    return failed

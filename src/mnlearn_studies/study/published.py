@@ -1,0 +1,176 @@
+"""Numbers by dataset: those the papers print, and ours to set beside them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_table
+from mnlearn_studies.datasets.registry import registry_path
+
+COLUMNS = ("study", "table", "dataset", "method", "quantity", "value", "note")
+_KEY = ["study", "table", "dataset", "method", "quantity"]
+
+
+def published_path() -> Path:
+    """Return the file of published numbers, which stands beside the dataset registry."""
+    return registry_path().with_name("published.tsv")
+
+
+def load_published(path: Path | str | None = None) -> pd.DataFrame:
+    """Read the published numbers (`published_path()` if no path is given), in file order.
+
+    Returns the columns study, table, dataset, method, quantity and note as text, value as
+    float, printed as the text of the value in the paper, decimals as its number of decimals.
+
+    Raises
+    ------
+    InputError
+        The file is missing or malformed; the sentence names the line.
+
+    """
+    path = Path(path) if path is not None else published_path()
+    rows = [_parse(cells, where) for where, cells in read_table(path, COLUMNS)]
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, "printed", "decimals"])
+    repeated = frame.duplicated(_KEY)
+    if repeated.any():
+        number = int(repeated.to_numpy().argmax()) + 2
+        raise InputError(f"{path}, line {number}: expected each number once, this one is repeated.")
+    return frame
+
+
+def _parse(cells: Mapping[str, str], where: str) -> tuple[Any, ...]:
+    study, table, dataset, method, quantity, printed, note = cells.values()
+    try:
+        exponent = Decimal(printed).as_tuple().exponent
+    except InvalidOperation:
+        exponent = "n"
+    if not isinstance(exponent, int):
+        raise InputError(f"{where}, value: expected a number, got {printed!r}.")
+    head = (study, table, dataset, method, quantity)
+    return (*head, float(printed), note, printed, max(0, -exponent))
+
+
+def tidy_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return scores with the empty variant as the empty text.
+
+    pandas reads the empty fields of a CSV file as missing; `study.gather.gather` gives empty texts.
+    """
+    return scores.assign(variant=scores["variant"].astype(object).where(scores.variant.notna(), ""))
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number: its value, the text a paper prints (or None), standard error, note."""
+
+    value: float
+    printed: str | None = None
+    decimals: int | None = None
+    stderr: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the numbers of a column come from: a published table, or our scores.
+
+    study, table : the paper and its table; empty for our own.
+    method, variant, quantity : as in the scores. The variant is empty for the model that was
+    chosen on validation data.
+    """
+
+    method: str
+    quantity: str
+    variant: str = ""
+    study: str = ""
+    table: str = ""
+
+    @property
+    def is_published(self) -> bool:
+        """Whether a paper prints the numbers."""
+        return bool(self.study)
+
+    def __str__(self) -> str:
+        if self.is_published:
+            return f"{self.quantity} of {self.method} in {self.study} table {self.table}"
+        variant = f" ({self.variant})" if self.variant else ""
+        return f"{self.quantity} of {self.method}{variant}"
+
+
+def source(spec: Mapping[str, Any], where: str) -> Source:
+    """Return the source that the keys method, quantity, variant, study, table describe.
+
+    Raises
+    ------
+    InputError
+        A key is missing; `where` names the place in the sentence.
+
+    """
+    needed = ["method", "quantity", *(["table"] if "study" in spec else [])]
+    for key in needed:
+        if key not in spec:
+            raise InputError(f"{where}: expected the key {key!r}.")
+    keys = ("method", "quantity", "variant", "study", "table")
+    return Source(**{key: str(spec[key]) for key in keys if key in spec})
+
+
+def lookup(published: pd.DataFrame, where: Source) -> dict[str, Number]:
+    """Return the published numbers of a source by dataset."""
+    found = published[
+        (published["study"] == where.study)
+        & (published["table"] == where.table)
+        & (published["method"] == where.method)
+        & (published["quantity"] == where.quantity)
+    ]
+    return {
+        row.dataset: Number(row.value, row.printed, row.decimals, None, row.note)
+        for row in found.itertuples()
+    }
+
+
+def numbers(scores: pd.DataFrame, published: pd.DataFrame, where: Source) -> dict[str, Number]:
+    """Return the numbers of a source by dataset, ours or published; missing ones are absent.
+
+    scores : tidy, see `tidy_scores`.
+    """
+    if where.is_published:
+        return lookup(published, where)
+    found = scores[
+        (scores["method"] == where.method)
+        & (scores["variant"] == where.variant)
+        & (scores["quantity"] == where.quantity)
+        & scores["value"].notna()
+    ]
+    return {
+        row.dataset: Number(
+            float(row.value), stderr=None if pd.isna(row.stderr) else float(row.stderr)
+        )
+        for row in found.itertuples()
+    }
+
+
+def paired(
+    a: Mapping[str, Number],
+    b: Mapping[str, Number],
+    datasets: Iterable[str],
+    as_printed: bool = True,
+) -> list[tuple[str, float, float]]:
+    """Return (dataset, value, value) where both are known.
+
+    as_printed : where one of the two is printed, round the other to as many decimals: what the
+        paper does not print must not decide who is better.
+    """
+    out = []
+    for dataset in datasets:
+        if dataset in a and dataset in b:
+            first, second = a[dataset], b[dataset]
+            decimals = [n.decimals for n in (first, second) if n.decimals is not None]
+            values = (first.value, second.value)
+            if as_printed and len(decimals) == 1:
+                values = (round(values[0], decimals[0]), round(values[1], decimals[0]))
+            out.append((dataset, *values))
+    return out
