@@ -48,6 +48,8 @@ exclude_patterns = [
     "docs/_*",
     # The list of pages for a forge; docs/index.md takes its place here.
     "docs/README.md",
+    # Diaries for developers.
+    "docs/lab-notes",
     # Read by the gallery.
     "docs/gallery/GALLERY_HEADER.rst",
     "docs/generated/gallery/**.py",

@@ -204,13 +204,13 @@ def _compared(numbers: Sequence[PublishedNumber]) -> str:
     return " / ".join(str(signs.count(sign)) for sign in (1, 0, -1))
 
 
-def decision_table() -> str:
-    """Return the decision records with their titles."""
+def title_table(folder: Path) -> str:
+    """Return the numbered records or notes of a folder with their titles."""
     rows = []
-    for path in sorted((DOCS / "decisions").glob("[0-9]*.md")):
+    for path in sorted(folder.glob("[0-9]*.md")):
         number, _, title = path.read_text(encoding="utf-8").splitlines()[0][2:].partition(" ")
         rows.append([number, f"[{title}]({path.name})"])
-    return pipe_table(("no.", "choice"), rows, "ll")
+    return pipe_table(("no.", "title"), rows, "ll")
 
 
 def accuracy_table() -> str:
@@ -250,7 +250,8 @@ def generated() -> dict[Path, dict[str, str]]:
             "claims": claims_table("../../results"),
         },
         DOCS / "results.md": {"cmll": cmll_table(), "bench": bench_table()},
-        DOCS / "decisions" / "README.md": {"decisions": decision_table()},
+        DOCS / "decisions" / "README.md": {"decisions": title_table(DOCS / "decisions")},
+        DOCS / "lab-notes" / "README.md": {"notes": title_table(DOCS / "lab-notes")},
     }
     for learner in learner_names():
         tables = {"parameters": parameter_table(learner), "record": score_table(learner)}

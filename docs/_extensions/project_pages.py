@@ -2,7 +2,7 @@
 
 A forge shows the files README.md of docs/methods, docs/decisions and results/ as they are. Here
 they also get the list of their pages, for the navigation. A table of a study gets a heading. A
-link to a folder leads to its README.md.
+link to a folder leads to its README.md. A link to a lab note is text, because the site has none.
 """
 
 import os
@@ -39,6 +39,8 @@ def mend_link(match: re.Match[str], folder: Path, root: Path) -> str:
     path = (folder / target).resolve()
     if path == root / "docs" / "README.md":
         return f"{words}({target.replace('README.md', 'index.md')}{anchor})"
+    if path.is_relative_to(root / "docs" / "lab-notes"):
+        return words[1:-1]
     if path == root / "docs" / "gallery":
         return f"{words}({os.path.relpath(root / GALLERY, folder)})"
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""Learners say processor seconds (decision 0047)."""
+"""Learners say processor seconds (lab note 0047)."""
 
 import time
 

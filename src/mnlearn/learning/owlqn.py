@@ -3,7 +3,7 @@
 Without an L1 penalty this is plain L-BFGS. The direction is the quasi-Newton direction of the
 pseudo-gradient, and the backtracking line search stays in one orthant. Algorithm 1 of Andrew and
 Gao lets no variable move against the steepest descent. Here this holds only for variables that are
-0, so that the direction keeps the curvature (decision 0013).
+0, so that the direction keeps the curvature (lab note 0013).
 """
 
 from collections import deque

@@ -18,7 +18,7 @@ START_SECONDS = 10.0
 SNAKEMAKE_MIB = 400
 LEAST_MIB = 1000
 LEAST_MINUTES = 30
-# No recorded part of a grid took more than about this multiple of an even share (decision 0690).
+# No recorded part of a grid took more than about this multiple of an even share (lab note 0690).
 UNEVEN = 2.0
 # Where nothing is recorded of a learner or of a kind of job.
 UNKNOWN_SECONDS = 60.0

@@ -16,7 +16,7 @@ from mnlearn.runtime.progress import say
 
 # The price is no longer halved once the largest budget costs less than this, in nats.
 _NO_PRICE = 1e-3
-# Growth ends when fewer edges are left, which is what a split adds at least (decision 0031).
+# Growth ends when fewer edges are left, which is what a split adds at least (decision 0043).
 _LEAST_ROOM = 4
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_STATES = 45.0

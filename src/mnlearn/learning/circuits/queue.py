@@ -23,14 +23,14 @@ from mnlearn.kernels.circuits.candidates import (
 )
 from mnlearn.models.circuit import ArithmeticCircuit
 
-# Edges that a split adds at least, before they are counted (decision 0022).
+# Edges that a split adds at least, before they are counted (lab note 0022).
 _FEWEST = 4
 # The least numbers of edges of a group are counted again when the circuit has grown by this share.
-# They may have fallen: an old number counts at the share `_KEPT` of its value (decision 0024).
+# They may have fallen: an old number counts at the share `_KEPT` of its value (lab note 0024).
 _GROWTH = 0.05
 _KEPT = 0.5
 # Stop counting the edges of a split at this multiple of their known number, but not before, so that
-# the same split is not counted again and again (decision 0024).
+# the same split is not counted again and again (lab note 0024).
 _AHEAD = 4.0
 # The best score of a group counts at this share once another split was made. Most scores fall, and
 # groups would be brought up to date only to be found worse (decision 0052).

@@ -12,7 +12,7 @@ Three things differ from the exact search of the paper, which is in `bottom_up_e
   together after each pass (decision 0017).
 - A candidate that has been in the search before is not tried again.
 - If no candidate gains more than it costs, the candidate with the best bound is taken without
-  evaluating its gain (decision 0018).
+  evaluating its gain (lab note 0018).
 """
 
 from dataclasses import dataclass

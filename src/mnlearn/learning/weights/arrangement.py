@@ -14,7 +14,7 @@ MIN_SAVED = 0.25
 # rewriting and the import of the sparse matrices that it needs.
 MIN_WORK = 50_000
 # Lists of rows that would take more bytes than this cost more than walks of the trees
-# (decision 0041).
+# (lab note 0041).
 MAX_LISTS = 2**27
 
 

@@ -52,7 +52,7 @@ class Stopping:
 
 STANDARD = Stopping()
 # The rule of Libra's program for weights: five iterations that gain less than a thousandth
-# (decision 0028).
+# (lab note 0028).
 REFERENCE = Stopping(1e-3, 5, gap=False)
 
 

@@ -19,7 +19,7 @@ from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.threads import map_ranges
 
 # A column that touches fewer than this share of the rows is a list of rows. At this share a list
-# costs as much as a mask (decision 0014).
+# costs as much as a mask (lab note 0014).
 FEW = 1 / 24
 
 

@@ -12,7 +12,7 @@ from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, arrange
 from mnlearn.models.features import FeatureSet, canonicalise, concatenate, feature_set
 
 # A feature with n common values becomes 2^n conjunctions. A feature with more than this many common
-# values is not rewritten (decision 0014).
+# values is not rewritten (lab note 0014).
 MAX_COMMON = 4
 
 
