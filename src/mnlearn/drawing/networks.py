@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Distances, in lengths of an edge: of variables without edges, and of parts of a network.
 _APART, _GAP = 0.8, 0.9
+# Below this, a sum of directions of length 1 has no direction of its own.
+_EVEN = 1e-4
 # Dashes of true edges that were not learned, and of learned edges that are not true.
 MISSED, EXTRA = (0, (3, 2)), (0, (1, 1.2))
 
@@ -54,14 +56,19 @@ def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]
 
 
 def _place_part(graph: nx.Graph) -> NDArray[np.float64]:
-    """Return the positions of variables that are tied; an edge has length 1 in the mean."""
+    """Return the positions of variables that are tied; an edge has length 1 in the mean.
+
+    The last bits of the minimiser differ among processors. Positions are rounded, so that the same
+    network gives the same picture on each.
+    """
     nodes = sorted(graph)
     placed = nx.kamada_kawai_layout(graph, pos=nx.circular_layout(nodes))
     position = np.array([placed[v] for v in nodes])
     place = {v: k for k, v in enumerate(nodes)}
     edges = sorted((place[u], place[v]) for u, v in graph.edges)
     length = np.mean([np.hypot(*(position[v] - position[u])) for u, v in edges])
-    return _upright(position / length, edges)
+    # The sum turns -0 into 0.
+    return np.round(_upright(position / length, edges), 3) + 0.0
 
 
 def _pack(sizes: Sequence[NDArray[np.float64]], width: float) -> Iterator[NDArray[np.float64]]:
@@ -80,7 +87,10 @@ def _upright(
     """Return the positions, rotated so that most edges are nearly horizontal or vertical."""
     steps = np.array([position[v] - position[u] for u, v in edges]).reshape(-1, 2)
     # Four times the angle is equal for directions that differ by a right angle.
-    turn = np.angle(np.exp(4j * np.arctan2(steps[:, 1], steps[:, 0])).sum()) / 4
+    total = np.exp(4j * np.arctan2(steps[:, 1], steps[:, 0])).sum()
+    # Where no direction prevails, or where it is a diagonal, rounding errors must not choose.
+    angle = 0.0 if abs(total) < _EVEN * len(steps) else float(np.angle(total))
+    turn = (abs(angle) if abs(angle) > np.pi - _EVEN else angle) / 4
     cosine, sine = np.cos(turn), np.sin(turn)
     return position @ np.array([[cosine, -sine], [sine, cosine]])
 

@@ -1,5 +1,6 @@
 """Places of variables in drawings of networks."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
@@ -40,3 +41,24 @@ def test_parts_fill_about_a_square():
     width, height = np.ptp(position, axis=0)
     assert 0.6 < width / height < 1.6
     assert position[60:, 1].max() < position[:60, 1].min()
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [(0, 1)],
+        *([(v, (v + 1) % n) for v in range(n)] for n in (3, 4, 5, 8, 9)),
+        [(0, 9), (3, 4), (9, 5), (5, 0), (6, 7), (10, 11), (12, 13), (15, 14), (0, 3), (3, 9)],
+    ],
+)
+def test_last_bits_of_the_minimiser_do_not_move_a_variable(edges, rng, monkeypatch):
+    """A ring has no direction that prevails, and the edges of a square are diagonals."""
+    expected = layout(17, edges)
+    placed = nx.kamada_kawai_layout
+
+    def other(*args, **kwargs):
+        return {v: at + rng.normal(0, 1e-8, 2) for v, at in placed(*args, **kwargs).items()}
+
+    monkeypatch.setattr(nx, "kamada_kawai_layout", other)
+    for _ in range(5):
+        assert layout(17, edges).tobytes() == expected.tobytes()
