@@ -45,11 +45,11 @@ def exact_circuit(model: Any) -> ArithmeticCircuit:
         try:
             _COMPILED_IN_FULL[model] = circuit_of(own) if is_tree else compile_network(own)
         except CircuitTooLargeError as error:
-            _REFUSED[model] = (
-                f'{str(error).removesuffix(".")}; query with inference="gibbs" or "bp" estimates '
-                "the probability of each variable."
+            error.advice = (
+                'query with inference="gibbs" or "bp" estimates the probability of each variable'
             )
-            raise InputError(_REFUSED[model]) from error
+            _REFUSED[model] = str(error)
+            raise
     return _COMPILED_IN_FULL[model]
 
 

@@ -311,8 +311,8 @@ def measure(
         found = _found(model, data, metric, how)
     except CircuitTooLargeError as error:
         complete = "" if isinstance(data, Dataset) else "without missing cells, "
-        fault = str(error).removesuffix(".")
-        raise InputError(f"{fault}; {complete}{how.estimates} estimates ll.") from error
+        error.advice = f"{complete}{how.estimates} estimates ll"
+        raise
     return ScoreResult(
         metric,
         found.mean,

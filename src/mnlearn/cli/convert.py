@@ -141,11 +141,11 @@ def _convert_model(source: Path, target: Path, given: str | None) -> None:
         own = load_model(source)
         model = compile_for(own, target)
     except CircuitTooLargeError as error:
-        fault = str(error).removesuffix(".")
-        raise InputError(
-            f"{source}: {fault}; mnlearn query, and mnlearn score with --ais or --inference bp, "
-            "need no circuit."
-        ) from error
+        error.where = source
+        error.advice = (
+            "mnlearn query, and mnlearn score with --ais or --inference bp, need no circuit"
+        )
+        raise
     codes = read_codes(source, own.n_vars)
     if given is not None:
         model = _given(model, given, codes)
@@ -173,8 +173,8 @@ def _given(model: "Model", evidence: str, codes: "Codes | None") -> "Model":
     try:
         return condition(model, known)
     except InputError as error:
-        fault = str(error).removeprefix("evidence: ")
-        raise InputError(f"{name_row(0)}: {fault}") from error
+        error.where = name_row(0)
+        raise
 
 
 def _encode(

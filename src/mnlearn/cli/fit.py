@@ -181,12 +181,12 @@ def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
     from mnlearn.learning.parameters import check_value
 
     fields = {name: field for name, field in learner.fields().items() if name.endswith("_seed")}
-    for name, field in fields.items():
+    for field in fields.values():
         try:
             check_value(field, seed)
         except InputError as error:
-            fault = str(error).removeprefix(f"parameter {name}: ")
-            raise InputError(f"--seed: {fault}") from error
+            error.where = "--seed"
+            raise
     return dict.fromkeys(fields, seed)
 
 

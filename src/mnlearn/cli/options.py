@@ -282,7 +282,8 @@ def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
     try:
         Inference(**{name: item for name, item in value.items() if name not in more})
     except InputError as error:
-        raise InputError(f"{option}: {str(error).removeprefix('inference: ')}") from error
+        error.where = option
+        raise
     return value
 
 

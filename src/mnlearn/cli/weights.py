@@ -111,5 +111,5 @@ def _network_of(model: "Model", path: Path) -> "MarkovNetwork":
     try:
         return network_of(model) if isinstance(model, TreeModel) else model.to_markov_network()
     except InputError as error:
-        fault = str(error).partition(": ")[2]
-        raise InputError(f"{path}: {fault}") from error
+        error.where = path
+        raise

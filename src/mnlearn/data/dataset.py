@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from mnlearn.data.groups import Groups, check_groups, check_values, labels_of_groups, read_groups
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError, name_data
 from mnlearn.runtime.names import check_names, frame_names
 
 # Files without groups have version 1, so that older programs read them.
@@ -155,9 +155,9 @@ class Dataset:
         """
         kept = np.unique(rows)
         if not len(kept):
-            raise InputError("data: expected at least one row to keep, got none.")
+            raise InputError("expected at least one row to keep, got none.", where=DATA)
         if kept.dtype.kind not in "iu" or kept[0] < 0 or kept[-1] >= self.n_rows:
-            raise InputError(f"data: expected rows from 0 to {self.n_rows - 1}, got {kept}.")
+            raise InputError(f"expected rows from 0 to {self.n_rows - 1}, got {kept}.", where=DATA)
         place = np.full(self.n_rows, -1, np.int32)
         place[kept] = np.arange(len(kept))
         row_of = place[self.row_of]
@@ -187,8 +187,9 @@ class Dataset:
         """
         if not 0.5 < self.n_examples <= _MOST_EXAMPLES:
             raise InputError(
-                f"data: cannot be resampled: expected weights that sum to 1 to {_MOST_EXAMPLES} "
-                f"examples, got {self.n_examples:g}."
+                f"cannot be resampled: expected weights that sum to 1 to {_MOST_EXAMPLES} "
+                f"examples, got {self.n_examples:g}.",
+                where=DATA,
             )
         drawn = rng.multinomial(round(self.n_examples), self.weight / self.n_examples)
         kept = np.flatnonzero(drawn)
@@ -221,7 +222,7 @@ class Dataset:
         """
         return replace(self, names=_check_all_names(names, self.n_vars))
 
-    def with_groups(self, groups: Sequence[Sequence[int]], where: str = "data") -> "Dataset":
+    def with_groups(self, groups: Sequence[Sequence[int]], where: str = DATA) -> "Dataset":
         """Return the same examples with other groups, or with none.
 
         Raises
@@ -261,7 +262,7 @@ def merge_rows(
     matrix = _check_matrix(np.asarray(rows))
     given = np.ones(len(matrix)) if weight is None else check_weights(np.asarray(weight))
     if given.shape != (len(matrix),):
-        raise InputError(f"data: expected {len(matrix)} weights, got shape {given.shape}.")
+        raise InputError(f"expected {len(matrix)} weights, got shape {given.shape}.", where=DATA)
     names = _check_all_names(names, matrix.shape[1])
     checked = check_groups(groups, matrix.shape[1])
     check_values(matrix, checked)
@@ -283,17 +284,19 @@ def _row_keys(rows: NDArray[np.uint8]) -> NDArray[np.void]:
 
 def _check_matrix(rows: NDArray) -> NDArray[np.uint8]:
     if rows.ndim != 2 or 0 in rows.shape:
-        raise InputError(f"data: expected a matrix with rows and columns, got shape {rows.shape}.")
+        raise InputError(
+            f"expected a matrix with rows and columns, got shape {rows.shape}.", where=DATA
+        )
     if rows.dtype.kind not in "buif":
-        raise InputError(f"data: expected a matrix of 0 and 1, got entries of {rows.dtype}.")
+        raise InputError(f"expected a matrix of 0 and 1, got entries of {rows.dtype}.", where=DATA)
     wrong = np.argwhere((rows != 0) & (rows != 1))
     if len(wrong):
         i, v = wrong[0]
-        raise InputError(f"data, row {i + 1}, column {v + 1}: expected 0 or 1, got {rows[i, v]}.")
+        raise InputError(f"expected 0 or 1, got {rows[i, v]}.", where=DATA, row=i + 1, column=v + 1)
     return np.ascontiguousarray(rows, np.uint8)
 
 
-def check_weights(weight: NDArray, where: str = "data") -> NDArray[np.float64]:
+def check_weights(weight: NDArray, where: str = DATA) -> NDArray[np.float64]:
     """Return `weight` as float64 if it holds positive numbers with a finite sum.
 
     Raises
@@ -302,16 +305,16 @@ def check_weights(weight: NDArray, where: str = "data") -> NDArray[np.float64]:
         It does not; the sentence begins with `where` and gives the row.
     """
     if weight.dtype.kind not in "buif":
-        raise InputError(f"{where}: expected numbers as weights, got {weight.dtype}.")
+        raise InputError(f"expected numbers as weights, got {weight.dtype}.", where=where)
     given = np.atleast_1d(weight).astype(np.float64)
     wrong = np.flatnonzero(~(np.isfinite(given) & (given > 0)))
     if len(wrong):
         raise InputError(
-            f"{where}, row {wrong[0] + 1}: expected a positive weight, got {given[wrong[0]]}."
+            f"expected a positive weight, got {given[wrong[0]]}.", where=where, row=wrong[0] + 1
         )
     with np.errstate(over="ignore"):
         if not np.isfinite(given.sum()):
-            raise InputError(f"{where}: expected weights with a finite sum.")
+            raise InputError("expected weights with a finite sum.", where=where)
     return given
 
 
@@ -319,7 +322,7 @@ def _check_all_names(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...
     if names is None:
         return None
     if len(names) != n_vars:
-        raise InputError(f"data: expected {n_vars} names, got {len(names)}.")
+        raise InputError(f"expected {n_vars} names, got {len(names)}.", where=DATA)
     return check_names(names)
 
 
@@ -347,10 +350,8 @@ def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset
     if "data" not in arrays and len(arrays) != 1:
         raise InputError(f"{path}: expected one matrix or one named `data`, got {sorted(arrays)}.")
     matrix = arrays["data"] if "data" in arrays else next(iter(arrays.values()))
-    try:
+    with name_data(path):
         return merge_rows(matrix)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:

@@ -223,9 +223,10 @@ def _read_table(
         # Without names of columns, the first line that is wrong says more.
         if fault is None or has_names:
             raise
-        if str(fault).startswith(f"{path}, line 1,"):
-            advice = "names in line 1 that are numbers have to be in quotation marks, all of them"
-            raise InputError(f"{str(fault).removesuffix('.')}; {advice}.") from None
+        if fault.line == 1:
+            fault.advice = (
+                "names in line 1 that are numbers have to be in quotation marks, all of them"
+            )
         raise fault from None
     if found.note is not None:
         say(found.note)
@@ -286,8 +287,8 @@ def _decode(content: bytes, path: Path) -> str:
     try:
         return decode_text(content, path)
     except InputError as error:
-        advice = "save it in UTF-8, which Excel calls CSV UTF-8"
-        raise InputError(f"{str(error).removesuffix('.')}; if it is one, {advice}.") from error
+        error.advice = "if it is one, save it in UTF-8, which Excel calls CSV UTF-8"
+        raise
 
 
 def _may_number_rows(data: Dataset) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 
 # The columns of each group in rising order, the groups in the order of their first columns.
 Groups = tuple[tuple[int, ...], ...]
@@ -15,7 +15,7 @@ BY_NAMES = "names"
 _EXPECTED = f"expected `{BY_NAMES}`, or ranges of columns such as 1-3,7-10"
 
 
-def check_groups(groups: Sequence[Sequence[int]], n_vars: int, where: str = "data") -> Groups:
+def check_groups(groups: Sequence[Sequence[int]], n_vars: int, where: str = DATA) -> Groups:
     """Return groups in the order of their columns.
 
     Raises
@@ -44,7 +44,7 @@ def check_groups(groups: Sequence[Sequence[int]], n_vars: int, where: str = "dat
 
 
 def check_values(
-    rows: NDArray[np.uint8], groups: Groups, where: str = "data", row_of: NDArray | None = None
+    rows: NDArray[np.uint8], groups: Groups, where: str = DATA, row_of: NDArray | None = None
 ) -> None:
     """Refuse rows that have no 1 in the columns of a group, or several.
 
@@ -73,8 +73,10 @@ def check_values(
             example = row if row_of is None else int(np.flatnonzero(np.isin(row_of, wrong))[0])
             found = ones[row if row_of is None else row_of[example]]
             raise InputError(
-                f"{where}, row {example + 1}: expected exactly one 1 in the columns "
-                f"{describe_columns(group)}, which are one group, got {found or 'none'}."
+                f"expected exactly one 1 in the columns {describe_columns(group)}, which are one "
+                f"group, got {found or 'none'}.",
+                where=where,
+                row=example + 1,
             )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.data.dataset import Dataset, check_weights, merge_rows
 from mnlearn.runtime.arrays import read_only
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.names import check_names
 
 # A cell whose value is not known; circuits sum such variables out.
@@ -78,7 +78,9 @@ class IncompleteData:
         """
         complete = (self.values != MISSING).all(axis=1)
         if not complete.any():
-            raise InputError("data: each row has a missing cell; expected complete rows to keep.")
+            raise InputError(
+                "each row has a missing cell; expected complete rows to keep.", where=DATA
+            )
         return merge_rows(self.values[complete], self.given_weight[complete], self.names)
 
     def filled(self, values: NDArray[np.uint8]) -> Dataset:
@@ -97,7 +99,9 @@ class IncompleteData:
         if not known.all():
             v = int(np.argmin(known))
             name = v + 1 if self.names is None else repr(self.names[v])
-            raise InputError(f"data, column {name}: all cells are missing; leave the column out.")
+            raise InputError(
+                "all cells are missing; leave the column out.", where=DATA, column=name
+            )
         return np.asarray(self.weight @ (self.rows == 1) / known)
 
 

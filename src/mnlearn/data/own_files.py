@@ -1,6 +1,5 @@
 """A person's own data: three files, or one to be split."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -126,11 +125,9 @@ def declare_groups(
         return data.with_groups(found, where)
     except InputError as error:
         # A dataset does not know the lines of its file.
-        row = re.match(rf"{re.escape(where)}, row (\d+): ", str(error))
-        if row is None or name_row is None:
-            raise
-        fault = str(error)[row.end() :]
-        raise InputError(f"{name_row(int(row[1]) - 1)}: {fault}") from error
+        if error.row is not None and name_row is not None:
+            error.where, error.row = name_row(error.row - 1), None
+        raise
 
 
 def check_same_variables(

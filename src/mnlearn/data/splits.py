@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 
 SPLITS = ("train", "valid", "test")
 
@@ -46,7 +46,7 @@ def split_examples(
     # A merged row no longer knows which of its examples carried which weight.
     if data.is_weighted:
         raise InputError(
-            "data: weighted examples cannot be split at random; give three files instead."
+            "weighted examples cannot be split at random; give three files instead.", where=DATA
         )
     n = len(data.row_of)
     bounds = [0, round(n * fractions[0]), round(n * (fractions[0] + fractions[1])), n]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.table_text import has_quoted_numbers
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.files import split_lines, write_text
 from mnlearn.runtime.names import check_names
 
@@ -54,7 +54,7 @@ def decode_text(content: bytes, path: Path | str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
+        raise InputError(f"is not a text file (byte {error.start}).", where=path) from error
 
 
 def parse_plain(content: bytes) -> NDArray[np.uint8] | None:
@@ -92,17 +92,14 @@ def parse_lines(path: Path, lines: list[str]) -> Dataset:
             raise InputError(f"{where}: expected {n_vars} values as before, got {len(cells)}.")
         for column, cell in enumerate(cells, start=1):
             if cell not in ("0", "1"):
-                raise InputError(
-                    f"{where}, column {column}: expected 0 or 1, got {_shorten(cell)}."
-                )
+                fault = f"expected 0 or 1, got {_shorten(cell)}."
+                raise InputError(fault, where=path, line=number, column=column)
         values += "".join(cells).encode()
     if not weights:
         raise InputError(f"{path}: holds no examples.")
     matrix = np.frombuffer(values, np.uint8).reshape(len(weights), n_vars) - _ZERO
-    try:
+    with name_data(path):
         return merge_rows(matrix, np.array(weights), names)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def _split_cells(line: str, where: str) -> list[str]:

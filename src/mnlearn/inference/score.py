@@ -11,7 +11,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.hard_weight import HARD_WEIGHT
 from mnlearn.inference.settings import Inference
 from mnlearn.models.io.native import Model
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 
 Groups = Sequence[Sequence[int]]
 
@@ -97,14 +97,14 @@ def check_variables(model: Model, data: Dataset) -> None:
     """Raise InputError unless the data have the variables of the model."""
     if model.n_vars != data.n_vars:
         raise InputError(
-            f"data: expected {model.n_vars} variables as in the model, got {data.n_vars}."
+            f"expected {model.n_vars} variables as in the model, got {data.n_vars}.", where=DATA
         )
     for column, (name, other) in enumerate(
         zip(model.names or (), data.names or (), strict=False), start=1
     ):
         if name != other:
             raise InputError(
-                f"data: expected {name!r} as column {column} as in the model, got {other!r}."
+                f"expected {name!r} as column {column} as in the model, got {other!r}.", where=DATA
             )
 
 

@@ -50,18 +50,21 @@ class Inference:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             expected = ", ".join(METHODS[:-1]) + f" or {METHODS[-1]}"
-            raise InputError(f"inference: expected {expected}, got {self.method!r}.")
+            raise InputError(f"expected {expected}, got {self.method!r}.", where="inference")
         if self.burn_in < 0 or self.samples < 1:
-            raise InputError("inference: expected burn_in of at least 0 and samples of at least 1.")
+            raise InputError(
+                "expected burn_in of at least 0 and samples of at least 1.", where="inference"
+            )
         if self.iterations < 1 or not self.tolerance >= 0.0:
             raise InputError(
-                "inference: expected iterations of at least 1 and tolerance of at least 0."
+                "expected iterations of at least 1 and tolerance of at least 0.", where="inference"
             )
         if not 0.0 <= self.damping < 1.0:
-            raise InputError("inference: expected damping of at least 0 and below 1.")
+            raise InputError("expected damping of at least 0 and below 1.", where="inference")
         if self.schedule not in SCHEDULES:
             raise InputError(
-                f"inference: expected the schedule sequential or parallel, got {self.schedule!r}."
+                f"expected the schedule sequential or parallel, got {self.schedule!r}.",
+                where="inference",
             )
 
     def as_record(self) -> dict[str, Any]:

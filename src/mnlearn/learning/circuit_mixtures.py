@@ -9,7 +9,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.mixture_circuit import mixture_circuit
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.random_streams import stream
 
 # Iterations of EM for the shares alone, which converge quickly.
@@ -52,7 +52,7 @@ def learn_circuit_mixture(
         The examples have weights.
     """
     if data.is_weighted:
-        raise InputError("data: mixtures of this base take no examples with weights.")
+        raise InputError("mixtures of this base take no examples with weights.", where=DATA)
     rng = stream(seed, "mixture of circuits")
     for _ in range(rounds):
         components = _draw(joint[data.row_of], rng)

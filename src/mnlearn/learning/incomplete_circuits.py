@@ -17,7 +17,7 @@ from mnlearn.models.hidden_tree_circuit import with_parameters
 from mnlearn.models.io.native import Model
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.tree_models import TreeModel, circuit_of
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 
 # Name of this treatment of missing cells, beside those that make complete examples.
 EM = "em"
@@ -115,7 +115,9 @@ def run_em(
         constant = _expected_features(circuit, threads)[1]
         found.append(total - data.n_examples * constant)
         if not np.isfinite(found[-1]):
-            raise InputError("data: an example has probability 0 in the model that EM starts at.")
+            raise InputError(
+                "an example has probability 0 in the model that EM starts at.", where=DATA
+            )
         of_prior = _product(prior, circuit.weight) - settings.prior * constant
         objective.append(found[-1] + of_prior)
         gain = objective[-1] - objective[-2] if k else np.inf

@@ -247,12 +247,12 @@ class Learner:
         fields, types_of = cls.fields(), typing.get_type_hints(cls)
         for name, values in chosen.items():
             if name not in grid:
-                raise InputError(f"parameter {name}: expected one of {', '.join(grid)}.")
+                raise InputError(f"expected one of {', '.join(grid)}.", where=f"parameter {name}")
             listed = list(values) if isinstance(values, list | tuple) else [values]
             if not listed:
-                raise InputError(f"parameter {name}: expected at least one value.")
+                raise InputError("expected at least one value.", where=f"parameter {name}")
             if len(listed) > 1 and name not in tunable:
-                raise InputError(f"parameter {name}: expected one value, it is not tuned.")
+                raise InputError("expected one value, it is not tuned.", where=f"parameter {name}")
             converted = [convert(name, value, types_of[fields[name].name]) for value in listed]
             grid[name] = list(dict.fromkeys(converted))
         for name, values in grid.items():

@@ -57,14 +57,15 @@ def check_value(field: dataclasses.Field, value: Any) -> None:
         return
     if rule["choices"] is not None and value not in rule["choices"]:
         expected = ", ".join(rule["choices"])
-        raise InputError(f"parameter {name}: expected one of {expected}, got {value!r}.")
+        raise InputError(f"expected one of {expected}, got {value!r}.", where=f"parameter {name}")
     if rule["above"] is not None and not rule["above"] < value < float("inf"):
         raise InputError(
-            f"parameter {name}: expected a number above {rule['above']:g}, got {value:g}."
+            f"expected a number above {rule['above']:g}, got {value:g}.", where=f"parameter {name}"
         )
     if rule["low"] is not None and not rule["low"] <= value <= rule["high"]:
         raise InputError(
-            f"parameter {name}: expected {rule['low']:g} to {rule['high']:g}, got {value:g}."
+            f"expected {rule['low']:g} to {rule['high']:g}, got {value:g}.",
+            where=f"parameter {name}",
         )
 
 
@@ -80,19 +81,21 @@ def convert(name: str, value: Any, kind: Any) -> Any:
     if value is None or (isinstance(value, str) and value.lower() in ("none", "null")):
         if type(None) in options:
             return None
-        raise InputError(f"parameter {name}: expected a value, got {value}.")
+        raise InputError(f"expected a value, got {value}.", where=f"parameter {name}")
     wanted = next(option for option in options if option is not type(None))
     if wanted is bool:
         return _truth(name, value)
     if isinstance(value, bool) or (wanted is str and not isinstance(value, str)):
-        raise InputError(f"parameter {name}: expected {wanted.__name__}, got {value!r}.")
+        raise InputError(f"expected {wanted.__name__}, got {value!r}.", where=f"parameter {name}")
     try:
         converted = wanted(value)
     except (TypeError, ValueError, OverflowError) as error:
         article = {"int": "a whole number", "float": "a number"}.get(wanted.__name__, "text")
-        raise InputError(f"parameter {name}: expected {article}, got {value!r}.") from error
+        raise InputError(
+            f"expected {article}, got {value!r}.", where=f"parameter {name}"
+        ) from error
     if wanted is int and float(value) != converted:
-        raise InputError(f"parameter {name}: expected a whole number, got {value!r}.")
+        raise InputError(f"expected a whole number, got {value!r}.", where=f"parameter {name}")
     return converted
 
 
@@ -100,5 +103,5 @@ def _truth(name: str, value: Any) -> bool:
     """Return true or false, perhaps given as text."""
     known = {"true": True, "false": False}
     if str(value).lower() not in known:
-        raise InputError(f"parameter {name}: expected true or false, got {value!r}.")
+        raise InputError(f"expected true or false, got {value!r}.", where=f"parameter {name}")
     return known[str(value).lower()]

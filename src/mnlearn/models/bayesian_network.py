@@ -106,5 +106,5 @@ def bayesian_network(
         order = list(TopologicalSorter(parents).static_order())
     except CycleError as error:
         cycle = " -> ".join(f"v{v}" for v in error.args[1])
-        raise InputError(f"Bayesian network: has a directed cycle, {cycle}.") from error
+        raise InputError(f"has a directed cycle, {cycle}.", where="Bayesian network") from error
     return BayesianNetwork(trees, np.array(order, np.int64), names, states)

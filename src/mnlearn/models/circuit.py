@@ -105,7 +105,7 @@ class ArithmeticCircuit:
             The parameters are not weights of features.
         """
         if self.features is None:
-            raise InputError("circuit: its parameters are not the weights of features.")
+            raise InputError("its parameters are not the weights of features.", where="circuit")
         return markov_network(self.n_vars, self.features, self.weight, self.names)
 
     def to_bayesian_network(self) -> BayesianNetwork:
@@ -117,7 +117,7 @@ class ArithmeticCircuit:
             The parameters are not those of a Bayesian network.
         """
         if self.features is None or self.target is None:
-            raise InputError("circuit: its parameters are not known to be those of CPDs.")
+            raise InputError("its parameters are not known to be those of CPDs.", where="circuit")
         trees = trees_of_leaves(self.n_vars, self.features, self.target, self.weight)
         return bayesian_network(trees, self.names, self.states)
 

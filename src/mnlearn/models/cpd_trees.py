@@ -150,7 +150,9 @@ def _tree_of(target: int, leaves: Mapping[tuple[tuple[int, int], ...], list[floa
         in_all = set.intersection(*(set(path) for path, _ in below)) if below else set()
         whole = len(below) == 1 and not np.isnan(below[0][1]).any()
         if not in_all and not (whole and not below[0][0]):
-            raise InputError(f"circuit: the parameters of variable {target} do not form a tree.")
+            raise InputError(
+                f"the parameters of variable {target} do not form a tree.", where="circuit"
+            )
         if not in_all:
             split_var.append(LEAF)
             values.append(below[0][1])

@@ -75,7 +75,7 @@ def network_of(tree: FeatureTree) -> MarkovNetwork:
             conjunctions.append(sorted(expanded.items()))
             weights.append(leaf.weight)
             if len(weights) > MAX_FEATURES:
-                raise InputError(f"feature tree: has more than {MAX_FEATURES:,} features.")
+                raise InputError(f"has more than {MAX_FEATURES:,} features.", where="feature tree")
     for forbidden in tree.variables.impossible():
         conjunctions.append(forbidden)
         weights.append(-float("inf"))

@@ -43,8 +43,9 @@ def network_of(model: TreeModel) -> MarkovNetwork:
     """
     if isinstance(model, HiddenTree):
         raise InputError(
-            "model: a hidden tree has no features, so no graph over its variables; hidden "
-            "variables may join any of them."
+            "a hidden tree has no features, so no graph over its variables; hidden variables may "
+            "join any of them.",
+            where="model",
         )
     if isinstance(model, JunctionTree):
         return junction_tree_circuit.network_of(model)

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 
 # XML has no way to write these, and model files may be XML (.graphml).
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
-def check_names(names: Sequence[str], where: str = "data") -> tuple[str, ...]:
+def check_names(names: Sequence[str], where: str = DATA) -> tuple[str, ...]:
     """Return the names of variables as a tuple if they are different, not empty and printable.
 
     Raises
@@ -21,12 +21,12 @@ def check_names(names: Sequence[str], where: str = "data") -> tuple[str, ...]:
     column_of: dict[str, int] = {}
     for column, name in enumerate(names, start=1):
         if not name:
-            raise InputError(f"{where}, column {column}: has no name.")
+            raise InputError("has no name.", where=where, column=column)
         if _UNPRINTABLE.search(name):
-            raise InputError(f"{where}, column {column}: {name!r} has a control character.")
+            raise InputError(f"{name!r} has a control character.", where=where, column=column)
         if name in column_of:
             raise InputError(
-                f"{where}: two columns are called {name!r} ({column_of[name]} and {column})."
+                f"two columns are called {name!r} ({column_of[name]} and {column}).", where=where
             )
         column_of[name] = column
     return tuple(column_of)

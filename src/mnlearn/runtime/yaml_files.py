@@ -41,8 +41,10 @@ def read_yaml(path: Path | str) -> Any:
     except InputError:
         raise
     except ValueError as error:
-        problem = str(error).partition(";")[0]
-        raise InputError(f"{path}: has a value that cannot be read: {problem}.") from error
+        raise InputError(
+            f"{path}: has a value that cannot be read, such as a date that does not exist or a "
+            "number of too many digits."
+        ) from error
 
 
 def _count_values(node: yaml.Node, known: dict[int, float]) -> float:

@@ -81,7 +81,8 @@ def _get_from_origin(remote: Remote, part: str, report: Progress) -> bytes:
     except MissingError as error:
         raise InputError(f"{url}: the server answers {error}; {_ADVICE}.") from error
     except UnreachableError as error:
-        raise UnreachableError(f"{error}; {_ADVICE}.") from error
+        error.advice = _ADVICE
+        raise
 
 
 def _get_from_mirror(remote: Remote, part: str, mirror: str, report: Progress) -> tuple[str, bytes]:
@@ -130,7 +131,8 @@ def _look_into(
         except MissingError:
             continue
         except UnreachableError as error:
-            raise UnreachableError(f"{error}; check the name of the mirror.") from error
+            error.advice = "check the name of the mirror"
+            raise
         if name.endswith(".xz"):
             content = expand(content, url, _limit_to_length(remote, part))
         return url, content

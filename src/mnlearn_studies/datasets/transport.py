@@ -1,5 +1,6 @@
 """One file over HTTP: tried again after passing faults, within limits of size, rate and time."""
 
+import socket
 import time
 from collections.abc import Callable
 
@@ -33,10 +34,7 @@ class MissingError(Exception):
 
 
 class UnreachableError(InputError):
-    """A server could not be reached at all.
-
-    The message of one raised by `download` has no full stop, for the caller to add advice.
-    """
+    """A server could not be reached at all."""
 
 
 class _TruncatedError(Exception):
@@ -78,7 +76,9 @@ def download(url: str, n_bytes: int, report: Progress) -> bytes:
                     ) from error
                 time.sleep(BACKOFF_SECONDS * 2**attempt)
             except (requests.ConnectionError, requests.Timeout) as error:
-                raise UnreachableError(f"{url}: cannot be reached ({_explain(error)})") from error
+                raise UnreachableError(
+                    f"cannot be reached ({_explain(error)}).", where=url
+                ) from error
             except requests.RequestException as error:
                 raise InputError(f"{url}: cannot be fetched ({_explain(error)}).") from error
     raise AssertionError("the last attempt returns or raises")
@@ -161,11 +161,11 @@ def _explain(error: requests.RequestException) -> str:
         return "no trusted certificate"
     if isinstance(error, requests.Timeout):
         return "no answer in time"
-    text = str(error)
-    if "NameResolution" in text or "getaddrinfo" in text:
-        return "the name is not known here; no network?"
-    if "refused" in text:
-        return "connection refused"
-    if isinstance(error, requests.ConnectionError):
-        return "no connection"
-    return text.rstrip(".")
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, socket.gaierror):
+            return "the name is not known here; no network?"
+        if isinstance(cause, ConnectionRefusedError):
+            return "connection refused"
+        cause = cause.__cause__ or cause.__context__
+    return "no connection" if isinstance(error, requests.ConnectionError) else str(error)

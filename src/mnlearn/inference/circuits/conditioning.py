@@ -36,7 +36,7 @@ def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithm
     settle(circuit.is_sum, circuit.start, circuit.child, n_leaves, alias)
     root = alias[-1]
     if root < 0:
-        raise InputError("evidence: has probability 0.")
+        raise InputError("has probability 0.", where="evidence")
     marked = np.zeros(circuit.n_nodes, np.uint8)
     marked[root] = 1
     mark_below(circuit.start, circuit.child, n_leaves, alias, marked)

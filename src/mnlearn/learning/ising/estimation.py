@@ -15,7 +15,7 @@ from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.paths import N_PENALTIES, Items, RegressionPath, prepare_items
 from mnlearn.learning.neighbourhoods import MERGES
 from mnlearn.runtime.arrays import read_only
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.threads import map_ranges
 
 GAMMA = 0.25
@@ -72,14 +72,15 @@ def learn_ising(
     check_settings(gamma, merge)
     if data.groups:
         raise InputError(
-            "data: has groups of columns, each of a variable with several values; an Ising network "
-            "needs variables with two values."
+            "has groups of columns, each of a variable with several values; an Ising network "
+            "needs variables with two values.",
+            where=DATA,
         )
     _check_not_spelt_out(data)
     if data.n_vars < 2:
-        raise InputError("data: expected at least two variables.")
+        raise InputError("expected at least two variables.", where=DATA)
     if data.n_examples < 2:
-        raise InputError(f"data: expected at least two rows, got {data.n_examples:g}.")
+        raise InputError(f"expected at least two rows, got {data.n_examples:g}.", where=DATA)
     return estimate(data, gamma, merge, threads, TOLERANCE)
 
 
@@ -101,9 +102,10 @@ def _check_not_spelt_out(data: Dataset) -> None:
     for variable, own in columns.items():
         if len(own) > 1 and (data.rows[:, own].sum(axis=1) == 1).all():
             raise InputError(
-                f"data: {len(own)} columns spell out the values of {variable!r}, so that each "
+                f"{len(own)} columns spell out the values of {variable!r}, so that each "
                 "excludes the others; an Ising network is of items with two values, such as "
-                f"{variable!r} above a threshold."
+                f"{variable!r} above a threshold.",
+                where=DATA,
             )
 
 

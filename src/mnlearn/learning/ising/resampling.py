@@ -17,7 +17,7 @@ from mnlearn.learning.ising.stability import (
     EdgeStability,
     sum_by_variable,
 )
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import begin_work
 from mnlearn.runtime.random_streams import stream
 from mnlearn.runtime.seed import SEED
@@ -158,7 +158,7 @@ def count_rows(data: Dataset) -> NDArray[np.int64]:
         The examples have weights, so that they cannot be drawn without replacement.
     """
     if data.is_weighted:
-        raise InputError("data: examples with weights cannot be dropped or exchanged.")
+        raise InputError("examples with weights cannot be dropped or exchanged.", where=DATA)
     return data.weight.astype(np.int64)
 
 

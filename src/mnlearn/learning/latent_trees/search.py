@@ -22,7 +22,7 @@ from mnlearn.learning.latent_trees.tree import (
     table_of,
 )
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import track
 
 # Neighbour joining (CLNJ of the paper) and recursive grouping (CLRG).
@@ -111,8 +111,8 @@ def _check_data(data: Dataset) -> None:
     if data.n_examples < least:
         # The BIC would reward parameters or hardly punish them, and the tree would grow and grow.
         raise InputError(
-            f"data: expected weights that sum to at least {least} for the BIC, "
-            f"got {data.n_examples:g}."
+            f"expected weights that sum to at least {least} for the BIC, got {data.n_examples:g}.",
+            where=DATA,
         )
 
 

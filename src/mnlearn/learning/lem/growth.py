@@ -22,7 +22,7 @@ from mnlearn.learning.lem.parts import (
 from mnlearn.learning.lem.settings import LemSettings
 from mnlearn.models.feature_tree import ROOT, FeatureTree
 from mnlearn.models.grouped_variables import NO_VALUE, grouped_variables
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import DATA, InputError
 
 
 def learn_feature_tree(
@@ -44,7 +44,7 @@ def learn_feature_tree(
     if len(wrong):
         i, v = wrong[0]
         columns = ", ".join(str(c + 1) for c in variables.columns(int(v)))
-        raise InputError(f"data, row {i + 1}: expected exactly one 1 in the columns {columns}.")
+        raise InputError(f"expected exactly one 1 in the columns {columns}.", where=DATA, row=i + 1)
     growth = _Growth(np.ascontiguousarray(values.T), variables.arity, settings)
     growth.grow()
     return growth.draft.tree(variables, train.names)
@@ -54,7 +54,7 @@ def _examples(train: Dataset) -> NDArray[np.uint8]:
     """Return a row for each example, which must have weight 1."""
     count = np.bincount(train.row_of, minlength=train.n_rows)
     if not np.array_equal(count, train.weight):
-        raise InputError("data: LEM counts examples, it takes none with weights.")
+        raise InputError("LEM counts examples, it takes none with weights.", where=DATA)
     return train.rows[train.row_of]
 
 
