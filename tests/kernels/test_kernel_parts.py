@@ -1,6 +1,9 @@
 """Kernels inside kernels: what is compiled, kept on disk and computed."""
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,7 @@ from numba.core.compiler import Flags
 from numpy.testing import assert_array_equal
 
 from mnlearn.kernels import cache, parts
+from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.inlining import copy_into
 from mnlearn.kernels.jit import kernel
 
@@ -76,6 +80,35 @@ def test_what_the_cache_has_is_not_compiled_as_a_part(kernels):
     assert_array_equal(outer(4, 1.0), [3.0, 4.0])
     assert sum(outer.stats.cache_hits.values()) == 1
     assert scale._part is None
+
+
+# A class of Numba without what the kernels use, or with another form.
+OTHER_NUMBA = [
+    "import numba.core.codegen as m; m.JITCodeLibrary = object",
+    "import numba.core.codegen as m; del m.JITCodeLibrary",
+    "import numba.core.compiler as m; m._LowerResult._fields = ('fndesc',)",
+    "import numba.core.registry as m; m.CPUDispatcher = len",
+]
+
+
+@pytest.mark.parametrize("change", OTHER_NUMBA)
+def test_with_another_numba_kernels_compute_the_same(tmp_path, kernels, change):
+    program = f"""
+{change}
+from mnlearn.kernels.jit import KernelDispatcher
+from mnlearn.kernels.arithmetic.logistic import sigmoid
+from own_kernels import outer
+assert KernelDispatcher is None
+print(outer(5, 2.5).tolist(), sigmoid(-1.3).hex())
+assert sum(outer.stats.cache_misses.values()) + sum(outer.stats.cache_hits.values()) == 1
+"""
+    environment = {
+        **os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")
+    }  # fmt: skip
+    run = [sys.executable, "-W", "error", "-c", program]
+    told = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == f"{kernels()[2](5, 2.5).tolist()} {sigmoid(-1.3).hex()}".split()
+    assert told.stderr == ""
 
 
 def test_a_kernel_is_pickled_as_its_function(kernels):

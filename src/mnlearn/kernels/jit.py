@@ -7,7 +7,12 @@ from typing import Any
 import numba
 
 from mnlearn.kernels.cache import KernelCache
-from mnlearn.kernels.parts import KernelDispatcher
+
+KernelDispatcher: Any
+try:
+    from mnlearn.kernels.parts import KernelDispatcher
+except (ImportError, AttributeError, TypeError):  # a version of Numba with other private classes
+    KernelDispatcher = None
 
 
 def _load_array_functions() -> None:
@@ -36,14 +41,17 @@ def _decorator(**options: Any) -> Any:
     `nogil` lets threads run kernels side by side. `error_model="numpy"` removes the test for a zero
     divisor from inner loops, which would otherwise keep them from being vectorised.
     """
-    options = {"nopython": True, "nogil": True, "error_model": "numpy", **options}
+    options = {"nogil": True, "error_model": "numpy", **options}
 
     def decorate(function: Any) -> Any:
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
             return function
-        kernel = KernelDispatcher(function, targetoptions=options)
+        if KernelDispatcher is None:
+            kernel = numba.njit(**options)(function)
+        else:
+            kernel = KernelDispatcher(function, targetoptions={"nopython": True, **options})
         # Numba's own option `cache` takes its folder from a setting of the whole process.
-        kernel._cache = KernelCache(function)  # type: ignore[attr-defined]
+        kernel._cache = KernelCache(function)
         return kernel
 
     return decorate

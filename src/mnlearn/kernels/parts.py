@@ -3,6 +3,9 @@
 Numba makes machine code, and a wrapper for Python and one for C, of each function that it compiles.
 A kernel that other kernels call needs none of these: its LLVM code is linked into each caller, and
 becomes machine code there. A kernel must not call itself.
+
+The classes of Numba below are not public. The import fails where they are missing or differ, and
+`jit` then takes Numba's public decorator, which is slower at the first use of a kernel.
 """
 
 from typing import Any
@@ -13,6 +16,27 @@ from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder, Flag
 from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
+
+# What is used of each class beyond its constructor.
+_USED = {
+    Flags: ("_values", "copy"),
+    JITCodeLibrary: (
+        "_optimize_final_module",
+        "_finalize_final_module",
+        "_finalize_dynamic_globals",
+        "_verify_declare_only_symbols",
+    ),
+    NativeLowering: ("run_pass",),
+    CompilerBase: ("define_pipelines",),
+    DefaultPassBuilder: ("define_nopython_pipeline",),
+    dispatcher._FunctionCompiler: ("_customize_flags",),  # type: ignore[attr-defined]
+    CPUDispatcher: ("_compilation_chain_init_hook", "get_call_template", "get_overload"),
+}
+for _owner, _names in _USED.items():
+    for _name in _names:
+        getattr(_owner, _name)
+if _LowerResult._fields != ("fndesc", "call_helper", "cfunc", "env"):
+    raise ImportError("numba.core.compiler._LowerResult has other fields than expected")
 
 
 class _Flags(Flags):
