@@ -11,7 +11,9 @@ from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.plan.configuration import configuration, find_study, stale_records
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report import claims, figures, tables
+from mnlearn_studies.report.claims.rendering import Claim
 from mnlearn_studies.report.products import PRODUCT, check_entry
+from mnlearn_studies.report.tables.table import Table
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.folders import results_folder
 from mnlearn_studies.study.published import load_published
@@ -40,15 +42,17 @@ def check_products(name: str) -> None:
             check_entry(study, list_name, entry, kinds, common)
 
 
-def write_study_tables(name: str, only: list[str] | None = None, order: Path | None = None) -> None:
-    """Write the tables of a study; numbers of cells that are not current are marked.
+def study_tables(
+    name: str, only: list[str] | None = None, order: Path | None = None
+) -> list[Table]:
+    """Return the tables of a study; numbers of cells that are not current are marked.
 
     Parameters
     ----------
     name : str
         The study.
     only : list of str, optional
-        Names of the tables to write; all if not given.
+        Names of the tables to make; all if not given.
     order : Path, optional
         The order of a table (see `study.orders`), which names the cells that are not current.
         Without it all records of the study are read to find them.
@@ -59,11 +63,20 @@ def write_study_tables(name: str, only: list[str] | None = None, order: Path | N
         The study has no scores or no such table; or the order does not name cells.
     """
     study, folder, scores = scored(name)
-    labels = label_datasets(configuration()["local"])
-    stale = _stale_cells(name) if order is None else _ordered_stale(order)
-    tables.write_tables(
-        study, scores, load_published(), labels, folder=folder / "tables", stale=stale, only=only
+    return tables.make_tables(
+        study,
+        scores,
+        load_published(),
+        label_datasets(configuration()["local"]),
+        tuning=folder / "tuning",
+        stale=_stale_cells(name) if order is None else _ordered_stale(order),
+        only=only,
     )
+
+
+def write_study_tables(name: str, only: list[str] | None = None, order: Path | None = None) -> None:
+    """Write the tables of a study; see `study_tables`."""
+    tables.write_tables(study_tables(name, only, order), results_folder() / name / "tables")
 
 
 def _stale_cells(name: str) -> tables.Stale:
@@ -114,12 +127,15 @@ def write_study_figures(name: str, only: list[str] | None = None, seed: int | No
     )
 
 
+def study_claims(name: str) -> list[Claim]:
+    """Return the claims of a study's paper, evaluated on its scores."""
+    study, _, scores = scored(name)
+    return claims.evaluate(study, scores, load_published())
+
+
 def write_study_claims(name: str) -> None:
-    """Evaluate the claims of a study's paper."""
-    study, folder, scores = scored(name)
-    claims.write_claims(
-        study, scores, load_published(), folder / "claims.md", path_csv=folder / "claims.csv"
-    )
+    """Write the claims of a study's paper; see `study_claims`."""
+    claims.write_claims(find_study(name), study_claims(name), results_folder() / name)
 
 
 def scored(name: str) -> tuple[Study, Path, pd.DataFrame]:

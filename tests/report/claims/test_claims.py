@@ -227,13 +227,12 @@ def test_files_for_readers_and_programs(published, tmp_path):
         {"kind": "setting", "published": 20, "paths": ["methods.l1.grid.sd"]},
         **content,
     )
-    md, table = tmp_path / "claims.md", tmp_path / "claims.csv"
-    claims.write_claims(study, PAIRS, published, md, path_csv=table)
-    rows = list(csv.DictReader(io.StringIO(table.read_text())))
+    claims.write_claims(study, claims.evaluate(study, PAIRS, published), tmp_path)
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text())))
     assert [row["verdict"] for row in rows] == [REPRODUCED, UNKNOWN, SETUP, SETUP, UNKNOWN]
     assert rows[0]["published"] == "1 of 3"
     assert rows[0]["rule"] == "number of datasets, ±1"
-    text = md.read_text()
+    text = (tmp_path / "claims.md").read_text()
     assert "2 results: 1 *reproduced*; 1 *cannot be checked*.\n" in text
     assert (
         "3 set-up claims, which are not results: 1 followed; 1 from which this study deviates; "
@@ -253,10 +252,8 @@ def test_files_for_readers_and_programs(published, tmp_path):
 
 def test_a_study_without_claims_says_so(published, tmp_path):
     study = study_of()
-    claims.write_claims(
-        study, scores_of({}), published, tmp_path / "c.md", path_csv=tmp_path / "c.csv"
-    )
-    assert "states no claims" in (tmp_path / "c.md").read_text()
+    claims.write_claims(study, claims.evaluate(study, scores_of({}), published), tmp_path)
+    assert "states no claims" in (tmp_path / "claims.md").read_text()
 
 
 # What the pages call each kind of claim.

@@ -33,7 +33,7 @@ def test_unknown_kinds_and_names_are_refused(published, tmp_path):
         make("pie", scores_of([]), published)
     study = Study("s", {"datasets": [], "tables": [], "title": ""})
     with pytest.raises(InputError, match="no 'x'"):
-        tables.write_tables(study, scores_of([]), published, {}, folder=tmp_path, only=["x"])
+        tables.make_tables(study, scores_of([]), published, {}, tuning=tmp_path, only=["x"])
 
 
 SUFFIXES = ("csv", "md", "tex")
@@ -46,7 +46,8 @@ def test_every_kind_that_a_study_uses_exists(name, published, tmp_path):
     assert {t["kind"] for t in study.content["tables"]} <= set(tables.KINDS)
     assert {f["kind"] for f in study.content["figures"]} <= set(figures.KINDS)
     assert {c["kind"] for c in study.content["claims"]} <= set(CLAIM_KINDS)
-    tables.write_tables(study, scores_of([]), published, {}, folder=tmp_path)
+    made = tables.make_tables(study, scores_of([]), published, {}, tuning=tmp_path)
+    tables.write_tables(made, tmp_path)
     names = {f"{t['name']}.{suffix}" for t in study.content["tables"] for suffix in SUFFIXES}
     assert {path.name for path in tmp_path.iterdir()} == names
 

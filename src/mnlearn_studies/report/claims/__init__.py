@@ -4,6 +4,7 @@ Each kind is a function with its rule in a file of this package; `KINDS` names t
 """
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -89,16 +90,7 @@ def _evaluate(entry: Entry, evidence: Evidence) -> Claim:
     )
 
 
-def write_claims(
-    study: Study, scores: pd.DataFrame, published: pd.DataFrame, path_md: Path, *, path_csv: Path
-) -> None:
-    """Evaluate the claims of a study; write them as Markdown for readers and CSV for programs.
-
-    Raises
-    ------
-    InputError
-        See `evaluate`.
-    """
-    claims = evaluate(study, scores, published)
-    write_text(path_md, to_text(str(study.content["title"]), claims))
-    write_text(path_csv, to_csv(claims))
+def write_claims(study: Study, made: Sequence[Claim], folder: Path) -> None:
+    """Write claims as `claims.md` for readers and `claims.csv` for programs."""
+    write_text(folder / "claims.md", to_text(str(study.content["title"]), made))
+    write_text(folder / "claims.csv", to_csv(made))

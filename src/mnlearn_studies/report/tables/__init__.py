@@ -4,7 +4,7 @@ Each kind is a function with its options in a file of its own; `KINDS` names the
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import MappingProxyType
@@ -89,7 +89,7 @@ def make_table(
         The entry. The option `datasets` restricts the table to these datasets; `traces` adds
         numbers of the traces of tuning (see `traces.trace_numbers`).
     scores, published, labels, stale
-        See `write_tables`.
+        See `make_tables`.
     tuning : Path, optional
         Folder of the traces, <dataset>/<method>.csv; needed for the option `traces` only.
 
@@ -116,20 +116,21 @@ def make_table(
     # Tables of samples have rows of means, and of the datasets that the samples are drawn from.
     marked = stale | {(of, method) for d, method in stale for of in (*list_means([d]), base_of(d))}
     caption = one_line(str(product["caption"]))
-    return mark_stale(dataclasses.replace(table, caption=caption), marked)
+    named = dataclasses.replace(table, name=str(product["name"]), caption=caption)
+    return mark_stale(named, marked)
 
 
-def write_tables(
+def make_tables(
     study: Study,
     scores: pd.DataFrame,
     published: pd.DataFrame,
     labels: Mapping[str, str],
     *,
-    folder: Path,
+    tuning: Path,
     stale: Stale = MappingProxyType({}),
     only: list[str] | None = None,
-) -> None:
-    """Write the tables of a study as `<name>.csv`, `.md` and `.tex`.
+) -> list[Table]:
+    """Return the tables of a study, in its order.
 
     Parameters
     ----------
@@ -141,24 +142,32 @@ def write_tables(
         See `study.published.load_published`.
     labels : mapping of str to str
         Names of the datasets for readers.
-    folder : Path
-        Where the files go; the traces of tuning are in `tuning` beside it.
+    tuning : Path
+        Folder of the traces of tuning, <dataset>/<method>.csv.
     stale : mapping of str to set of (str, str)
         By the kind of record, the pairs (dataset, method) whose numbers are marked.
     only : list of str, optional
-        Names of the tables to write; all if not given.
+        Names of the tables to make; all if not given.
 
     Raises
     ------
     InputError
         See `report.products.chosen_products` and `make_table`.
     """
-    traces = folder.parent / "tuning"
+    made = []
     for product in chosen_products(study, "tables", only):
         marked = {cell for kind in kinds_read(product) for cell in stale.get(kind, ())}
-        table = make_table(
-            study, product, scores, published, labels=labels, stale=marked, tuning=traces
+        made.append(
+            make_table(
+                study, product, scores, published, labels=labels, stale=marked, tuning=tuning
+            )
         )
-        write_text(folder / f"{product['name']}.csv", to_csv(table))
-        write_text(folder / f"{product['name']}.md", to_markdown(table))
-        write_text(folder / f"{product['name']}.tex", to_latex(table))
+    return made
+
+
+def write_tables(made: Iterable[Table], folder: Path) -> None:
+    """Write tables as `<name>.csv`, `.md` and `.tex`."""
+    for table in made:
+        write_text(folder / f"{table.name}.csv", to_csv(table))
+        write_text(folder / f"{table.name}.md", to_markdown(table))
+        write_text(folder / f"{table.name}.tex", to_latex(table))

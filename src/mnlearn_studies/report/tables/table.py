@@ -90,6 +90,8 @@ class Table:
         Sentences below the table.
     with_stderr : tuple of str
         Columns whose standard errors have a column of their own in the CSV file.
+    name : str
+        Name of its files without suffix.
     """
 
     columns: tuple[str, ...]
@@ -99,6 +101,7 @@ class Table:
     caption: str = ""
     notes: tuple[str, ...] = ()
     with_stderr: tuple[str, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True)
