@@ -34,7 +34,7 @@ from mnlearn.inference.circuits.exact import most_probable as most_probable_stat
 from mnlearn.inference.evidence import find_literals, labels_of_answers
 from mnlearn.inference.group_sampling import describe_barriers
 from mnlearn.inference.queries import answer
-from mnlearn.inference.settings import METHODS
+from mnlearn.inference.settings import AUTO, METHODS, Inference
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
@@ -54,12 +54,16 @@ _MAXIMISED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Asked:
-    """How a query is answered: method, settings of `Inference`, 64-bit seed, threads."""
+    """How a query is answered: method, settings of `Inference`, 64-bit seed, threads.
+
+    spell : how a person writes the name of a setting, in errors.
+    """
 
     inference: str
     settings: Mapping[str, Any]
     seed: int
     threads: int
+    spell: Callable[[str], str] = str
 
 
 def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
@@ -103,14 +107,24 @@ def _named_states(
     named = name_states(states, core(model))
     answer: Any
     if _is_mapping(evidence):
-        unknown = np.isnan(values[0])
-        asked = [name for name, d in domains_of(model).items() if unknown[list(d.columns)].any()]
+        asked = open_variables(model, values[0])
         index = pd.Index(asked, name="variable")
         answer = pd.Series([named[name][0] for name in asked], index, dtype=object, name="value")
     else:
         answer = pd.DataFrame(named, evidence.index if is_frame(evidence) else None)
     answer.attrs["inference"] = method
     return answer
+
+
+def open_variables(model: Any, values: NDArray[np.float64]) -> list[str]:
+    """Return the variables whose state evidence does not say; the values are NaN if not known."""
+    asked = []
+    for name, domain in domains_of(model).items():
+        own = values[list(domain.columns)]
+        # Of several columns, one that is 1 says the state, and one that is 0 does not.
+        if not (own == 1).any() and np.isnan(own).any():
+            asked.append(name)
+    return asked
 
 
 def most_probable_rows(
@@ -351,26 +365,32 @@ def _rows_of(model: Any, evidence: Any, argument: str) -> NDArray[np.float64]:
     return values
 
 
+def choose_inference(model: Any, unknown: NDArray[np.bool_], how: Asked) -> tuple[Any, Inference]:
+    """Return the model that answers a query for what is not known, and by which inference."""
+    own = core(model)
+    method = how.inference
+    if method not in (AUTO, *METHODS):
+        known = ", ".join((AUTO, *METHODS))
+        raise InputError(f"inference: expected one of {known}, got {method!r}.")
+    given = [name for name, value in how.settings.items() if value is not None]
+    check_read(method, [name for name in given if name in SETTINGS_OF_QUERIES], how.spell)
+    if method == AUTO or isinstance(own, ArithmeticCircuit | TreeModel):
+        own, method = choose(own, unknown, lambda: small_circuit(model))
+    return own, settings_of(method, how.settings)
+
+
 def _probabilities(
     model: Any, values: NDArray[np.float64], how: Asked
 ) -> tuple[NDArray[np.float64], str]:
     """Return the values with probabilities in the place of NaN, and how they were computed."""
-    own = core(model)
     unknown = np.isnan(values)
     rows = np.where(unknown, 0, values).astype(np.uint8)
-    method = how.inference
-    if method != "auto" and method not in METHODS:
-        raise InputError(f"inference: expected one of auto, {', '.join(METHODS)}, got {method!r}.")
-    given = [name for name, value in how.settings.items() if value is not None]
-    check_read(method, [name for name in given if name in SETTINGS_OF_QUERIES])
-    if method == "auto" or isinstance(own, ArithmeticCircuit | TreeModel):
-        own, method = choose(own, unknown, lambda: small_circuit(model))
-    inference = settings_of(method, how.settings)
-    barriers = describe_barriers(own, method)
+    own, inference = choose_inference(model, unknown, how)
+    barriers = describe_barriers(own, inference.method)
     if barriers is not None:
         warn_user(barriers)
     found = answer(
         own, rows, unknown, inference,
         seed=how.seed, threads=how.threads, compiled=lambda: small_circuit(model),
     )  # fmt: skip
-    return found, method
+    return found, inference.method

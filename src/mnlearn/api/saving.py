@@ -1,10 +1,11 @@
 """Writing of a model to a file."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from mnlearn.api.user_warnings import warn_user
-from mnlearn.data.coding import Codes, codes_of_threshold, own_codes
+from mnlearn.data.coding import Codes, codes_of_threshold, describe_lost, own_codes
 from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.inference.split_variables import describe_split
 from mnlearn.models.io.codes import save_with_codes
@@ -12,17 +13,31 @@ from mnlearn.models.io.formats import Model
 from mnlearn.models.markov_network import MarkovNetwork
 
 
-def save_own(model: Model, path: Path | str, codes: Codes | None = None) -> None:
+def save_own(
+    model: Model,
+    path: Path | str,
+    codes: Codes | None = None,
+    tell: Callable[[str], None] = warn_user,
+) -> None:
     """Write a model, compiled if the file holds circuits; see `mnlearn.save`.
 
-    A warning says if the file takes variables of several states apart.
-
-    codes : the values of the data of an estimator; see `own_codes`.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    path : path-like
+        The file.
+    codes : tuple of (str, str), optional
+        The values of the data of an estimator; see `own_codes`.
+    tell : callable
+        Takes what a person should know: the file takes variables of several states apart, or it
+        loses the values of the data.
     """
-    note = describe_split(model, path)
+    notes = describe_split(model, path), describe_lost(model, path, codes)
     save_with_codes(compile_for(model, path), path, codes)
-    if note is not None:
-        warn_user(note)
+    for note in notes:
+        if note is not None:
+            tell(note)
 
 
 def keep_codes(model: Any, codes: Codes | None) -> None:

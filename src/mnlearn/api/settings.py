@@ -7,7 +7,7 @@ import numpy as np
 
 from mnlearn.api.inputs import is_whole
 from mnlearn.inference.annealing import Annealing
-from mnlearn.inference.settings import ITERATIVE, Inference, inference_of
+from mnlearn.inference.settings import AUTO, ITERATIVE, Inference, inference_of
 from mnlearn.runtime.errors import InputError
 
 # Annealed importance sampling estimates partition functions only.
@@ -81,7 +81,7 @@ def check_read(method: str, given: Iterable[str], spell: Callable[[str], str] = 
     InputError
         The sentence names the setting, and those that the method reads.
     """
-    read = _SAMPLED if method == "auto" else SETTINGS[method]
+    read = _SAMPLED if method == AUTO else SETTINGS[method]
     for name in given:
         if name not in read:
             raise refusal(name, f"inference {method}", read, spell)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn.cli.evidence import evidence_path, read_question
-from mnlearn.cli.files import check_outputs, check_text_form, save_and_say, save_data
+from mnlearn.cli.files import ModelFile, check_outputs, check_text_form, open_model, save_data
 from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
@@ -28,7 +28,6 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.categories import Encoding
-    from mnlearn.data.coding import Codes
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
@@ -131,42 +130,39 @@ def _save_data(
 
 def _convert_model(source: Path, target: Path, given: str | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
+    from mnlearn.api.saving import save_own
     from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_for
-    from mnlearn.models.io.codes import read_codes
-    from mnlearn.models.io.formats import convert_tables, load_model
+    from mnlearn.models.io.formats import convert_tables
+    from mnlearn.runtime.progress import say
 
     if given is None and convert_tables(source, target):
         return
     try:
-        own = load_model(source)
-        model = compile_for(own, target)
+        opened = open_model(source)
+        opened = opened._replace(model=compile_for(opened.model, target))
     except CircuitTooLargeError as error:
         error.where = source
         error.advice = (
             "mnlearn query, and mnlearn score with --ais or --inference bp, need no circuit"
         )
         raise
-    codes = read_codes(source, own.n_vars)
-    if given is not None:
-        model = _given(model, given, codes)
-    save_and_say(model, target, codes)
+    model = opened.model if given is None else _given(opened, given)
+    save_own(model, target, opened.codes, say)
 
 
-def _given(model: "Model", evidence: str, codes: "Codes | None") -> "Model":
+def _given(opened: ModelFile, evidence: str) -> "Model":
     """Return what is left of a circuit given one row of evidence, in the values of its data."""
     import numpy as np
 
-    from mnlearn.data.coding import coded
     from mnlearn.inference.circuits.conditioning import condition
     from mnlearn.inference.circuits.exact import UNKNOWN
     from mnlearn.models.circuit import ArithmeticCircuit
     from mnlearn.models.tree_models import TreeModel, circuit_of
 
-    if isinstance(model, TreeModel):
-        model = circuit_of(model)
+    model = circuit_of(opened.model) if isinstance(opened.model, TreeModel) else opened.model
     if not isinstance(model, ArithmeticCircuit):
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    rows, asked, name_row = read_question(evidence, coded(model, codes), "--given")
+    rows, asked, name_row = read_question(evidence, opened, "--given")
     if len(rows) > 1:
         raise InputError(f"{evidence}: expected one row of evidence, got {len(rows)}.")
     known = np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8)

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from mnlearn.cli.files import ModelFile
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from mnlearn.models.io.native import Model
 
 
 class Question(NamedTuple):
@@ -29,22 +28,28 @@ def evidence_path(evidence: str) -> Path | None:
         return None
 
 
-def read_question(evidence: str, model: Any, option: str) -> Question:
+def read_question(evidence: str | None, opened: ModelFile, option: str) -> Question:
     """Return the evidence in a file, or in the text itself where there is no file.
 
     Parameters
     ----------
     evidence
-        What a person wrote.
-    model
-        Has the variables; see `mnlearn.data.coding.coded`.
+        What a person wrote, in the values of the data of the model; None if nothing is known.
+    opened
+        The model.
     option
         Name of the option, for messages.
     """
+    import numpy as np
+
     from mnlearn.data.domains import domains_of
     from mnlearn.inference.evidence import parse_evidence
     from mnlearn.inference.evidence_files import read_evidence
 
+    model = opened.coded
+    if evidence is None:
+        shape = 1, model.n_vars
+        return Question(np.zeros(shape, np.uint8), np.ones(shape, bool), lambda _: str(opened.path))
     path = evidence_path(evidence)
     if path is not None:
         found = read_evidence(path, model)
@@ -59,14 +64,3 @@ def read_question(evidence: str, model: Any, option: str) -> Question:
         )
     rows, asked = parse_evidence(evidence, model, option)
     return Question(rows, asked, lambda _row: option)
-
-
-def unknown_question(model: "Model", path: Path) -> Question:
-    """Return the evidence in which nothing is known, so that all variables are asked for.
-
-    path : the file of the model, for messages.
-    """
-    import numpy as np
-
-    shape = 1, model.n_vars
-    return Question(np.zeros(shape, np.uint8), np.ones(shape, bool), lambda _row: str(path))

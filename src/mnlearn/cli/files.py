@@ -4,13 +4,16 @@ import math
 from collections.abc import Iterable
 from itertools import combinations, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnlearn.runtime.atomic import check_place
+from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
+    from mnlearn.data.coding import Codes
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.examples import Examples
     from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
 
@@ -67,12 +70,39 @@ def check_data(path: Path, model: Any, data: Any) -> None:
         say(f"{path}: {note}")
 
 
-def reading_for(model: "Model", path: Path, reading: "Reading") -> "Reading":
-    """Return how data are read for a model: as the person says, and by the values in its file."""
-    from mnlearn.data.coding import codes_by_column
-    from mnlearn.models.io.codes import read_codes
+class ModelFile(NamedTuple):
+    """A model that was read from a file.
 
-    return reading.for_model(model, codes_by_column(model, read_codes(path, model.n_vars)))
+    codes : the values of the data of the model; see `mnlearn.data.coding.own_codes`.
+    """
+
+    path: Path
+    model: "Model"
+    codes: "Codes | None"
+
+    @property
+    def coded(self) -> Any:
+        """What evidence is read by and answers are written by: see `mnlearn.data.coding.coded`."""
+        from mnlearn.data.coding import coded
+
+        return coded(self.model, self.codes)
+
+    def load_examples(self, path: Path, limit: ExpansionLimit, reading: "Reading") -> "Examples":
+        """Read data for the model: as the person says, and by the values of its data."""
+        from mnlearn.data.coding import codes_by_column
+        from mnlearn.data.examples import load_examples
+
+        by_column = codes_by_column(self.model, self.codes)
+        return load_examples(path, limit, reading.for_model(self.model, by_column))
+
+
+def open_model(path: Path) -> ModelFile:
+    """Read a model and the values of its data."""
+    from mnlearn.models.io.codes import read_codes
+    from mnlearn.models.io.formats import load_model
+
+    model = load_model(path)
+    return ModelFile(path, model, read_codes(path, model.n_vars))
 
 
 def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
@@ -135,19 +165,3 @@ def save_data(data: "Dataset", path: Path) -> None:
         data.save(path)
     else:
         save_text(data, path)
-
-
-def save_and_say(model: Any, path: Path, codes: Any = None) -> None:
-    """Write a model, and say if the file loses the values or the states of its variables.
-
-    codes : see `mnlearn.data.coding.own_codes`.
-    """
-    from mnlearn.data.coding import describe_lost
-    from mnlearn.inference.split_variables import describe_split
-    from mnlearn.models.io.codes import save_with_codes
-    from mnlearn.runtime.progress import say
-
-    save_with_codes(model, path, codes)
-    for note in (describe_split(model, path), describe_lost(model, path, codes)):
-        if note is not None:
-            say(note)

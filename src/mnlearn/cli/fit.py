@@ -13,7 +13,6 @@ from mnlearn.cli.files import (
     check_model_file,
     check_outputs,
     read_grid,
-    save_and_say,
 )
 from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
@@ -198,16 +197,18 @@ def _save(
     codes: Mapping[str, tuple[str, str]],
 ) -> None:
     """Write a model with the values of its data, and the trace if there is a file for it."""
+    from mnlearn.api.saving import save_own
     from mnlearn.data.coding import own_codes
     from mnlearn.runtime.atomic import atomic_path
     from mnlearn.runtime.files import compress_for, to_csv
+    from mnlearn.runtime.progress import say
 
     with ExitStack() as stack:
         # The trace takes its place only if the model is written too.
         if trace is not None:
             content = compress_for(trace, to_csv(tuned.trace).encode())
             stack.enter_context(atomic_path(trace)).write_bytes(content)
-        save_and_say(model, out, own_codes(model, codes))
+        save_own(model, out, own_codes(model, codes), say)
 
 
 def _with_em(model: "Model", found: "Examples", path: Path, threads: int) -> "Model":

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from mnlearn.cli.values import parse_object
-from mnlearn.inference.settings import METHODS, SCHEDULES, Inference, inference_of
+from mnlearn.inference.settings import METHODS, SCHEDULES, Inference
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.seed import SEED
@@ -145,76 +145,49 @@ _READING_OPTIONS = (
 )
 
 
-def score_options(command: F) -> F:
-    """Add the options that say how a score is computed.
+def inference_options(
+    help_text: str, methods: Collection[str] = METHODS, default: str | None = None
+) -> Callable[[F], F]:
+    """Return what adds the options that say how a score is computed or a query is answered.
 
-    The command gets `inference`, the name of a method or None, and `settings`, those that were
-    given.
+    The command gets `inference`, the name of a method, and `settings`, those that were given.
+
+    Parameters
+    ----------
+    help_text : str
+        The help of `--inference`; that of the methods is added.
+    methods, default
+        The values of `--inference`, and the one that counts if it is not given.
     """
 
-    @wraps(command)
-    def run(**given: Any) -> Any:
-        return command(settings=_pop_settings(given), **given)
+    def add(command: F) -> F:
+        @wraps(command)
+        def run(**given: Any) -> Any:
+            settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
+            known = {name: value for name, value in settings.items() if value is not None}
+            return command(settings=known, **given)
 
-    help_text = (
-        "How cmll gets its marginals, by default by Gibbs sampling, and ll the partition function, "
-        f"by default exactly. The methods: {_METHODS_HELP}"
-    )
-    return _add_inference(run, METHODS, None, help_text)
+        wrapped: Any = run
+        choice = click.option(
+            "--inference",
+            type=click.Choice(list(methods)),
+            default=default,
+            show_default=True,
+            help=f"{help_text} {_METHODS_HELP}",
+        )
+        for option in reversed((choice, *_INFERENCE_OPTIONS)):
+            wrapped = option(wrapped)
+        return cast(F, wrapped)
 
-
-def query_options(command: F) -> F:
-    """Add the options that say how a query is answered; by default exactly where that is quick.
-
-    The command gets `automatic`, whether nobody chose a method, and `inference`, which says how to
-    sample then.
-    """
-
-    @wraps(command)
-    def run(**given: Any) -> Any:
-        from mnlearn.api.settings import check_read
-
-        settings = _pop_settings(given)
-        method = given.pop("inference")
-        automatic = method == _AUTO
-        check_read(method, settings, lambda name: f"--{name.replace('_', '-')}")
-        inference = inference_of("gibbs" if automatic else method, **settings)
-        return command(inference=inference, automatic=automatic, **given)
-
-    help_text = (
-        "auto is exact where that takes about a second at most, else Gibbs sampling. The others: "
-        f"{_METHODS_HELP}"
-    )
-    return _add_inference(run, (_AUTO, *METHODS), _AUTO, help_text)
+    return add
 
 
-def _pop_settings(given: dict[str, Any]) -> dict[str, Any]:
-    """Take the settings of inference out of the options of a command; those that were given."""
-    settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
-    return {name: value for name, value in settings.items() if value is not None}
-
-
-def _add_inference(run: Any, methods: tuple[str, ...], default: str | None, help_text: str) -> Any:
-    """Add the options of inference to a command, of which the first chooses a method."""
-    choice = click.option(
-        "--inference",
-        type=click.Choice(methods),
-        default=default,
-        show_default=True,
-        help=help_text,
-    )
-    for option in reversed((choice, *_INFERENCE_OPTIONS)):
-        run = option(run)
-    return run
-
-
-_AUTO = "auto"
 _METHODS_HELP = (
     "Gibbs sampling; enumeration of up to 2^20 states; MC-SAT; loopy belief propagation; mean "
     "field."
 )
 _INFERENCE_SETTINGS = ("burn_in", "samples", "iterations", "tolerance", "damping", "schedule")
-# The options of `query_options`, as parameters.
+# The options of `inference_options`, as parameters.
 QUERY_NAMES = ("inference", *_INFERENCE_SETTINGS)
 _INFERENCE_OPTIONS = (
     click.option(

@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.files import check_data, check_outputs, reading_for
+from mnlearn.cli.files import check_data, check_outputs, open_model
 from mnlearn.cli.options import (
     FILE,
     expansion_option,
+    inference_options,
     json_option,
     reading_options,
-    score_options,
     seed_option,
     threads_option,
 )
 from mnlearn.cli.printing import print_record
+from mnlearn.cli.values import spell_option
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.metrics import METRICS
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
     type=click.Choice(METRICS),
     help="Default: pll for Markov and dependency networks, ll for all other models.",
 )
-@score_options
+@inference_options(
+    "How cmll gets its marginals, by default by Gibbs sampling, and ll the partition function, by "
+    "default exactly. The methods:"
+)
 @click.option(
     "--ais",
     "chains",
@@ -96,18 +100,17 @@ def score(
     """
     from mnlearn.api.scores import describe_sampling, measure, sums_missing, usual_metric
     from mnlearn.data.domains import domains_of
-    from mnlearn.data.examples import load_examples
     from mnlearn.models.dependency_network import DependencyNetwork
-    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
 
     check_outputs([per_example], model_path, data_path, groups)
-    model = load_model(model_path)
+    opened = open_model(model_path)
+    model = opened.model
     metric = usual_metric(model) if metric is None else metric
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
     how = _how(inference, chains, settings, folds, groups, seed=seed, threads=threads)
-    found = load_examples(data_path, limit, reading_for(model, model_path, reading))
+    found = opened.load_examples(data_path, limit, reading)
     is_exact = sums_missing(metric, how.inference)
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
@@ -157,14 +160,9 @@ def _how(
         seed,
         threads,
         groups_from=str(groups),
-        spell=_spell,
+        spell=spell_option,
         estimates="--ais 100 or --inference bp",
     )
-
-
-def _spell(name: str) -> str:
-    """Return the option of an argument of `mn.score`."""
-    return "--ais" if name == "chains" else f"--{name.replace('_', '-')}"
 
 
 def _advice(model: "Model", metric: str) -> str:

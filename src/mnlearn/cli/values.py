@@ -39,3 +39,8 @@ def parse_object(text: str, option: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{option}: expected a JSON object, got {text}.")
     return value
+
+
+def spell_option(name: str) -> str:
+    """Return the option of an argument of `mnlearn.score` or of a query."""
+    return "--ais" if name == "chains" else f"--{name.replace('_', '-')}"

@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnlearn.cli.files import (
-    check_data,
-    check_model_file,
-    check_outputs,
-    reading_for,
-    save_and_say,
-)
+from mnlearn.cli.files import check_data, check_model_file, check_outputs, open_model
 from mnlearn.cli.options import FILE, expansion_option, reading_options, threads_option
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
@@ -66,19 +60,18 @@ def weights(
     The structure stays. The weights maximise the pseudo-likelihood of DATA under their prior; those
     of MODEL are not read. Bayesian networks and circuits of features are taken as Markov networks.
     """
+    from mnlearn.api.saving import save_own
     from mnlearn.data.coding import own_codes
-    from mnlearn.data.examples import load_examples
     from mnlearn.learning.penalty import Penalty
     from mnlearn.learning.weights.fit import MAX_ITERATIONS
     from mnlearn.learning.weights.given_features import learn_weights
-    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
 
     check_model_file(out)
     check_outputs([out], model_path, data_path)
-    model = load_model(model_path)
-    network = _network_of(model, model_path)
-    found = load_examples(data_path, limit, reading_for(model, model_path, reading))
+    opened = open_model(model_path)
+    network = _network_of(opened.model, model_path)
+    found = opened.load_examples(data_path, limit, reading)
     data = found.complete(data_path, "fill them in with mnlearn impute")
     check_data(data_path, network, data)
     learned, fit = learn_weights(
@@ -88,7 +81,7 @@ def weights(
         max_iterations=iterations or MAX_ITERATIONS,
         threads=threads,
     )
-    save_and_say(learned, out, own_codes(learned, found.reading.codes))
+    save_own(learned, out, own_codes(learned, found.reading.codes), say)
     gap = fit.gap / data.n_examples
     near = f", at most {gap:.2g} nats per example from the best" if gap < math.inf else ""
     n_features = len(learned.features)

@@ -5,6 +5,8 @@ from typing import Any
 
 from mnlearn.runtime.errors import InputError
 
+# For queries: exact where that takes about a second at most, and Gibbs sampling elsewhere.
+AUTO = "auto"
 ITERATIVE = ("bp", "meanfield")
 METHODS = ("gibbs", "exact", "mcsat", "bp", "meanfield")
 SCHEDULES = ("sequential", "parallel")
