@@ -10,6 +10,7 @@ import json
 import re
 import runpy
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,7 @@ ABBREVIATIONS = {"della_pietra": ("DP", "DL")}
 PEERS_BY_NAME = "GSSL|SparC|KLay|scikit-learn|R, glmnet"
 
 
+@cache
 def recorded() -> dict[str, str]:
     """Return the papers whose study is recorded."""
     studies = studies_of_papers().items()

@@ -145,13 +145,13 @@ def test_checkpoints_depend_on_the_code_of_the_criteria(tmp_path, monkeypatch):
     mn.GridSearch(mn.Atomic(), grid, checkpoints=tmp_path).fit(TRAIN, validation=VALID)
     covered = code_digest.reached(*roots)
     assert {
-        ("methods.atomic", "Atomic"),
-        ("learning.tuning", "tune"),
-        ("api.scores", "validation_criterion"),
-        ("scoring.any_model", "cmll"),
-        ("scoring.by_variable", "pll"),
-        ("inference.query_groups", "random_partition"),
-        ("runtime.random_streams", "stream_seed"),
+        ("mnlearn.methods.atomic", "Atomic"),
+        ("mnlearn.learning.tuning", "tune"),
+        ("mnlearn.api.scores", "validation_criterion"),
+        ("mnlearn.scoring.any_model", "cmll"),
+        ("mnlearn.scoring.by_variable", "pll"),
+        ("mnlearn.inference.query_groups", "random_partition"),
+        ("mnlearn.runtime.random_streams", "stream_seed"),
     } <= covered
 
 
