@@ -20,6 +20,7 @@ from mnlearn_studies.datasets.drawn_samples import draw_sample
 from mnlearn_studies.datasets.places import MIRROR_VARIABLE, split_mirrors
 from mnlearn_studies.datasets.prepare import fetch_dataset
 from mnlearn_studies.study.published import load_published
+from mutants import pure_kernels
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -135,6 +136,12 @@ def counts(request, record_property):
     """Count the cases of a trial of faults; the counts are shown at the end of the run."""
     name = request.node.name.removeprefix("test_").replace("_", " ")
     return Counts(name, lambda line: record_property("faults", line))
+
+
+def pytest_configure():
+    """Run kernels as plain Python, for a debugger, where Numba is told not to compile."""
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        pure_kernels.use()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -1,4 +1,4 @@
-"""The three places that name versions agree; nothing names a package index."""
+"""The places that name versions agree; nothing names a package index."""
 
 import re
 import tomllib
@@ -56,3 +56,14 @@ def test_no_address_of_a_package_index():
     for name in ("requirements.lock", "environment.yml", "pyproject.toml", "Makefile"):
         text = (ROOT / name).read_text()
         assert not re.search(r"https?://|--(extra-)?index-url|find-links", text), name
+
+
+def test_the_places_that_name_the_version_agree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased, released = re.findall(r"^## (.*)$", changes, re.MULTILINE)[:2]
+    assert unreleased == "Unreleased"
+    assert released == f"{project['version']} ({citation['date-released']})"
+    assert citation["version"] == project["version"]
+    assert changes.count("\n") <= 120

@@ -12,6 +12,7 @@ CITING = [
     path
     for place in (
         "src/**/*.py",
+        "benchmarks/*.py",
         "workflow/**/*.yaml",
         "workflow/**/*.smk",
         "tests/**/*.py",

@@ -9,7 +9,7 @@ import yaml
 from packaging.requirements import Requirement
 
 import mnlearn
-from mnlearn.cli.commands import COMMANDS
+from mnlearn.cli.commands import COMMANDS, ENTRY_POINTS
 from mnlearn_studies.study.definition import load_study
 
 ROOT = Path(__file__).parent.parent.parent
@@ -26,7 +26,9 @@ def test_the_reference_has_every_public_name():
 def test_the_reference_has_every_command_for_people():
     text = (DOCS / "command-line.md").read_text(encoding="utf-8")
     (listed,) = re.findall(r"^   :commands: (.*)$", text, re.MULTILINE)
-    people = [name for place in COMMANDS if "steps" not in place for name in COMMANDS[place]]
+    library = {name for names in COMMANDS.values() for name in names}
+    studies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    people = library | set(studies[ENTRY_POINTS]) - {"step"}
     assert sorted(listed.split(",")) == sorted(people)
 
 
