@@ -3,6 +3,10 @@ Markov network structure learning: the tables and figures of five papers.
 
     snakemake -c all                              the studies of config.yaml
     snakemake -c 2 --config 'studies=[demo]'      the demonstration, without network
+
+A record is a file under `results/` whose name has the digest of all that it depends on, its recipe:
+`results/dtsl/cells/nltcs/l1@3fa9c2d1.json`. So a record that exists is current, and Snakemake runs
+the jobs of those that do not. All inputs are `ancient`: no time of a file decides anything.
 """
 
 # Advice of `snakemake --lint` that is not followed, each with the reason:
@@ -18,27 +22,13 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/inputs.smk"
-include: "workflow/rules/params.smk"
-include: "workflow/rules/orders.smk"
-include: "workflow/rules/resources.smk"
 
 
 rule all:
     default_target: True
     input:
-        expand("results/{study}/claims.{suffix}", study=RUNNING, suffix=["md", "html"]),
-        [products_of(study, "tables", ["csv", "md", "tex"]) for study in RUNNING],
-        [products_of(study, "figures", ["pdf", "png"]) for study in RUNNING],
-        [pages_of(study) for study in RUNNING],
-        [appendix_of(study) for study in RUNNING],
-        expand(
-            "results/{study}/{file}", study=RUNNING, file=["README.md", "index.html"]
-        ),
-        ["results/README.md"] if KEPT else [],
+        [MADE[study] for study in RUNNING],
 
 
-include: "workflow/rules/data.smk"
-include: "workflow/rules/learn.smk"
-include: "workflow/rules/score.smk"
-include: "workflow/rules/report.smk"
+include: "workflow/rules/records.smk"
+include: "workflow/rules/products.smk"

@@ -14,7 +14,12 @@ mnlearn() {
             # A job that is killed may have written nothing, and `grep` then fails.
             last=$(grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c -1000) || true
         fi
-        echo "failed with status $status, see ${log#"$PWD/"}: ${last#mnlearn: }" >&3
+        last="failed with status $status, see ${log#"$PWD/"}: ${last#mnlearn: }"
+        echo "$last" >&3
+        # `mnlearn study` shows the lines of this file while the run goes on.
+        if [ -n "${MNLEARN_FAILURES:-}" ]; then
+            echo "$last" >>"$MNLEARN_FAILURES" || true
+        fi
     fi
     return "$status"
 }

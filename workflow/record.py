@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from mnlearn.runtime.files import write_json
-from mnlearn_studies.plan.configuration import plan_of, stale_records
-from mnlearn_studies.plan.planning import KINDS
+from mnlearn_studies.plan.configuration import plan_of
+from mnlearn_studies.records.kinds import ASKED
 from mnlearn_studies.study.shipped import shipped_studies
 
 ROOT = Path(__file__).parent.parent
@@ -69,18 +69,17 @@ def make() -> None:
 def lacking(study: str) -> tuple[list[str], list[str]]:
     """Return the records of a study that are missing, and those that are not current."""
     plan = plan_of(study, [], left_out={})
-    planned = (record.path for kind in KINDS for record in plan.records(study, kind))
-    missing = [str(path) for path in planned if not (plan.results / path).exists()]
-    return missing, [str(record.path) for record, _ in stale_records(study)]
+    records = plan.all_records(study)
+    missing = [str(plan.path(record)) for record in records if not plan.versions(record)]
+    stale = [str(plan.versions(record)[0]) for record in records if plan.stale(record)]
+    return missing, stale
 
 
 def unplanned(study: str) -> list[str]:
     """Return the records of a study that its plan does not have, such as those of a former plan."""
     plan = plan_of(study, [], left_out={})
-    planned = {plan.results / record.path for kind in KINDS for record in plan.records(study, kind)}
-    # Records lie at STUDY/KIND/DATASET/NAME.json.
-    folders = {path.parent.parent for path in planned}
-    found = {path for folder in folders for path in folder.glob("*/*.json")}
+    planned = {path for record in plan.all_records(study) for path in plan.versions(record)}
+    found = {path for kind in ASKED for path in (RESULTS / study / kind).glob("*/*.json")}
     return sorted(map(str, found - planned))
 
 

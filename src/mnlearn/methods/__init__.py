@@ -56,6 +56,11 @@ def learner_root(name: str) -> str:
     return f"mnlearn.methods.{name}.{_class_name(_known(name))}"
 
 
+def learner_file(name: str) -> Path:
+    """Return the file of a learner."""
+    return Path(__path__[0]) / f"{_known(name)}.py"
+
+
 def _known(name: str) -> str:
     if name not in learner_names():
         raise InputError(f"method {name}: expected one of {', '.join(learner_names())}.")
@@ -63,7 +68,7 @@ def _known(name: str) -> str:
 
 
 def _class_name(name: str) -> str:
-    path = Path(__path__[0]) / f"{name}.py"
+    path = learner_file(name)
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and node.name.lower() == name.replace("_", ""):
             return node.name

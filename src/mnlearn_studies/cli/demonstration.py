@@ -4,11 +4,12 @@ from mnlearn.data.dataset import load_npz
 from mnlearn.runtime.progress import say
 from mnlearn.scoring import networks
 from mnlearn_studies.datasets.embedded import EMBEDDED, build_true_network
-from mnlearn_studies.plan.configuration import configuration
+from mnlearn_studies.plan.configuration import configuration, plan_of
+from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.files import CHOSEN, read_record, refuse_damaged
+from mnlearn_studies.records.record import Record
 from mnlearn_studies.records.structure import read_structure
 from mnlearn_studies.running.run import log_of, page_of, run_study
-from mnlearn_studies.study.folders import data_folder, results_folder
 
 _NAME = "demo"
 # The dataset that is told of; its true network is known.
@@ -33,16 +34,16 @@ def describe_demo() -> list[str]:
     InputError
         A record of the demonstration is missing or malformed.
     """
-    folder = results_folder() / _NAME
+    plan = plan_of(_NAME, [])
     truth = build_true_network(_DATASET, configuration()["seed"])
     edges = set(truth.edges())
-    structure = folder / "structures" / _DATASET / f"{_METHOD}.json"
-    found = read_structure(structure).couplings
+    structure = Record("structures", _NAME, _DATASET, (_METHOD,))
+    found = read_structure(plan.path(structure)).couplings
     strongest = sorted(found, key=lambda edge: (-abs(found[edge]), edge))[: len(edges)]
     n_train = EMBEDDED[_DATASET].n_train
-    test = load_npz(data_folder() / _DATASET / "test.npz")
+    test = load_npz(plan.path(Record("data", "", _DATASET), "test"))
     best = networks.ll(truth, test).mean
-    learned, independent = _log_likelihood(_METHOD), _log_likelihood(_BASELINE)
+    learned, independent = (_log_likelihood(plan, method) for method in (_METHOD, _BASELINE))
     share = (learned - independent) / (best - independent)
     return [
         f"DTSL learned a Markov network from {n_train:,} samples of a known network, a 4 x 4 grid: "
@@ -56,8 +57,8 @@ def describe_demo() -> list[str]:
     ]
 
 
-def _log_likelihood(method: str) -> float:
+def _log_likelihood(plan: Plan, method: str) -> float:
     """Return the test log-likelihood of the chosen model of a method."""
-    path = results_folder() / _NAME / "cells" / _DATASET / f"{method}.json"
+    path = plan.path(Record("cells", _NAME, _DATASET, (method,)))
     with refuse_damaged(path):
         return float(read_record(path)["variants"][CHOSEN]["scores"]["ll"]["mean"])

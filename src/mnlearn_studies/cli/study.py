@@ -143,14 +143,16 @@ def _list_stale(name: str, datasets: list[str]) -> None:
     from mnlearn_studies.running import run
 
     named = run.expand_datasets(configuration.find_study(name), datasets)
-    for record, changed in configuration.stale_records(name):
+    plan = configuration.plan_of(name, named)
+    for record, changed in configuration.stale_records(plan, name):
         if named and record.dataset not in named:
             continue
         methods = "-".join(record.names)
         click.echo(f"{record.dataset} {methods} {record.kind}: {', '.join(changed)}")
-    n_missing, n_records = configuration.count_missing(name, named)
+    asked = [record for record in plan.all_records(name) if plan.is_wanted(record)]
+    n_missing = sum(not plan.versions(record) for record in asked)
     if n_missing:
-        say(f"{n_missing} of {n_records} records are not made yet")
+        say(f"{n_missing} of {len(asked)} records are not made yet")
 
 
 def _foretell(name: str, datasets: list[str], again: bool) -> None:
@@ -162,7 +164,9 @@ def _foretell(name: str, datasets: list[str], again: bool) -> None:
     from mnlearn_studies.running.run import expand_datasets
 
     chosen = expand_datasets(configuration.find_study(name), datasets)
-    plan = configuration.plan_of(name, chosen, again=again)
+    plan = configuration.plan_of(name, chosen)
+    if again:
+        plan.forget(name)
     jobs = forecast(plan, JobResources(plan, load_laws()))
     if not jobs:
         click.echo("nothing to make: all records are there and current")

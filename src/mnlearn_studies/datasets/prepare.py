@@ -77,7 +77,7 @@ def prepare_dataset(
     *,
     mirror: str | None = None,
 ) -> dict[str, Dataset]:
-    """Bring the dataset `name` to `folder/name`: fetch, draw, build or split; return the splits.
+    """Return the splits of a dataset, which is fetched to a folder, drawn, built or split.
 
     Parameters
     ----------
@@ -104,8 +104,6 @@ def prepare_dataset(
     splits = _load_base(base, folder, seed, local, mirror)
     if base != name:
         splits = draw_sample(name, splits, seed)
-    for split, data in splits.items():
-        data.save(folder / name / f"{split}.npz")
     return splits
 
 

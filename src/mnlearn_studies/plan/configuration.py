@@ -1,12 +1,13 @@
 """The configuration, and the studies and plans that it gives."""
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from mnlearn.runtime.files import read_json, read_text
 from mnlearn_studies.datasets.prepare import list_unavailable
-from mnlearn_studies.plan.planning import KINDS, Plan, Record
-from mnlearn_studies.plan.recipes import differences
+from mnlearn_studies.plan.planning import Plan, differences
+from mnlearn_studies.records.record import Record
 from mnlearn_studies.study.definition import Study, load_studies, load_study, study_path
 from mnlearn_studies.study.folders import (
     config_files,
@@ -40,53 +41,60 @@ def configuration() -> dict[str, Any]:
 def plan_of(
     name: str,
     datasets: list[str],
-    again: bool = False,
     left_out: Mapping[str, str] | None = None,
+    **changed: Any,
 ) -> Plan:
     """Return what running a study on some datasets, all if none is named, would make.
 
-    left_out : datasets that cannot be had; those of the last attempt if not given.
+    Parameters
+    ----------
+    name : str
+        The study.
+    datasets : list of str
+        The datasets that are asked for.
+    left_out : mapping of str to str, optional
+        Datasets that cannot be had; those of the last attempt if not given.
+    **changed
+        Keys of config.yaml that have another value in this run.
     """
-    config = configuration()
-    studies = load_studies([name], *workflow_folders())
+    config = {**configuration(), **changed}
     left_out = list_unavailable(data_folder()) if left_out is None else left_out
+    return planned([name], datasets, config, results_folder(), left_out)
+
+
+def planned(
+    names: list[str],
+    datasets: Collection[str],
+    config: Mapping[str, Any],
+    results: Path,
+    left_out: Mapping[str, str],
+) -> Plan:
+    """Return the plan of a run of some studies; config : the content of config.yaml."""
     return Plan(
-        studies=studies,
-        running=[name],
-        results=results_folder(),
+        studies=load_studies(names, *workflow_folders()),
+        running=names,
+        results=results,
         seed=config["seed"],
         local=config["local"],
         datasets=datasets,
         left_out=left_out,
-        again=again,
+        recorded=config["recorded"],
+        mirror=config["mirror"],
+        n_parts=config["parts"],
     )
 
 
-def stale_records(name: str) -> list[tuple[Record, list[str]]]:
+def stale_records(plan: Plan, name: str) -> list[tuple[Record, list[str]]]:
     """Return the records of a study that are not current, with what of them has changed."""
-    plan = plan_of(name, [])
-    found = (
-        (record, plan.stale(record))
-        for kind in KINDS
-        for record in plan.records(name, kind)
-        if (plan.results / record.path).exists()
-    )
-    return [(record, _explain(plan, record, changed)) for record, changed in found if changed]
-
-
-def count_missing(name: str, datasets: Collection[str]) -> tuple[int, int]:
-    """Return how many records on some datasets, all if none is named, are missing, of how many."""
-    plan = plan_of(name, [])
-    found = (record for kind in KINDS for record in plan.records(name, kind))
-    paths = [plan.results / r.path for r in found if not datasets or r.dataset in datasets]
-    return sum(not path.exists() for path in paths), len(paths)
+    changed = ((record, plan.stale(record)) for record in plan.all_records(name))
+    return [(record, _explain(plan, record, names)) for record, names in changed if names]
 
 
 def _explain(plan: Plan, record: Record, changed: list[str]) -> list[str]:
     """Return what has changed of a record; of a cell's learning, what of it."""
     if record.kind != "cells" or "learning" not in changed:
         return changed
-    learned_from = read_json(plan.results / record.path).get("learned_from")
+    learned_from = read_json(plan.versions(record)[0]).get("learned_from")
     if not isinstance(learned_from, dict):
         return changed
     models = Record("models", record.study, record.dataset, record.names)

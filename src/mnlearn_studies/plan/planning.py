@@ -1,40 +1,25 @@
-"""What a run of the workflow has to make: which records are current, and which are not asked for.
+"""What a run of the workflow has to make, decided once, before Snakemake starts.
 
-A record that is current, or of a dataset that the run was not asked for, is settled: it is used as
-it is, and the rule that would make it gets no inputs. All other rules get, beside their inputs, an
-order, a small file with the recipe (see `study.orders`). So Snakemake, which compares times of
-files, makes again exactly what is not current, in a fresh clone too.
+The name of a record's file has the digest of its recipe, so a record that exists under its current
+name is current, whatever git, clocks and kills did. A record that was made by another recipe keeps
+its old name until the new one is there.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_json
 from mnlearn_studies.datasets.sample_names import base_of
-from mnlearn_studies.plan.orders import Orders
-from mnlearn_studies.plan.recipes import Recipe, Recipes, data_recipe, differences, recorded_recipe
-from mnlearn_studies.records.files import TUNING_RECORD
-from mnlearn_studies.records.per_example import are_of_cell
+from mnlearn_studies.records.kinds import ASKED, KINDS
+from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 
-
-@dataclass(frozen=True)
-class Record:
-    """One record of a study. names : of the methods it is about. path : relative to the results."""
-
-    kind: str
-    study: str
-    dataset: str
-    names: tuple[str, ...]
-
-    @property
-    def path(self) -> Path:
-        """Return its file, below the folder of the results."""
-        name = "-".join(self.names)
-        if self.kind == "models":
-            return Path(self.study, "models", self.dataset, name, TUNING_RECORD)
-        return Path(self.study, self.kind, self.dataset, f"{name}.json")
+# Hexadecimal digits of a recipe's digest in the name of a file.
+DIGITS = 8
+# Stands for the digest of a record that is to be made again, though it was current.
+AGAIN = "0" * DIGITS
 
 
 class Plan:
@@ -57,14 +42,12 @@ class Plan:
     left_out : Mapping
         The reason by dataset that cannot be had. The records of these and of their samples are
         used as they are.
-    again : bool
-        Whether current records that are asked for are made again.
     recorded : bool
         Whether all records are used as they are and none is made.
-    plans : bool
-        Whether this process plans the run and does not only a job of it, see `Orders`.
-    was_killed : function of str to bool
-        Whether the job that makes a file was killed before its end, so that it is run again.
+    mirror : str
+        Where benchmark data are fetched from; empty for their source.
+    n_parts : int
+        Most jobs that share out the learning of a cell.
     """
 
     def __init__(
@@ -77,10 +60,9 @@ class Plan:
         local: Mapping[str, Any],
         datasets: Collection[str] = (),
         left_out: Mapping[str, str] | None = None,
-        again: bool = False,
         recorded: bool = False,
-        plans: bool = True,
-        was_killed: Callable[[str], bool] = lambda path: False,
+        mirror: str = "",
+        n_parts: int = 1,
     ) -> None:
         self.studies = studies
         self.running = running
@@ -88,184 +70,210 @@ class Plan:
         self.seed = seed
         self.local = local
         self.left_out = {} if left_out is None else left_out
-        self.again = again
         self.recorded = recorded
-        self.was_killed = was_killed
-        self.orders = Orders(results, plans=plans)
-        self._asked = list(datasets)
-        self._recipes: dict[str, Recipes] = {}
-        for name, study in studies.items():
-            self._recipes[name] = Recipes(study, seed, local, self._recipes)
-        self._known: dict[Record, bool] = {}
-        self._changed: dict[Record, list[str]] = {}
+        self.mirror = mirror
+        self.n_parts = n_parts
+        self._asked = {name: frozenset(self._expand(name, datasets)) for name in studies}
+        self._recipes: dict[Record, Recipe] = {}
+        self._versions: dict[Record, list[Path]] = {}
+        self._listed: dict[Path, frozenset[str]] = {}
 
-    def datasets(self, study: str) -> list[str]:
+    def _expand(self, study: str, datasets: Collection[str]) -> list[str]:
         """Return the datasets of a study that are asked for and can be had."""
         if self.recorded:
             return []
-        asked = self.studies[study].expand(self._asked) or self.studies[study].datasets
+        asked = self.studies[study].expand(datasets) or self.studies[study].datasets
         return [dataset for dataset in asked if base_of(dataset) not in self.left_out]
 
     def all_datasets(self, study: str) -> list[str]:
         """Return all datasets of a study, then others that are asked for."""
-        own = self.studies[study].datasets
-        return [*own, *(d for d in self.datasets(study) if d not in own)]
+        known = self.studies[study].datasets
+        return [*known, *sorted(self._asked[study] - set(known))]
 
     def records(self, study: str, kind: str) -> list[Record]:
-        """Return the records of a kind that are asked for, and those that there are.
+        """Return the records of a kind that are asked for, and those that there are."""
+        return [
+            record
+            for dataset in self.all_datasets(study)
+            for record in self._records_on(study, kind, dataset)
+            if self.is_wanted(record) or self.versions(record)
+        ]
 
-        kind : one of KINDS.
-        """
-        asked = set(self.datasets(study))
-        found = []
-        for dataset in self.all_datasets(study):
-            # A method may be asked for twice, such as by two figures.
-            for names in dict.fromkeys(_names(self.studies[study], kind, dataset)):
-                record = Record(kind, study, dataset, names)
-                if dataset in asked or (self.results / record.path).exists():
-                    found.append(record)
-        return found
+    def all_records(self, study: str) -> list[Record]:
+        """Return the records of all kinds that studies ask for by themselves."""
+        return [record for kind in ASKED for record in self.records(study, kind)]
 
-    def owner(self, curve: Record) -> str:
-        """Return the study whose models a query curve is of."""
-        sampled = self.studies[curve.study].content["queries"].get("sampled", {"methods": []})
-        return str(sampled["study"]) if curve.names[0] in sampled["methods"] else curve.study
+    def _records_on(self, study: str, kind: str, dataset: str) -> Iterator[Record]:
+        # A method may be asked for twice, such as by two figures.
+        for names in dict.fromkeys(KINDS[kind].asked(self.studies[study], dataset)):
+            yield Record(kind, study, dataset, names)
 
     def recipe(self, record: Record) -> Recipe:
-        """Return the recipe of a record."""
-        recipes = self._recipes[record.study]
-        by_kind: dict[str, Callable[..., Recipe]] = {
-            "models": recipes.learning,
-            "cells": recipes.scoring,
-            "times": recipes.timing,
-            "paired": recipes.pair,
-            "curves": recipes.curve,
-            "exports": recipes.export,
-            "structures": recipes.structure,
-            "divergences": recipes.divergence,
-            "likelihoods": recipes.likelihoods,
-        }
-        return by_kind[record.kind](record.dataset, *record.names)
+        """Return the recipe of a record: everything that it depends on."""
+        if record not in self._recipes:
+            self._recipes[record] = KINDS[record.kind].recipe(self, record)
+        return self._recipes[record]
+
+    def digest(self, record: Record) -> str:
+        """Return the digest of the recipe of a record, as names of files have it."""
+        return recipe_digest(self.recipe(record))[:DIGITS]
+
+    def path(self, record: Record, name: str = "") -> Path:
+        """Return a file of a record under its current name; its first file if none is named."""
+        return self.results / _filled(record, self.digest(record), name)
+
+    def versions(self, record: Record) -> list[Path]:
+        """Return the files of a record that there are, the current one first."""
+        if record not in self._versions:
+            self._versions[record] = self._find_versions(record)
+        return self._versions[record]
+
+    def _find_versions(self, record: Record) -> list[Path]:
+        pattern = self.results / _filled(record, "*", "")
+        # The models of a cell are a folder whose name has the digest.
+        level = next(i for i, part in enumerate(reversed(pattern.parts)) if "*" in part)
+        folder, name = pattern.parents[level], pattern.parts[-1 - level]
+        start, end = name.split("*")
+        tail = pattern.parts[len(pattern.parts) - level :]
+        found = [
+            folder.joinpath(each, *tail)
+            for each in self._names_in(folder)
+            if each.startswith(start) and each.endswith(end)
+        ]
+        found = [path for path in found if not tail or path.exists()]
+        return sorted(found, key=lambda path: (path != self.path(record), path.name))
+
+    def _names_in(self, folder: Path) -> frozenset[str]:
+        """Return the names in a folder, which is read once: a plan is of one moment."""
+        if folder not in self._listed:
+            found = folder.iterdir() if folder.is_dir() else ()
+            self._listed[folder] = frozenset(path.name for path in found)
+        return self._listed[folder]
+
+    def is_wanted(self, record: Record) -> bool:
+        """Whether a record is asked for."""
+        return not self.recorded and (
+            not record.study or record.dataset in self._asked[record.study]
+        )
+
+    def is_made(self, record: Record) -> bool:
+        """Whether a record is used as it is."""
+        versions = self.versions(record)
+        if not versions:
+            return False
+        return versions[0] == self.path(record) or not self.is_wanted(record)
+
+    def used(self, record: Record) -> Path | None:
+        """Return the file of a record that there is or that the run makes; None for neither."""
+        versions = self.versions(record)
+        if self.is_made(record):
+            return versions[0]
+        return self.path(record) if self.is_wanted(record) else None
+
+    def file(self, record: Record, name: str = "") -> str:
+        """Return a file of a record as an input of a job; the record itself if none is named."""
+        return str(self.path(record, name))
 
     def stale(self, record: Record) -> list[str]:
-        """Return what of a record's recipe has changed; nothing if the record is current.
+        """Return what of a record's recipe has changed; nothing if it is current or missing."""
+        versions = self.versions(record)
+        if not versions or versions[0] == self.path(record):
+            return []
+        recorded = _recorded_recipe(versions[0])
+        if recorded is None:
+            return ["no recipe"]
+        return differences(recorded, self.recipe(record)) or ["asked for again"]
 
-        Each record is read once: a plan is of one moment.
-        """
-        if record not in self._changed:
-            recorded = recorded_recipe(self.results / record.path)
-            self._changed[record] = differences(recorded, self.recipe(record))
-        return self._changed[record]
-
-    def stale_cells(self, study: str, kinds: Collection[str]) -> list[list[str]]:
-        """Return the cells, as [dataset, method], of which a run uses a record that is not current.
+    def stale_cells(self, study: str, kinds: Collection[str]) -> set[tuple[str, str]]:
+        """Return the (dataset, method) of which a table shows a record that is not current.
 
         kinds : of the records. A record of two methods counts for both.
         """
-        return [
-            list(cell)
-            for cell in dict.fromkeys(
-                (record.dataset, name)
-                for kind in kinds
-                for record in self.records(study, kind)
-                if self.is_settled(record) and self.stale(record)
-                for name in record.names
-            )
-        ]
+        return {
+            (record.dataset, name)
+            for kind in kinds
+            for record in self.records(study, kind)
+            if self.is_made(record) and self.stale(record)
+            for name in record.names
+        }
 
-    def is_settled(self, record: Record) -> bool:
-        """Whether a record is used as it is."""
-        if record not in self._known:
-            self._known[record] = self._settled(record)
-        return self._known[record]
-
-    def _settled(self, record: Record) -> bool:
-        if not (self.results / record.path).exists():
-            return False
-        if self._was_killed(record):
-            return False
-        if record.dataset not in self.datasets(record.study):
-            return True
-        if self.again or self.stale(record):
-            return False
-        return record.kind != "cells" or not self._lacks_examples(record)
-
-    def _was_killed(self, record: Record) -> bool:
-        """Whether the job of a record was killed, after it had written the record."""
-        path = self.results / record.path
-        # The models of a cell are a folder for Snakemake.
-        return self.was_killed(str(path)) or self.was_killed(str(path.parent))
-
-    def _lacks_examples(self, cell: Record) -> bool:
-        """Whether a pair has to be compared, and the scores by test example are not of the cell."""
-        (method,) = cell.names
-        pairs = self.studies[cell.study].content.get("paired", [])
-        kept = self.results / cell.study / "per_example" / cell.dataset / f"{method}.csv"
-        wanted = any(
-            not self.is_settled(Record("paired", cell.study, cell.dataset, tuple(pair)))
-            for pair in pairs
-            if method in pair
+    def job(self, record: Record) -> Job:
+        """Return what the process that makes a record is given."""
+        kind = KINDS[record.kind]
+        outputs = {name: self.path(record, name) for name in kind.files}
+        return Job(
+            record,
+            self.recipe(record),
+            self.seed,
+            kind.inputs(self, record),
+            outputs,
+            kind.given(self, record),
         )
-        return wanted and not are_of_cell(kept, self.results / cell.path)
 
-    def unless_settled(self, record: Record, **inputs: Any) -> dict[str, Any]:
-        """Return the inputs of the rule that makes a record, with its order; none if settled."""
-        if self.is_settled(record):
-            return {}
-        order = self.orders.write(record.path, self.recipe(record))
-        path = self.results / record.path
-        # The models of a cell are a folder for Snakemake, which may be there without its record.
-        is_half_made = record.kind == "models" and path.parent.exists() and not path.exists()
-        if is_half_made or (path.exists() and (self.again or self.stale(record))):
-            # A checkout in git can give an old record a new time.
-            self.orders.renumber(order)
-        return {**inputs, "order": str(order)}
+    def kept(self, study: str) -> dict[str, list[Path]]:
+        """Return the files of the records of a study that there are, by kind."""
+        return {
+            kind: [found[0] for each in self.records(study, kind) if (found := self.versions(each))]
+            for kind in ASKED
+        }
 
-    def data_order(self, dataset: str) -> str:
-        """Return the order of a dataset's splits."""
-        recipe = data_recipe(dataset, self.seed, self.local)
-        return str(self.orders.write(Path("data", dataset), recipe))
+    def missing(self, study: str) -> list[Record]:
+        """Return the records that a run makes because a study asks for them."""
+        return [record for record in self.all_records(study) if not self.is_made(record)]
 
     def needed_datasets(self) -> list[str]:
         """Return the datasets of which something has to be made."""
-        return list(
-            dict.fromkeys(
-                record.dataset
-                for study in self.running
-                for kind in KINDS
-                for record in self.records(study, kind)
-                if not self.is_settled(record)
-            )
-        )
+        missing = (record for study in self.running for record in self.missing(study))
+        return list(dict.fromkeys(record.dataset for record in missing))
+
+    def drop_superseded(self, study: str) -> None:
+        """Remove older versions of the records of a study that are current, as git can leave."""
+        for record in self.all_records(study):
+            current, *older = self.versions(record) or [Path()]
+            if current != self.path(record):
+                continue
+            for path in older:
+                digest = path.stem.rpartition("@")[2]
+                for name in KINDS[record.kind].files:
+                    (self.results / _filled(record, digest, name)).unlink(missing_ok=True)
+
+    def forget(self, study: str) -> None:
+        """Plan as if the records of a study that are asked for were not there."""
+        for record in self.all_records(study):
+            if self.is_wanted(record):
+                self._versions[record] = []
+
+    def ask_again(self, study: str) -> None:
+        """Let the current records of a study that are asked for count as stale, by their names."""
+        for record in self.all_records(study):
+            for name in KINDS[record.kind].files:
+                current = self.path(record, name)
+                if self.is_wanted(record) and current.exists():
+                    current.rename(self.results / _filled(record, AGAIN, name))
+        self._versions.clear()
+        self._listed.clear()
 
 
-KINDS = (
-    *("cells", "times", "paired", "curves", "exports", "structures", "divergences"),
-    "likelihoods",
-)
+def _filled(record: Record, digest: str, name: str) -> str:
+    """Return a file of a record, below the results."""
+    files = KINDS[record.kind].files
+    template = files[name] if name else next(iter(files.values()))
+    return template.format(
+        study=record.study, dataset=record.dataset, names="-".join(record.names), digest=digest
+    )
 
 
-def _names(study: Study, kind: str, dataset: str) -> Iterator[tuple[str, ...]]:
-    """Yield the methods of each record of a kind on a dataset, in the order of the study."""
-    content, methods = study.content, study.methods_on(dataset)
-    if kind == "cells":
-        yield from ((method,) for method in methods)
-    elif kind == "times":
-        timed = content.get("timed", []) if study.is_timed(dataset) else []
-        yield from ((method,) for method in timed if method in methods)
-    elif kind in ("paired", "divergences"):
-        yield from (tuple(pair) for pair in content.get(kind, []) if set(pair) <= set(methods))
-    elif kind == "likelihoods":
-        asked = content.get("likelihoods", {"methods": []})
-        timed = asked.get("timed", []) if study.is_timed(dataset) else []
-        yield from ((method,) for method in (*asked["methods"], *timed) if method in methods)
-    elif kind == "exports":
-        yield from ((method,) for method in content.get("exports", {}) if method in methods)
-    elif kind == "structures":
-        drawn = [f for f in content["figures"] if f["kind"] == "structure"]
-        yield from ((f["method"],) for f in drawn if f["dataset"] == dataset)
-    else:
-        queries = content.get("queries", {"methods": []})
-        sampled = queries.get("sampled", {"methods": []})
-        asked = [method for method in queries["methods"] if method in methods]
-        yield from ((method,) for method in [*asked, *sampled["methods"]])
+def _recorded_recipe(path: Path) -> Recipe | None:
+    """Return the recipe that a record was made by; None if it has none that can be read."""
+    try:
+        record = read_json(path)
+    except InputError:
+        return None
+    recipe = record.get("recipe") if isinstance(record, dict) else None
+    return recipe if isinstance(recipe, dict) else None
+
+
+def differences(recorded: Recipe, recipe: Recipe) -> list[str]:
+    """Return what of a recipe differs from the recorded one."""
+    names = dict.fromkeys([*recipe, *recorded])
+    return [name for name in names if recorded.get(name) != recipe.get(name)]

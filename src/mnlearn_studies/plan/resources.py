@@ -10,7 +10,11 @@ from collections.abc import Iterator
 
 from mnlearn.learning.rounds import Round
 from mnlearn_studies.plan.costs import Laws, dataset_size, estimate_cost
-from mnlearn_studies.plan.planning import Plan, Record
+from mnlearn_studies.plan.planning import Plan
+from mnlearn_studies.records.kinds import KINDS
+from mnlearn_studies.records.kinds.curves import queried_models
+from mnlearn_studies.records.kinds.parts import rounds_of
+from mnlearn_studies.records.record import Record
 
 # Seconds for the start of a job: imports, and kernels that are loaded or compiled.
 START_SECONDS = 10.0
@@ -28,15 +32,6 @@ UNKNOWN_MINUTES = 240
 # Above all seconds.
 _BEFORE_LEARNING = 10**8
 
-_SECONDS = {
-    "models": "seconds_learn",
-    "cells": "seconds_score",
-    "times": "seconds_time",
-    "curves": "seconds_curve",
-}
-# Records whose memory is not recorded hold the same models as those that are.
-_MIB = {"models": "mib_learn", "times": "mib_learn", "cells": "mib_score", "curves": "mib_score"}
-
 
 class JobResources:
     """The memory, time and priority of the jobs of a plan; laws : see `costs.load_laws`."""
@@ -48,96 +43,111 @@ class JobResources:
 
     def seconds(self, record: Record) -> float:
         """Return how many seconds the job that makes a record is expected to take."""
-        cost = self._cost(record, _SECONDS)
+        cost = self._cost(record, "seconds")
         return START_SECONDS + (UNKNOWN_SECONDS if cost is None else cost[0])
 
     def is_known(self, record: Record) -> bool:
         """Tell whether the seconds of a job follow from recorded ones."""
-        return self._cost(record, _SECONDS) is not None
+        return self._cost(record, "seconds") is not None
 
     def minutes(self, record: Record) -> int:
         """Return the minutes after which a cluster may end the job that makes a record."""
-        cost = self._cost(record, _SECONDS)
+        cost = self._cost(record, "seconds")
         if cost is None:
             return UNKNOWN_MINUTES
-        return max(LEAST_MINUTES, math.ceil((START_SECONDS + cost[1]) / 60))
+        seconds = cost[1]
+        if record.kind == "parts":
+            round_, of = self._round(record), int(record.names[3])
+            seconds *= min(1.0, UNEVEN * round_.largest_share(of))
+        return max(LEAST_MINUTES, math.ceil((START_SECONDS + seconds) / 60))
 
     def mib(self, record: Record) -> int:
         """Return the MiB that the job that makes a record may use."""
-        cost = self._cost(record, _MIB)
+        cost = self._cost(record, "mib")
         if cost is None:
             return UNKNOWN_MIB
-        return max(LEAST_MIB, SNAKEMAKE_MIB + math.ceil(cost[1]))
+        mib = cost[1]
+        if record.kind == "parts":
+            law = self._laws.get(("", self._round(record).like, "mib_learn"))
+            if law is not None:
+                mib = min(mib, law.margin * law(dataset_size(record.dataset)))
+        return max(LEAST_MIB, SNAKEMAKE_MIB + math.ceil(mib))
 
-    def part_minutes(self, models: Record, round_: Round, n_parts: int) -> int:
-        """Return the minutes after which a cluster may end a part of the learning of a cell."""
-        cost = self._cost(models, _SECONDS)
-        if cost is None:
-            return UNKNOWN_MINUTES
-        share = min(1.0, UNEVEN * round_.largest_share(n_parts))
-        return max(LEAST_MINUTES, math.ceil((START_SECONDS + share * cost[1]) / 60))
-
-    def part_mib(self, models: Record, round_: Round) -> int:
-        """Return the MiB that a part of the learning of a cell may use."""
-        whole, law = self.mib(models), self._laws.get(("", round_.like, "mib_learn"))
-        if law is None:
-            return whole
-        limit = SNAKEMAKE_MIB + math.ceil(law.margin * law(dataset_size(models.dataset)))
-        return max(LEAST_MIB, min(whole, limit))
+    def _round(self, part: Record) -> Round:
+        """Return the round of learning that a job does a part of."""
+        models = Record("models", part.study, part.dataset, part.names[:1])
+        rounds = rounds_of(self._plan, models)
+        return next(each for each in rounds if each.name == part.names[1])
 
     def priority(self, record: Record) -> int:
         """Return the priority of the job that makes a record.
 
         What is learned is scored before anything else is learned, so that a run that is interrupted
         leaves records. Among jobs of one kind it is the seconds from the start of the job to the
-        end of what waits for it.
+        end of what waits for it. What runs alone comes last.
         """
-        first = 0 if record.kind == "models" else _BEFORE_LEARNING
-        return first + round(self._until_end(record))
+        if KINDS[record.kind].alone:
+            return -1
+        if not record.names:
+            return self._dataset_priority(record.dataset)
+        models = Record("models", record.study, record.dataset, record.names[:1])
+        if record.kind in ("models", "parts"):
+            return round(self._until_end(models))
+        return _BEFORE_LEARNING + round(self.seconds(record))
 
-    def dataset_priority(self, dataset: str) -> int:
+    def _dataset_priority(self, dataset: str) -> int:
         """Return the priority of a job that all records of a dataset wait for."""
         waiting = [
-            self._until_end(Record("models", study, dataset, (method,)))
+            self._until_end(Record("models", record.study, dataset, record.names))
             for study in self._plan.running
-            for method in self._plan.studies[study].methods_on(dataset)
-            if not self._plan.is_settled(Record("cells", study, dataset, (method,)))
+            for record in self._plan.records(study, "cells")
+            if record.dataset == dataset and not self._plan.is_made(record)
         ]
         return round(START_SECONDS + max(waiting, default=0.0))
 
-    def _cost(self, record: Record, quantities: dict[str, str]) -> tuple[float, float] | None:
-        """Return the expected cost of a record's job and its limit, if they are known."""
-        if record.kind not in quantities:
+    def _cost(self, record: Record, of: str) -> tuple[float, float] | None:
+        """Return the expected cost of a record's job and its limit, if they are known.
+
+        of : "seconds" or "mib".
+        """
+        kind = KINDS["models" if record.kind == "parts" else record.kind]
+        quantity: str = getattr(kind, of)
+        if not quantity:
             return None
-        owner = self._plan.owner(record) if record.kind == "curves" else record.study
-        study, quantity = self._plan.studies[owner], quantities[record.kind]
-        (method,) = record.names
+        asking = self._plan.studies[record.study]
+        models = queried_models(asking, record) if record.kind == "curves" else record
         # A curve's law is that of the study that asks, of models of another one.
         cost = estimate_cost(
-            self._laws, study, method, record.dataset, quantity=quantity, asking=record.study
+            self._laws,
+            self._plan.studies[models.study],
+            models.names[0],
+            record.dataset,
+            quantity=quantity,
+            asking=record.study,
         )
         return None if cost is None else (cost.expected, cost.limit)
 
-    def _until_end(self, record: Record) -> float:
-        if record not in self._remaining:
-            waiting = [self._until_end(other) for other in self._waiting(record)]
-            self._remaining[record] = self.seconds(record) + max(waiting, default=0.0)
-        return self._remaining[record]
+    def _until_end(self, models: Record) -> float:
+        """Return the seconds from the start of learning to the end of what waits for it."""
+        if models not in self._remaining:
+            waiting = [self._until_end(other) for other in self._built_on(models)]
+            waiting += [self.seconds(record) for record in self._made_from(models)]
+            self._remaining[models] = self.seconds(models) + max(waiting, default=0.0)
+        return self._remaining[models]
 
-    def _waiting(self, record: Record) -> Iterator[Record]:
-        """Yield the records that wait for one and are to be made, of kinds that may take long."""
-        if record.kind != "models":
-            return
-        (method,), dataset, study = record.names, record.dataset, self._plan.studies[record.study]
-        waiting = [Record("cells", study.name, dataset, (method,))]
-        if method in study.content.get("queries", {"methods": []})["methods"]:
-            waiting.append(Record("curves", study.name, dataset, (method,)))
-        asked = study.content.get("likelihoods", {"methods": []})
-        timed = asked.get("timed", []) if study.is_timed(dataset) else []
-        if method in (*asked["methods"], *timed):
-            waiting.append(Record("likelihoods", study.name, dataset, (method,)))
-        yield from (other for other in waiting if not self._plan.is_settled(other))
-        for label in study.methods_on(dataset):
-            built_on = Record("models", study.name, dataset, (label,))
-            if study.network(label) == method and not self._plan.is_settled(built_on):
-                yield built_on
+    def _made_from(self, models: Record) -> Iterator[Record]:
+        """Yield the records that wait for models, of kinds that may take long."""
+        study = self._plan.studies[models.study]
+        for kind in ("cells", "curves", "likelihoods"):
+            if models.names in KINDS[kind].asked(study, models.dataset):
+                record = Record(kind, study.name, models.dataset, models.names)
+                if not self._plan.is_made(record):
+                    yield record
+
+    def _built_on(self, models: Record) -> Iterator[Record]:
+        """Yield the models that wait for a dependency network."""
+        study = self._plan.studies[models.study]
+        for label in study.methods_on(models.dataset):
+            waiting = Record("models", study.name, models.dataset, (label,))
+            if study.network(label) == models.names[0] and not self._plan.is_made(waiting):
+                yield waiting

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.circuits.exact import draw, log_partition, log_value
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.io.formats import load_model
+from mnlearn.models.io.native import read_npz
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
@@ -121,7 +121,7 @@ def _size(circuit: ArithmeticCircuit) -> dict[str, int]:
 
 
 def _circuit(path: Path) -> ArithmeticCircuit:
-    model = load_model(path)
+    model = read_npz(path)
     if not isinstance(model, ArithmeticCircuit):
         raise InputError(f"{path}: expected a circuit.")
     return model

@@ -21,6 +21,15 @@ def model_path(folder: Path, variant: str) -> Path:
     return folder / f"{variant or 'chosen'}.npz"
 
 
+def find_version(folder: Path, dataset: str, name: str, suffix: str) -> Path | None:
+    """Return the file of a record in the folder of its kind, whatever its recipe; None if missing.
+
+    Of several versions, which a checkout in git can leave until the next run, it is the first by
+    name.
+    """
+    return min((folder / dataset).glob(f"{name}@*{suffix}"), default=None)
+
+
 def score_record(score: Score) -> dict[str, float]:
     """Return what a record says of a score, in nats."""
     record = {"mean": score.mean, "stderr": score.standard_error}

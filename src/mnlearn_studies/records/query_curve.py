@@ -26,8 +26,7 @@ from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.io.formats import load_model
-from mnlearn.models.io.native import Model
+from mnlearn.models.io.native import Model, read_npz
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
@@ -148,7 +147,7 @@ class _Queries:
 
 def _load(path: Path) -> Model:
     """Return a model; a tree of any kind as its circuit, which answers exactly."""
-    model = load_model(path)
+    model = read_npz(path)
     return circuit_of(model) if isinstance(model, TreeModel) else model
 
 

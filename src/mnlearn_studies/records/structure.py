@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.models.io.formats import load_model
+from mnlearn.models.io.native import read_npz
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, write_json
@@ -57,7 +57,7 @@ def write_structure(model_path: Path, identity: Mapping[str, Any], out: Path) ->
     InputError
         The model is not a Markov network.
     """
-    network = load_model(model_path)
+    network = read_npz(model_path)
     if not isinstance(network, MarkovNetwork):
         raise InputError(f"{model_path}: expected a Markov network, whose structure is drawn.")
     names = network.names or tuple(str(v + 1) for v in range(network.n_vars))

@@ -8,6 +8,7 @@ import pandas as pd
 
 from mnlearn.methods import load_learner
 from mnlearn.runtime.files import write_text
+from mnlearn_studies.records.files import find_version
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report.pages import html_page
 from mnlearn_studies.study.definition import Study
@@ -162,8 +163,8 @@ def _point_table(study: Study, method: str, labels: Mapping[str, str], tuning: P
     parameters = load_learner(study.learner(method)).stages[-1].parameters
     traces = {}
     for dataset in study.datasets:
-        path = tuning / dataset / f"{method}.csv"
-        if path.exists():
+        path = find_version(tuning, dataset, method, ".csv")
+        if path is not None:
             trace = read_frame(path, ("stage", "validation", *parameters))
             traces[dataset] = trace[trace["stage"] == trace["stage"].max()]
     present = {name for trace in traces.values() for name in trace.columns}

@@ -6,7 +6,7 @@ from pathlib import Path
 from mnlearn.runtime.files import write_text
 from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.plan.configuration import configuration, find_study, plan_of
-from mnlearn_studies.plan.planning import KINDS, Plan
+from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report.document.blocks import Document
 from mnlearn_studies.report.document.html import render_html
@@ -44,14 +44,7 @@ def study_page(name: str) -> Document:
     """
     study, folder, _ = scored(name)
     plan = plan_of(name, [])
-    records = {
-        kind: [
-            plan.results / record.path
-            for record in plan.records(name, kind)
-            if (plan.results / record.path).exists()
-        ]
-        for kind in KINDS
-    }
+    records = plan.kept(name)
     learners = dict.fromkeys(map(study.learner, study.methods))
     summaries = {learner: summarise(learner, *documentation()) for learner in learners}
     labels = label_datasets(configuration()["local"])
@@ -101,12 +94,7 @@ def record_page(names: Iterable[str]) -> Document:
     found = []
     plans = {name: plan_of(name, [], left_out={}) for name in names}
     for name, plan in plans.items():
-        planned = {
-            kind: [plan.results / record.path for record in plan.records(name, kind)]
-            for kind in KINDS
-        }
-        kept = {kind: [path for path in of if path.exists()] for kind, of in planned.items()}
-        found.append(StudyRecords(name, kept, sum(map(len, planned.values()))))
+        found.append(StudyRecords(name, plan.kept(name), len(plan.all_records(name))))
     return build_record(found, common_commit(plans.values()))
 
 
@@ -116,9 +104,7 @@ def common_commit(plans: Iterable[Plan]) -> str:
         plan.stale(record)
         for plan in plans
         for study in plan.running
-        for kind in KINDS
-        for record in plan.records(study, kind)
-        if (plan.results / record.path).exists()
+        for record in plan.all_records(study)
     )
     commit = read_commit(results_folder())
     return "" if commit and any(stale) else commit

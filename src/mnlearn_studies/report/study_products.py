@@ -5,10 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json
 from mnlearn_studies.datasets.embedded import DRAWN, build_true_network
 from mnlearn_studies.datasets.prepare import label_datasets
-from mnlearn_studies.plan.configuration import configuration, find_study, stale_records
+from mnlearn_studies.plan.configuration import configuration, find_study, plan_of, stale_records
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report import claims, figures, tables
 from mnlearn_studies.report.claims.rendering import Claim
@@ -42,9 +41,7 @@ def check_products(name: str) -> None:
             check_entry(study, list_name, entry, kinds, common)
 
 
-def study_tables(
-    name: str, only: list[str] | None = None, order: Path | None = None
-) -> list[Table]:
+def study_tables(name: str, only: list[str] | None = None) -> list[Table]:
     """Return the tables of a study; numbers of cells that are not current are marked.
 
     Parameters
@@ -53,14 +50,11 @@ def study_tables(
         The study.
     only : list of str, optional
         Names of the tables to make; all if not given.
-    order : Path, optional
-        The order of a table (see `study.orders`), which names the cells that are not current.
-        Without it all records of the study are read to find them.
 
     Raises
     ------
     InputError
-        The study has no scores or no such table; or the order does not name cells.
+        The study has no scores or no such table.
     """
     study, folder, scores = scored(name)
     return tables.make_tables(
@@ -69,32 +63,23 @@ def study_tables(
         load_published(),
         label_datasets(configuration()["local"]),
         tuning=folder / "tuning",
-        stale=_stale_cells(name) if order is None else _ordered_stale(order),
+        stale=_stale_cells(name),
         only=only,
     )
 
 
-def write_study_tables(name: str, only: list[str] | None = None, order: Path | None = None) -> None:
+def write_study_tables(name: str, only: list[str] | None = None) -> None:
     """Write the tables of a study; see `study_tables`."""
-    tables.write_tables(study_tables(name, only, order), results_folder() / name / "tables")
+    tables.write_tables(study_tables(name, only), results_folder() / name / "tables")
 
 
 def _stale_cells(name: str) -> tables.Stale:
     """Return the cells with a record that is not current, by the kind of the record."""
     found: dict[str, set[tuple[str, str]]] = {}
-    for record, _ in stale_records(name):
+    for record, _ in stale_records(plan_of(name, []), name):
         cells = {(record.dataset, method) for method in record.names}
         found.setdefault(record.kind, set()).update(cells)
     return found
-
-
-def _ordered_stale(order: Path) -> tables.Stale:
-    """Return the cells that the order of one table names as not current."""
-    try:
-        cells = read_json(order)["made_by"]["content"]["stale"]
-        return {"cells": {(str(d), str(m)) for d, m in cells}}
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{order}: expected the order of a table.") from error
 
 
 def write_study_figures(name: str, only: list[str] | None = None, seed: int | None = None) -> None:

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mnlearn_studies.plan.planning import KINDS, Plan, Record
+from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.plan.resources import JobResources
-
-# Pairs are compared in a second.
-_LONG = tuple(kind for kind in KINDS if kind != "paired")
+from mnlearn_studies.records.kinds.curves import queried_models
+from mnlearn_studies.records.record import Record
 
 
 @dataclass(frozen=True)
@@ -42,15 +41,11 @@ def forecast(plan: Plan, resources: JobResources) -> list[Job]:
     resources : JobResources
         What its jobs are expected to cost.
     """
-    wanted = [
-        record
-        for study in plan.running
-        for kind in _LONG
-        for record in plan.records(study, kind)
-        if not plan.is_settled(record)
-    ]
+    wanted = [record for study in plan.running for record in plan.missing(study)]
+    # Pairs are compared in a second.
+    wanted = [record for record in wanted if record.kind != "paired"]
     models = dict.fromkeys(model for record in wanted for model in _models(plan, record))
-    learned = [record for record in models if not plan.is_settled(record)]
+    learned = [record for record in models if not plan.is_made(record)]
     return [
         Job(record, resources.seconds(record), resources.mib(record), resources.is_known(record))
         for record in (*learned, *wanted)
@@ -61,9 +56,12 @@ def _models(plan: Plan, record: Record) -> Iterator[Record]:
     """Yield the models that a record is made from, and those that they build on."""
     if record.kind == "times":
         return
-    name = plan.owner(record) if record.kind == "curves" else record.study
-    for method in record.names:
-        base = plan.studies[name].network(method)
+    study = plan.studies[record.study]
+    for name in record.names:
+        models = Record("models", study.name, record.dataset, (name,))
+        if record.kind == "curves":
+            models = queried_models(study, record)
+        base = plan.studies[models.study].network(name)
         if base is not None:
-            yield Record("models", name, record.dataset, (base,))
-        yield Record("models", name, record.dataset, (method,))
+            yield Record("models", models.study, record.dataset, (base,))
+        yield models

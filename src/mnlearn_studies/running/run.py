@@ -16,6 +16,7 @@ from mnlearn_studies.datasets.prepare import list_unavailable, record_outcomes
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.configuration import configuration, find_study, plan_of
+from mnlearn_studies.records.record import Record
 from mnlearn_studies.running.locks import mark_run, unlock
 from mnlearn_studies.running.snakemake import run_snakemake
 from mnlearn_studies.study.definition import Study
@@ -71,16 +72,22 @@ def run_study(
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
     datasets = expand_datasets(study, datasets)
-    again, recorded = _which_records(again, recorded)
+    recorded = recorded or configuration()["recorded"]
+    if again and recorded:
+        raise InputError("--again and --recorded: expected one, by options or in config.yaml.")
     failed = {} if recorded else _fetch_missing(study, datasets, mirror, again)
     unlock()
     if recorded:
         _check_recorded(name)
-    chosen = {"recorded": recorded, "again": again, "parts": parts}
+    chosen = {"recorded": recorded, "parts": parts}
     command = _snakemake_command(name, datasets, settings, mirror, **chosen)
+    plan = plan_of(name, datasets or configuration()["datasets"], recorded=recorded)
+    if again:
+        plan.ask_again(name)
+    wanted = [plan.path(record) for record in plan.missing(name)]
     mark_run()
     log = log_of(name)
-    status = run_snakemake(command, run_folder(), name=name, log=log, verbose=verbose)
+    status = run_snakemake(command, run_folder(), name, log, wanted=wanted, verbose=verbose)
     if status == 0 and report:
         status = _write_report(command, name)
     if status:
@@ -90,15 +97,6 @@ def run_study(
     for reason in dict.fromkeys(failed.values()):
         say(reason)
     return status
-
-
-def _which_records(again: bool, recorded: bool) -> tuple[bool, bool]:
-    """Return whether to make records again, and to use only those there are, config.yaml read."""
-    config = configuration()
-    again, recorded = again or config["again"], recorded or config["recorded"]
-    if again and recorded:
-        raise InputError("--again and --recorded: expected one, by options or in config.yaml.")
-    return again, recorded
 
 
 def log_of(name: str) -> Path:
@@ -185,7 +183,7 @@ def _write_report(command: list[str], name: str) -> int:
     style = source_folder() / "workflow" / "report" / "report.css"
     command = [*command, "--report", str(page), "--report-stylesheet", str(style)]
     title, folder = f"{name}, report", run_folder()
-    return run_snakemake(command, folder, name=title, log=log_of(name), append=True)
+    return run_snakemake(command, folder, title, log_of(name), append=True)
 
 
 def _check_recorded(name: str) -> None:
@@ -209,9 +207,11 @@ def _fetch_missing(
     """
     folder, config = data_folder(), configuration()
     known = {*load_registry(), *BUILT} - set(config["local"])
-    plan = plan_of(study.name, datasets or config["datasets"], again, left_out={})
+    plan = plan_of(study.name, datasets or config["datasets"], left_out={})
+    if again:
+        plan.forget(study.name)
     needed = datasets or plan.needed_datasets()
-    wanted = [d for d in needed if not (folder / d / "test.npz").exists()]
+    wanted = [d for d in needed if not plan.is_made(Record("data", "", d))]
     missing = [base for base in dict.fromkeys(map(base_of, wanted)) if base in known]
     if missing:
         try:

@@ -2,7 +2,6 @@
 
 import glob
 import os
-import re
 import shutil
 import signal
 import socket
@@ -11,8 +10,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -22,100 +20,77 @@ from mnlearn.runtime.progress import say
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-# Seconds to wait, after Snakemake has ended, for output of processes that it left behind.
-_PATIENCE = 10
-# Lines of output that are shown if a run fails and none of them says why.
+# Lines of output that are shown if a run fails and none of its jobs says why.
 _TAIL = 25
-_TOTAL = re.compile(r"total +(\d+)")
-_DONE = re.compile(r"(\d+) of (\d+) steps \(")
-_RULE = re.compile(r"(?:local)?rule (\w+):")
-_WILDCARDS = re.compile(r"    wildcards: (.*)")
-# What the rules and the shell of the jobs (`workflow/jobs.sh`) write for a person.
-_TOLD = re.compile(r"failed with status \d+, |mnlearn: |left out: ")
+# Seconds between two looks at what has been made.
+_PAUSE = 0.5
+# A job that fails adds a line to the file that this variable names; see `workflow/jobs.sh`.
+FAILURES = "MNLEARN_FAILURES"
 
 
-class Follower:
-    """Reads the output of Snakemake, line by line.
+class Watcher:
+    """Shows how many of the wanted records are there, and what jobs that failed have said.
 
     Parameters
     ----------
     name : str
         What is run, before the bar.
-    log : text file or None
-        Gets every line.
-    verbose : bool
-        Whether every line is shown as well, and no bar.
+    wanted : sequence of Path
+        The records that the run makes.
+    failures : Path
+        The file to which jobs that fail add a line.
+    quiet : bool
+        Whether no bar is shown.
     """
 
-    def __init__(self, name: str, log: IO[str] | None, verbose: bool) -> None:
+    def __init__(self, name: str, wanted: Sequence[Path], failures: Path, quiet: bool) -> None:
         self.told = False
-        self.tail: deque[str] = deque(maxlen=_TAIL)
         self._name = name
-        self._log = log
-        self._verbose = verbose
+        self._waiting = list(wanted)
+        self._total = len(wanted)
+        self._failures = failures
+        self._quiet = quiet or not wanted
+        self._read = 0
+        self._tenths = -1
         self._bar: tqdm | None = None
-        self._rule = ""
-        self._tenths = 0
 
-    def read(self, lines: IO[str]) -> None:
-        """Read all lines."""
+    def watch(self, ended: threading.Event) -> None:
+        """Look again and again until an event is set, and once more after it."""
         try:
-            for line in lines:
-                self._keep(line)
-                self._take(line.rstrip("\n"))
+            while not ended.wait(_PAUSE):
+                self._look()
+            self._look()
         finally:
-            # Snakemake would wait for ever to write what nobody reads.
-            for _ in lines:
-                pass
             if self._bar is not None:
                 self._bar.close()
 
-    def _keep(self, line: str) -> None:
-        if self._log is None:
-            return
-        try:
-            self._log.write(line)
-            self._log.flush()
-        except (OSError, ValueError):
-            # The disk is full, or the log was closed while processes still held the pipe.
-            self._log = None
+    def _look(self) -> None:
+        self._waiting = [path for path in self._waiting if not path.exists()]
+        if not self._quiet:
+            self._show(self._total - len(self._waiting))
+        with suppress(OSError), self._failures.open(encoding="utf-8", errors="replace") as file:
+            file.seek(self._read)
+            for line in file:
+                self.told = True
+                say(line.rstrip("\n"))
+            self._read = file.tell()
 
-    def _take(self, line: str) -> None:
-        self.tail.append(line)
-        if _TOLD.match(line):
-            self.told = True
-            say(line)
-        elif self._verbose:
-            say(line)
-        if self._verbose:
-            return
-        if found := _TOTAL.fullmatch(line):
-            self._show(0, int(found[1]))
-        elif found := _DONE.match(line):
-            self._show(int(found[1]), int(found[2]))
-        elif found := _RULE.fullmatch(line):
-            self._rule = found[1]
-        elif (found := _WILDCARDS.fullmatch(line)) and self._bar is not None:
-            values = [pair.partition("=")[2] for pair in found[1].split(", ")]
-            self._bar.set_postfix_str(" ".join([self._rule, *values]))
-
-    def _show(self, done: int, total: int) -> None:
-        """Move the bar; without a terminal, print a line for each tenth of the jobs."""
+    def _show(self, done: int) -> None:
+        """Move the bar; without a terminal, print a line for each tenth of the records."""
         if sys.stderr.isatty():
             if self._bar is None:
                 from tqdm import tqdm
 
-                self._bar = tqdm(desc=self._name, total=total, unit="job", file=sys.stderr)
-            self._bar.total = total
+                self._bar = tqdm(desc=self._name, total=self._total, unit="record", file=sys.stderr)
             self._bar.update(done - self._bar.n)
-        elif done == 0 or 10 * done // total > self._tenths:
-            self._tenths = 10 * done // total
-            say(f"{self._name}: {done} of {total} jobs")
+        elif 10 * done // self._total > self._tenths:
+            self._tenths = 10 * done // self._total
+            say(f"{self._name}: {done} of {self._total} records")
 
 
 def run_snakemake(
-    command: list[str], folder: Path, *, name: str, log: Path | None = None, verbose: bool = False,
-    append: bool = False,
+    command: list[str], folder: Path, name: str, log: Path, *, wanted: Sequence[Path] = (),
+    verbose: bool = False, append: bool = False,
 ) -> int:  # fmt: skip
     """Run Snakemake and return its exit status.
 
@@ -131,43 +106,58 @@ def run_snakemake(
         Where it is run.
     name : str
         What is run, before the bar.
-    log : Path, optional
+    log : Path
         File for the whole output.
+    wanted : sequence of Path
+        The records that the run makes; the bar counts them.
     verbose : bool
-        Whether the whole output is shown too. If not, and the run fails, its cause is shown.
+        Whether the whole output is shown, in place of the log. If not, and the run fails, its cause
+        is shown.
     append : bool
         Whether the output is appended to what the log has.
     """
     # The rules call `mnlearn`, which must be found also where the environment is not activated.
-    own = sysconfig.get_path("scripts", f"{os.name}_user")
-    folders = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath), own]
-    path = os.pathsep.join(folders)
+    scripts = sysconfig.get_path("scripts", f"{os.name}_user")
+    folders = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath), scripts]
     with ExitStack() as stack:
-        kept = None if log is None else stack.enter_context(_opened(log, append))
         temporary = stack.enter_context(_temporary_folder())
-        process = subprocess.Popen(
-            command, cwd=folder, env={**os.environ, "PATH": path, "TMPDIR": temporary},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-        )  # fmt: skip
-        assert process.stdout is not None
-        follower = Follower(name, kept, verbose)
-        reader = threading.Thread(target=follower.read, args=(process.stdout,), daemon=True)
-        reader.start()
-        ended_by = _wait(process)
-        with suppress(KeyboardInterrupt):
-            reader.join(_PATIENCE)
-        # Closing a pipe that is being read would wait for the processes that hold it.
-        if not reader.is_alive():
-            process.stdout.close()
+        failures = Path(temporary, "failures")
+        environment = {
+            **os.environ,
+            "PATH": os.pathsep.join(folders),
+            "TMPDIR": temporary,
+            FAILURES: str(failures),
+        }
+        output = None if verbose else stack.enter_context(_opened(log, append))
+        ended = threading.Event()
+        watcher = Watcher(name, wanted, failures, verbose)
+        thread = threading.Thread(target=watcher.watch, args=(ended,))
+        thread.start()
+        try:
+            process = subprocess.Popen(
+                command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
+            )
+            ended_by = _wait(process)
+        finally:
+            ended.set()
+            thread.join()
     if ended_by is not None:
         # Snakemake may end such a run with status 0.
         return process.returncode or 128 + ended_by
-    if process.returncode and not verbose and not follower.told:
-        say("\n".join(follower.tail))
+    if process.returncode and not verbose and not watcher.told:
+        say("\n".join(_last_lines(log)))
     return process.returncode
 
 
-def _wait(process: subprocess.Popen[str]) -> signal.Signals | None:
+def _last_lines(log: Path) -> list[str]:
+    """Return the end of a log, as far as it can be read."""
+    try:
+        return log.read_text(encoding="utf-8", errors="replace").splitlines()[-_TAIL:]
+    except OSError:
+        return []
+
+
+def _wait(process: subprocess.Popen[bytes]) -> signal.Signals | None:
     """Wait for a process to end and return the signal that asked for it, if one came meanwhile."""
     ended_by: signal.Signals | None = None
 
@@ -188,7 +178,7 @@ def _wait(process: subprocess.Popen[str]) -> signal.Signals | None:
                 say("interrupted; waiting for the jobs that are under way to end")
 
 
-def _terminate(process: subprocess.Popen[str]) -> None:
+def _terminate(process: subprocess.Popen[bytes]) -> None:
     """Ask Snakemake to start no more jobs, and the jobs on this machine to end."""
     import psutil
 
@@ -214,14 +204,14 @@ def _handled(number: signal.Signals, handler: Callable[..., None]) -> Iterator[N
 
 
 @contextmanager
-def _opened(log: Path, append: bool) -> Iterator[IO[str] | None]:
-    """Yield the log, open for writing; None if it cannot be written."""
+def _opened(log: Path, append: bool) -> Iterator[IO[str] | int]:
+    """Yield the log, open for writing; nowhere if it cannot be written."""
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         file = log.open("a" if append else "w", encoding="utf-8")
     except OSError as error:
         say(f"{log}: cannot be written ({error.strerror}); the run goes on without it")
-        yield None
+        yield subprocess.DEVNULL
         return
     try:
         yield file

@@ -69,7 +69,10 @@ def _rows(study: Study, folder: Path) -> Iterator[tuple[Text, ...]]:
 def _seconds_of_cells(folder: Path) -> dict[tuple[str, str], float]:
     """Return the seconds of the search and of scoring, by dataset and method."""
     cells = sorted((folder / "cells").glob("*/*.json"))
-    return {(path.parent.name, path.stem): sum(sum_seconds([read_record(path)])) for path in cells}
+    return {
+        (path.parent.name, path.stem.partition("@")[0]): sum(sum_seconds([read_record(path)]))
+        for path in cells
+    }
 
 
 def _minutes(seconds: Sequence[float], has_all: bool) -> str:

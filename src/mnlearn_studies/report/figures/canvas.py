@@ -11,6 +11,7 @@ import pandas as pd
 
 from mnlearn.drawing.style import CYCLE, DPI, GREY, MARKERS
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn_studies.records.files import find_version
 from mnlearn_studies.records.structure import Structure, read_structure
 from mnlearn_studies.report.options import SOURCE, TEXT, Options, mapping, needed, one_of
 from mnlearn_studies.report.products import Labels, list_scored
@@ -48,7 +49,7 @@ class Material:
     labels : mapping of str to str
         Names of the datasets for readers, in the order of the study.
     structure_folder : Path
-        Has the couplings of learned networks as <dataset>/<method>.json.
+        Has the couplings of learned networks, see `records.kinds.structures`.
     truths : mapping of str to MarkovNetwork
         The networks that datasets were sampled from.
     """
@@ -79,8 +80,8 @@ class Material:
 
     def structure(self, dataset: str, method: str) -> Structure | None:
         """Return the couplings of a learned network; None if they are not recorded."""
-        path = self.structure_folder / dataset / f"{method}.json"
-        return read_structure(path) if path.exists() else None
+        path = find_version(self.structure_folder, dataset, method, ".json")
+        return None if path is None else read_structure(path)
 
     def n_vars(self, dataset: str) -> int | None:
         """Return a dataset's number of variables, published or else recorded; None if unknown."""

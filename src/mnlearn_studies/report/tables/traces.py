@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from mnlearn_studies.records.files import find_version
 from mnlearn_studies.records.gather import COLUMNS
 from mnlearn_studies.report.options import MAPPING, NUMBER_BY_NAME, TEXT, Options, listed, needed
 from mnlearn_studies.study.frames import read_frame
@@ -47,8 +48,8 @@ def trace_numbers(
         method, quantity, name = (str(entry[key]) for key in ("method", "quantity", "name"))
         columns = (quantity, *entry.get("equal", {}), *entry.get("at_least", {}))
         for dataset in datasets:
-            path = folder / dataset / f"{method}.csv"
-            if not path.exists():
+            path = find_version(folder, dataset, method, ".csv")
+            if path is None:
                 continue
             points = read_frame(path, columns)
             for parameter, value in entry.get("equal", {}).items():

@@ -1,0 +1,82 @@
+"""The three splits of a dataset, which all studies share."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from mnlearn.data.splits import SPLITS
+from mnlearn.runtime.code_digest import code_digest
+from mnlearn.runtime.files import file_digest
+from mnlearn_studies.datasets.built import BUILT
+from mnlearn_studies.datasets.embedded import EMBEDDED
+from mnlearn_studies.datasets.prepare import EXPANDED_KEY, prepare_dataset
+from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.datasets.sample_names import base_of, parse_drawn
+from mnlearn_studies.records.kind import Kind, Planned
+from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
+from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.folders import own_file
+
+
+class Data(Kind):
+    """Splits of a dataset: fetched and verified, drawn, built, or split from own files."""
+
+    name = "data"
+    files: ClassVar[Mapping[str, str]] = {
+        split: f"data/{{dataset}}/{split}@{{digest}}.npz" for split in SPLITS
+    }
+    is_asked = False
+
+    def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
+        """Yield one record, of no method."""
+        yield ()
+
+    def recipe(self, plan: Planned, record: Record) -> Recipe:
+        """Return the files, the code that reads or draws them, and the seed where it matters."""
+        dataset = record.dataset
+        if (sub := parse_drawn(dataset)) is not None:
+            return {
+                "base": recipe_digest(plan.recipe(Record("data", "", sub.base))),
+                "size": sub.size,
+                "fold": sub.fold,
+                "seed": plan.seed,
+                "code": code_digest("mnlearn_studies.datasets.drawn_samples.draw_sample"),
+            }
+        if dataset in plan.local:
+            # The limit decides whether files are read, not what is read of them.
+            local = plan.local[dataset].items()
+            entry = {key: value for key, value in local if key != EXPANDED_KEY}
+            paths = [own_file(entry[split]) for split in SPLITS if split in entry]
+            files = [file_digest(path) if path.exists() else None for path in paths]
+            code = code_digest("mnlearn_studies.datasets.prepare.load_own")
+            return {"given": entry, "files": files, "seed": plan.seed, "code": code}
+        if dataset in EMBEDDED:
+            code = code_digest("mnlearn_studies.datasets.embedded.load_embedded")
+            return {"name": dataset, "seed": plan.seed, "code": code}
+        if dataset in BUILT:
+            built = BUILT[dataset]
+            files = [built.source.file(part).blob_id for part in built.source.parts]
+            code = code_digest("mnlearn_studies.datasets.built.build")
+            return {"files": files, "splits": list(built.blob_ids), "code": code}
+        benchmark = load_registry()[dataset]
+        files = [benchmark.file(split).blob_id for split in SPLITS]
+        return {"files": files, "code": code_digest("mnlearn.data.text.load_benchmark")}
+
+    def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
+        """Return the files of a person's own dataset; those of others are fetched by the job."""
+        entry = plan.local.get(base_of(record.dataset), {})
+        return {"own": [entry[split] for split in SPLITS if split in entry]}
+
+    def given(self, plan: Planned, record: Record) -> dict[str, Any]:
+        """Return how a person's own dataset is given, and where others are fetched from."""
+        return {"local": plan.local.get(base_of(record.dataset), {}), "mirror": plan.mirror}
+
+    def make(self, job: Job) -> None:
+        """Prepare the dataset."""
+        name, folder, given = job.record.dataset, job.out.parent.parent, job.given
+        mirror = given["mirror"] or None
+        splits = prepare_dataset(name, folder, job.seed, given["local"], mirror=mirror)
+        for split, data in splits.items():
+            data.save(job.outputs[split])
+
+
+KIND = Data()

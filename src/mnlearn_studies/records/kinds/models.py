@@ -1,0 +1,64 @@
+"""The models of a cell: the search of a grid on validation data."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from mnlearn.methods import learner_root
+from mnlearn.runtime.code_digest import code_digest
+from mnlearn_studies.records.kind import Kind, Planned
+from mnlearn_studies.records.kinds.parts import CHECKPOINTS, cell_inputs, learning_inputs, parts_of
+from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
+from mnlearn_studies.study.definition import Study
+
+
+class Models(Kind):
+    """The best model of a grid and of each variant, with the grid points."""
+
+    name = "models"
+    # The record is written last, so that it says that the models beside it are there.
+    files: ClassVar[Mapping[str, str]] = {
+        "record": "{study}/models/{dataset}/{names}@{digest}/tuning.json"
+    }
+    is_asked = False
+    seconds, mib = "seconds_learn", "mib_learn"
+
+    def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
+        """Yield every method."""
+        yield from ((method,) for method in study.methods_on(dataset))
+
+    def recipe(self, plan: Planned, record: Record) -> Recipe:
+        """Return learner, code, data, grid, and how the last choice is made."""
+        study, dataset, (method,) = plan.studies[record.study], record.dataset, record.names
+        learner, network = study.learner(method), study.network(method)
+        built_on = None
+        if network is not None:
+            built_on = recipe_digest(plan.recipe(Record("models", study.name, dataset, (network,))))
+        return {
+            "learner": learner,
+            "code": code_digest(learner_root(learner), "mnlearn_studies.records.learn.learn_cell"),
+            "data": recipe_digest(plan.recipe(Record("data", "", dataset))),
+            "grid": study.grid(method, dataset),
+            "criterion": study.tuning_cmll(method, dataset),
+            "network": built_on,
+            "seed": plan.seed,
+        }
+
+    def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
+        """Return the data, the network that the method builds on, and parts learned before."""
+        done = [plan.file(part) for part in parts_of(plan, record)]
+        return {**learning_inputs(plan, record), "parts": done}
+
+    def given(self, plan: Planned, record: Record) -> dict[str, Any]:
+        """Return the folder of finished grid points."""
+        return {"checkpoints": CHECKPOINTS}
+
+    def make(self, job: Job) -> None:
+        """Search the grid."""
+        from mnlearn_studies.records.learn import learn_cell
+
+        learn_cell(cell_inputs(job), job.out.parent)
+        for path in job.paths("parts"):
+            path.unlink(missing_ok=True)
+
+
+KIND = Models()

@@ -1,0 +1,125 @@
+"""Records: the files that the experiments of a study leave, and the jobs that make them."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Recipe = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record of a study.
+
+    Attributes
+    ----------
+    kind : str
+        The name of its kind, see `records.kinds`.
+    study, dataset : str
+        The study, empty for splits of a dataset, which all studies share; and the dataset.
+    names : tuple of str
+        The methods that it is about.
+    """
+
+    kind: str
+    study: str
+    dataset: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process needs to make one record: the workflow writes it, `mnlearn step record` reads it.
+
+    Attributes
+    ----------
+    record : Record
+        The record.
+    recipe : mapping
+        What the record depends on.
+    seed : int
+        Seed of the run.
+    inputs : mapping
+        Files that are read, by name: a path, or a list of paths.
+    outputs : mapping of str to Path
+        Files that are written, by name; the first is the record.
+    given : mapping
+        What changes no number: where data come from, the folder of checkpoints.
+    threads : int
+        Threads to use; the result does not depend on their number.
+    """
+
+    record: Record
+    recipe: Recipe
+    seed: int
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, Path]
+    given: Mapping[str, Any]
+    threads: int = 1
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Return what a record of one method says first: study, method, dataset, recipe."""
+        return {**self.pair_identity, "method": self.record.names[0]}
+
+    @property
+    def pair_identity(self) -> dict[str, Any]:
+        """Return what a record of several methods says first."""
+        record = self.record
+        return {"study": record.study, "dataset": record.dataset, "recipe": self.recipe}
+
+    @property
+    def out(self) -> Path:
+        """Return the file of the record."""
+        return next(iter(self.outputs.values()))
+
+    def path(self, name: str) -> Path:
+        """Return an input that is one file."""
+        return Path(self.inputs[name])
+
+    def paths(self, name: str) -> list[Path]:
+        """Return an input that is several files."""
+        return [Path(path) for path in self.inputs.get(name, [])]
+
+    def to_json(self) -> str:
+        """Return the job as JSON with sorted keys; threads are an option of the command."""
+        record = self.record
+        content = {
+            "record": [record.kind, record.study, record.dataset, list(record.names)],
+            "recipe": self.recipe,
+            "seed": self.seed,
+            "inputs": dict(self.inputs),
+            "outputs": {name: str(path) for name, path in self.outputs.items()},
+            "given": dict(self.given),
+        }
+        return json.dumps(content, sort_keys=False)
+
+    @classmethod
+    def from_json(cls, text: str, threads: int) -> "Job":
+        """Return the job that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError, LookupError, TypeError
+            The text is something else.
+        """
+        content = json.loads(text)
+        kind, study, dataset, names = content["record"]
+        outputs = {name: Path(path) for name, path in content["outputs"].items()}
+        return cls(
+            Record(kind, study, dataset, tuple(names)),
+            content["recipe"],
+            int(content["seed"]),
+            content["inputs"],
+            outputs,
+            content["given"],
+            threads,
+        )
+
+
+def recipe_digest(recipe: Recipe) -> str:
+    """Digest a recipe (16 hexadecimal digits), to name it in another one."""
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,143 @@
+"""All that a run writes from the records of a study, and whether it is as the run would write it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from mnlearn.methods import learner_file
+from mnlearn.runtime.code_digest import code_digest
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import file_digest, read_json, write_json, write_text
+from mnlearn_studies.datasets.prepare import label_datasets
+from mnlearn_studies.datasets.registry import registry_path
+from mnlearn_studies.plan.configuration import plan_of
+from mnlearn_studies.plan.planning import DIGITS, Plan
+from mnlearn_studies.records.gather import gather
+from mnlearn_studies.records.record import recipe_digest
+from mnlearn_studies.report.appendix import write_appendix
+from mnlearn_studies.report.document.summaries import summarise
+from mnlearn_studies.report.study_pages import documentation, write_index, write_study_page
+from mnlearn_studies.report.study_products import (
+    write_study_claims,
+    write_study_figures,
+    write_study_tables,
+)
+from mnlearn_studies.study.commit import read_commit
+from mnlearn_studies.study.definition import Study
+
+_TABLE_FORMS, _FIGURE_FORMS = ("csv", "md", "tex"), ("pdf", "png")
+
+
+def product_files(study: Study) -> dict[str, list[str]]:
+    """Return the files of a study's products by kind, below the folder of its results."""
+    content = study.content
+    return {
+        "scores": ["scores.csv"],
+        "tables": _named("tables", content["tables"], _TABLE_FORMS),
+        "figures": _named("figures", content["figures"], _FIGURE_FORMS),
+        "claims": ["claims.md", "claims.csv"],
+        "page": ["README.md", "index.html"],
+        "appendix": [f"appendix/{method}.html" for method in content.get("appendix", [])],
+    }
+
+
+def _named(folder: str, products: Iterable[Mapping[str, Any]], forms: Iterable[str]) -> list[str]:
+    forms = tuple(forms)
+    return [f"{folder}/{product['name']}.{form}" for product in products for form in forms]
+
+
+def write_all(plan: Plan, name: str, out: Path) -> None:
+    """Write all products of a study, then a file that says what was written, by its digest.
+
+    The index of all studies is renewed too, unless the study is not listed.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan of a run of the study, whose records are there.
+    name : str
+        The study.
+    out : Path
+        The file to write, see `stamp_of`.
+    """
+    study, folder = plan.studies[name], plan.results / name
+    plan.drop_superseded(name)
+    write_scores(plan, name)
+    write_study_tables(name)
+    write_study_figures(name, seed=plan.seed)
+    write_study_claims(name)
+    labels = study.labels(label_datasets(plan.local))
+    for method in study.content.get("appendix", []):
+        write_appendix(study, method, labels, folder)
+    write_study_page(name)
+    if study.content.get("listed", True):
+        with FileLock(plan.results / "made" / "index.lock"):
+            claims = plan.results.glob("*/claims.csv")
+            write_index([path.parent.name for path in claims], plan.results / "README.md")
+    paths = [path for paths in product_files(study).values() for path in paths]
+    write_json(out, {path: file_digest(folder / path) for path in paths})
+    for other in out.parent.glob(f"{name}@*.json"):
+        if other != out:
+            other.unlink()
+
+
+def write_scores(plan: Plan, name: str) -> None:
+    """Write the numbers of all records of a study to its scores.csv."""
+    scores = gather(plan.studies[name], plan.kept(name))
+    text = scores.to_csv(index=False, lineterminator="\n")
+    write_text(plan.results / name / "scores.csv", text)
+
+
+# The products that a person can write alone.
+WRITERS: dict[str, Callable[..., None]] = {
+    "scores": lambda name: write_scores(plan_of(name, []), name),
+    "tables": write_study_tables,
+    "figures": write_study_figures,
+    "claims": write_study_claims,
+    "page": write_study_page,
+}
+
+
+def stamp_of(plan: Plan, name: str) -> Path:
+    """Return the file that says that the products of a study are as a run would write them.
+
+    Its name has the digest of all that they depend on. If it is there but a product has changed
+    since, it is removed.
+    """
+    digest = recipe_digest(_recipe(plan, name))[:DIGITS]
+    path = plan.results / "made" / f"{name}@{digest}.json"
+    if path.exists() and not _describes(path, plan.results / name):
+        path.unlink()
+    return path
+
+
+def _describes(path: Path, folder: Path) -> bool:
+    """Whether a file says truly which products there are."""
+    try:
+        digests = read_json(path)
+        return all(file_digest(folder / name) == digest for name, digest in digests.items())
+    except (AttributeError, InputError, OSError):
+        return False
+
+
+def _recipe(plan: Plan, name: str) -> dict[str, Any]:
+    """Return everything that the products of a study depend on."""
+    study = plan.studies[name]
+    learners = dict.fromkeys(map(study.learner, study.methods))
+    records = plan.all_records(name)
+    return {
+        "records": [str(plan.used(record)) for record in records],
+        "stale": [str(plan.used(record)) for record in records if plan.stale(record)],
+        "study": study.content,
+        "labels": study.labels(label_datasets(plan.local)),
+        # Pages show titles and citations, and the first paragraphs of the documentation.
+        "learners": {each: file_digest(learner_file(each)) for each in learners},
+        "summaries": [summarise(learner, *documentation()) for learner in learners],
+        "published": file_digest(registry_path().with_name("published.tsv")),
+        "datasets": file_digest(registry_path()),
+        "commit": read_commit(plan.results),
+        "seed": plan.seed,
+        "code": code_digest("mnlearn_studies.report.all_products.write_all"),
+    }

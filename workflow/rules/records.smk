@@ -1,0 +1,88 @@
+"""
+One rule for each kind of record. What a kind is made from, and how, says its file in
+`src/mnlearn_studies/records/kinds/`; the rule hands the job to `mnlearn step record`.
+
+    rule          a record is made from
+    data          files that are fetched, drawn, or given in config.yaml
+    partitions    training data                         (the query groups of the CMLL)
+    queries       test data                             (what is asked of models)
+    parts         training and validation data, and the parts of the rounds before
+    models        training and validation data, the network that a method builds on, parts
+    cells         models, query groups, test data       (the only rule that scores on test data)
+    times         the cell, training data               (alone on the machine)
+    paired        the scores of two methods by test example
+    curves, exports, likelihoods, structures, divergences      models, and test data
+"""
+
+
+# Nodes of a cluster may have no network.
+localrules:
+    data,
+
+
+def record_of(kind, wildcards):
+    """Return the record of a job, and whether its recipe is the current one."""
+    study, names = getattr(wildcards, "study", ""), getattr(wildcards, "names", "")
+    record = Record(
+        kind.name, study, wildcards.dataset, tuple(names.split("-")) if names else ()
+    )
+    return record, PLAN.digest(record) == wildcards.digest
+
+
+def inputs_of(kind):
+    """Return a function that gives the inputs of a job by name."""
+
+    def inputs(wildcards):
+        record, is_current = record_of(kind, wildcards)
+        # A record of another recipe is used as it is.
+        if not is_current:
+            return {}
+        return {name: ancient(file) for name, file in kind.inputs(PLAN, record).items()}
+
+    return inputs
+
+
+def job_of(kind):
+    """Return a function that gives what a job is told, as JSON."""
+
+    def job(wildcards):
+        record, is_current = record_of(kind, wildcards)
+        return PLAN.job(record).to_json() if is_current else ""
+
+    return job
+
+
+def asked_of(kind, what):
+    """Return a function that gives the priority, the memory or the minutes of a job."""
+
+    def asked(wildcards):
+        return what(record_of(kind, wildcards)[0])
+
+    return asked
+
+
+for KIND in KINDS.values():
+    PLACE = next(iter(KIND.files.values())).partition(".")[0]
+
+    rule:
+        name:
+            KIND.name
+        input:
+            unpack(inputs_of(KIND)),
+        output:
+            **{name: f"results/{file}" for name, file in KIND.files.items()},
+        log:
+            f"results/logs/{PLACE}.log",
+        benchmark:
+            f"results/benchmarks/{PLACE}.tsv"
+        priority: asked_of(KIND, RESOURCES.priority)
+        # What runs alone takes all processors, so that nothing else of this run disturbs it. On a
+        # cluster their number is not known here.
+        threads: (workflow.cores or 1) if KIND.alone else 1
+        resources:
+            mem_mb=asked_of(KIND, RESOURCES.mib),
+            runtime=asked_of(KIND, RESOURCES.minutes),
+        params:
+            job=job_of(KIND),
+        shell:
+            "mnlearn step record {params.job:q} --threads {threads} &>{log:q}"
