@@ -32,7 +32,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Job:
-    """What a process needs to make one record: the workflow writes it, `mnlearn step record` reads it.
+    """What a process needs to make one record; `mnlearn step record` is given it as JSON.
 
     Attributes
     ----------

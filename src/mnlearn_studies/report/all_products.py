@@ -1,4 +1,4 @@
-"""All that a run writes from the records of a study, and whether it is as the run would write it."""
+"""All that a run writes from the records of a study, and whether it is up to date."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
