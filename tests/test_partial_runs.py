@@ -12,7 +12,7 @@ import pytest
 
 from workflow_tree import TINY, Tree
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("partial runs")]
+pytestmark = [pytest.mark.workflow, pytest.mark.nightly, pytest.mark.xdist_group("partial runs")]
 
 TWO = {
     **TINY,

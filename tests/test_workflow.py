@@ -71,6 +71,7 @@ def test_only_scoring_reads_test_data(finished):
     assert readers == {"score", "queries", "query_curve", "check_exports", "likelihoods"}
 
 
+@pytest.mark.nightly
 def test_edited_code_reruns_exactly_what_used_it(finished):
     def edited(name, old, new):
         path = finished.folder / "src/mnlearn" / name
@@ -100,6 +101,7 @@ def test_edited_code_reruns_exactly_what_used_it(finished):
     assert finished.planned() == {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("file", "old", "new", "rerun"),
     [
@@ -135,6 +137,7 @@ def test_products_rerun_for_their_own_code_only(finished, file, old, new, rerun)
     assert finished.planned() == {}
 
 
+@pytest.mark.nightly
 def test_products_that_git_restores_are_made_again(finished):
     """A checkout gives old content a new time; what follows from it is made again too."""
     results = finished.folder / "results/tiny"
@@ -196,6 +199,7 @@ def kill_when(tree, slow, reached, unfinished):
     assert unlocked.returncode == 0, unlocked.stderr
 
 
+@pytest.mark.nightly
 def test_kill_and_resume_gives_the_same_scores(finished, tmp_path):
     (tmp_path / "slow").mkdir()
     (tmp_path / "slow/sitecustomize.py").write_text(SLOW_CHECKPOINTS)
@@ -232,6 +236,7 @@ def test_kill_and_resume_gives_the_same_scores(finished, tmp_path):
         assert (tree.folder / path).read_bytes() == (finished.folder / path).read_bytes()
 
 
+@pytest.mark.nightly
 def test_a_job_killed_after_it_wrote_its_record_is_run_again(finished):
     record = "results/tiny/cells/triples/atomic.json"
     before = finished.scores()
@@ -243,6 +248,7 @@ def test_a_job_killed_after_it_wrote_its_record_is_run_again(finished):
     assert finished.scores() == before
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -111,7 +111,12 @@ def refused(tree, *config, study=None):
     return shown
 
 
-@pytest.mark.parametrize("kind", ["study", "dataset", "local", "label", "column"])
+def first_daily(first, *others):
+    """Return cases of which all but the first are nightly: each starts Snakemake."""
+    return [first, *(pytest.param(other, marks=pytest.mark.nightly) for other in others)]
+
+
+@pytest.mark.parametrize("kind", first_daily("label", "study", "dataset", "local", "column"))
 def test_hostile_names_end_the_planning(tree, kind):
     """One of each kind; tests/study/test_definition.py has all places in a study and all names."""
     name = HOSTILE[0]
@@ -133,12 +138,13 @@ def test_hostile_names_end_the_planning(tree, kind):
     assert name in shown
 
 
-@pytest.mark.parametrize("parts", ["0", "1.5", "[2]", "1001", "$(touch hit)"])
+@pytest.mark.parametrize("parts", first_daily("$(touch hit)", "0", "1.5", "[2]", "1001"))
 def test_numbers_of_parts_that_there_are_not(tree, parts):
     shown = refused(tree, "studies=[tiny]", f"parts={parts}")
     assert "instance['parts']" in shown
 
 
+@pytest.mark.nightly
 def test_jobs_that_share_out_learning(tmp_path):
     """The same bytes as from one job; the files of the parts are gone."""
     trees = [Tree(tmp_path / name) for name in ("one", "three")]
@@ -158,6 +164,7 @@ def test_jobs_that_share_out_learning(tmp_path):
     assert len(found[0]) == 3
 
 
+@pytest.mark.nightly
 def test_a_study_may_have_sub_samples(tmp_path):
     tree = Tree(tmp_path)
     tree.write_study({**TINY, "datasets": ["grid-n60-f1", "mine-n5-f0"]})
@@ -175,6 +182,7 @@ def test_a_study_may_have_sub_samples(tmp_path):
     assert tree.planned()["tune"] == 4
 
 
+@pytest.mark.nightly
 def test_hostile_files_and_columns_go_through_the_whole_workflow(tmp_path):
     """A local file may have any path, and its columns any name; neither reaches a shell."""
     tree = Tree(tmp_path / "a tree; touch hit")
@@ -207,6 +215,7 @@ def test_hostile_files_and_columns_go_through_the_whole_workflow(tmp_path):
     assert cell["n_vars"] == 6
 
 
+@pytest.mark.nightly
 def test_a_full_disk_is_said_in_the_output_of_snakemake(tmp_path):
     """All files of a job fit no byte, its log included, as on a disk that is full."""
     tree = Tree(tmp_path / "tree")
