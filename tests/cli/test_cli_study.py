@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from command import refuse, succeed
-from mnlearn.cli import demonstration
 from mnlearn.runtime.files import write_json
 from mnlearn.scoring import networks
+from mnlearn_studies.cli import demonstration
 from mnlearn_studies.datasets.embedded import build_true_network, load_embedded
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.plan.configuration import plan_of
@@ -45,14 +45,14 @@ ROOT = Path(__file__).parents[2]
         ("study dtsl --parts 1e9", "Invalid value for '--parts': '1e9' is not a valid integer"),
         ("study dtsl --parts '$(touch hit)'", "'$(touch hit)' is not a valid integer"),
         ("study dtsl --datasets zzz", "--datasets zzz: expected some of nltcs"),
-        ("write zzz tables", "study zzz: expected one of acmn, demo"),
-        ("write dtsl tables", "nowhere/dtsl/scores.csv"),
-        ("write dtsl page", "nowhere/dtsl/scores.csv"),
-        ("write dtsl page --only a", "--only: is not read for page, only for tables and figures"),
-        ("write dtsl claims --only a", "--only: is not read for claims, only for tables and"),
-        ("write dtsl figures --order a", "--order: is not read for figures, only for tables"),
-        ("write dtsl tables --seed 1", "--seed: is not read for tables, only for figures"),
-        ("write dtsl page --order a", "--order: is not read for page, only for tables"),
+        ("step write zzz tables", "study zzz: expected one of acmn, demo"),
+        ("step write dtsl tables", "nowhere/dtsl/scores.csv"),
+        ("step write dtsl page", "nowhere/dtsl/scores.csv"),
+        ("step write dtsl page --only a", "--only: is not read for page, only for tables and figures"),
+        ("step write dtsl claims --only a", "--only: is not read for claims, only for tables and"),
+        ("step write dtsl figures --order a", "--order: is not read for figures, only for tables"),
+        ("step write dtsl tables --seed 1", "--seed: is not read for tables, only for figures"),
+        ("step write dtsl page --order a", "--order: is not read for page, only for tables"),
     ],
 )
 def test_fetch_study_and_write_refuse(line, names, monkeypatch):
@@ -126,7 +126,7 @@ def test_damaged_scores_are_refused(tree, text):
     (tree / "results/dtsl").mkdir(parents=True)
     (tree / "results/dtsl/scores.csv").write_text(text)
     for product in ("tables", "figures", "claims"):
-        refuse(f"write dtsl {product}", "scores.csv")
+        refuse(f"step write dtsl {product}", "scores.csv")
 
 
 def test_the_next_run_removes_the_temporary_folders_of_killed_runs(tree, monkeypatch):

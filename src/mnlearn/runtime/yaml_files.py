@@ -37,7 +37,8 @@ def read_yaml(path: Path | str) -> Any:
         return loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
+        # libyaml finds that an end is lacking on the line after the last.
+        line = f", line {min(mark.line, text.rstrip().count(chr(10))) + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be parsed"
         raise InputError(f"{path}{line}: is not YAML: {problem}.") from error
     except InputError:
