@@ -48,7 +48,7 @@ ROOT = Path(__file__).parents[2]
         ("step write zzz tables", "study zzz: expected one of acmn, demo"),
         ("step write dtsl tables", "nowhere/dtsl/scores.csv"),
         ("step write dtsl page", "nowhere/dtsl/scores.csv"),
-        ("step write dtsl page --only a", "--only: is not read for page, only for tables and figures"),
+        ("step write dtsl page --only a", "--only: is not read for page, only for tables and"),
         ("step write dtsl claims --only a", "--only: is not read for claims, only for tables and"),
         ("step write dtsl figures --order a", "--order: is not read for figures, only for tables"),
         ("step write dtsl tables --seed 1", "--seed: is not read for tables, only for figures"),
