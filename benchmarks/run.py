@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+import benchmarks
+import mnlearn
 from benchmarks.circuits import measure_circuits
 from benchmarks.conversion import measure_conversion
 from benchmarks.gssl import measure_generated
@@ -29,7 +31,7 @@ from benchmarks.measure import (
 )
 from benchmarks.pairs import measure_pairs
 from benchmarks.weights import measure_gradient, measure_weights
-from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.data.dataset import Dataset
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
@@ -41,10 +43,11 @@ from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import tree_features
+from mnlearn.runtime.digest_cache import digest_file
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv
 from mnlearn.runtime.progress import say
-from mnlearn.runtime.provenance import code_digest, machine
+from mnlearn.runtime.provenance import machine
 from mnlearn.scoring.any_model import pll
 from mnlearn_studies.datasets.embedded import load_embedded
 from mnlearn_studies.datasets.prepare import prepare_dataset
@@ -93,7 +96,8 @@ def run_bench(
     if not names:
         _measure_growth(bench)
     if out is not None:
-        context = {"code_digest": code_digest("study.bench.run"), "machine": machine()}
+        sources = [Path(package.__path__[0]) for package in (mnlearn, benchmarks)]
+        context = {"code_digest": digest_file(sources).stem[:16], "machine": machine()}
         rows = [{**asdict(figure), **context} for figure in bench.figures]
         write_csv(out, [*_keep_others(out, rows, names), *rows])
 
@@ -112,17 +116,14 @@ def _load_data(names: Collection[str]) -> dict[str, Parts]:
     for name in load_registry():
         if names and name not in names:
             continue
-        folder = data_folder() / name
-        if not (folder / "test.npz").exists():
-            try:
-                prepare_dataset(name, data_folder(), 0)
-            except InputError as error:
-                if names:
-                    raise
-                say(f"without {name}: {error}")
-                continue
-        train, valid, test = (load_npz(folder / f"{s}.npz") for s in ("train", "valid", "test"))
-        data[name] = train, valid, test
+        try:
+            splits = prepare_dataset(name, data_folder(), 0)
+        except InputError as error:
+            if names:
+                raise
+            say(f"without {name}: {error}")
+            continue
+        data[name] = splits["train"], splits["valid"], splits["test"]
     return data
 
 

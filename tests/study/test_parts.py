@@ -3,11 +3,11 @@
 import math
 
 import pytest
+from mnlearn_studies.plan.parts import Parts
 
 from mnlearn.learning.rounds import VARIABLES, Round
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.plan.costs import Law
-from mnlearn_studies.plan.parts import Parts
 from mnlearn_studies.plan.planning import Plan, Record
 from mnlearn_studies.plan.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, JobResources
 from mnlearn_studies.study.definition import Study

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from mnlearn_studies.plan.recipes import data_recipe
 
 from mnlearn.runtime.files import read_json, write_json
 from mnlearn_studies.plan.planning import Plan, Record
-from mnlearn_studies.plan.recipes import data_recipe
 from mnlearn_studies.study.definition import Study
 
 CONTENT = {

@@ -33,7 +33,10 @@ COMMANDS = {
 ENTRY_POINTS = "mnlearn.commands"
 # Packages that only some commands need, and the extra of mnlearn that brings each of them.
 _EXTRAS = {
-    **dict.fromkeys(("markdown", "psutil", "snakemake"), "study"),
+    **dict.fromkeys(
+        ("filelock", "jsonschema", "markdown", "psutil", "requests", "snakemake", "urllib3"),
+        "study",
+    ),
     "snakemake_executor_plugin_slurm": "slurm",
 }
 _MODULES = {name: module for module, names in COMMANDS.items() for name in names}

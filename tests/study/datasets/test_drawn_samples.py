@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mnlearn_studies.plan.recipes import data_recipe
 
 from made_data import examples, write
 from mnlearn.data.dataset import Dataset
@@ -11,7 +12,6 @@ from mnlearn_studies.datasets.drawn_samples import draw_sample
 from mnlearn_studies.datasets.prepare import check_dataset, prepare_dataset
 from mnlearn_studies.datasets.sample_names import Sample, base_of, parse_drawn
 from mnlearn_studies.plan.costs import Size, dataset_size
-from mnlearn_studies.plan.recipes import data_recipe
 
 
 def numbered(n):
