@@ -4,7 +4,7 @@ import runpy
 from pathlib import Path
 
 from mnlearn.methods import learner_names
-from mnlearn_studies.report.fidelity.numbers import PublishedNumber
+from mnlearn_studies.report.pages.numbers import PublishedNumber
 from mnlearn_studies.study.shipped import shipped_studies
 
 ROOT = Path(__file__).parent.parent
@@ -37,8 +37,8 @@ def test_the_readme_is_short():
     assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 110
 
 
-def test_scores_are_compared_at_the_published_decimals():
+def test_scores_are_compare_at_the_published_decimals():
     place = ("gssl", "2", "nltcs", "l1", "cmll", "accuracy", "NLTCS")
     pairs = [("-5.00", -5.004), ("-5.00", -5.016), ("-5.0", -4.99), ("-5.0", -4.9)]
     numbers = [PublishedNumber(*place, printed, ours) for printed, ours in pairs]
-    assert MODULE["_compared"](numbers) == "1 / 2 / 1"
+    assert MODULE["_compare"](numbers) == "1 / 2 / 1"

@@ -19,16 +19,10 @@ import yaml
 
 from mnlearn.methods import learner_names, load_learner
 from mnlearn_studies.records.gather import read_scores
-from mnlearn_studies.report.document.index_page import GROUPS, build_index
-from mnlearn_studies.report.document.markdown import pipe_table, render_markdown
-from mnlearn_studies.report.fidelity.numbers import PublishedNumber, published_numbers
-from mnlearn_studies.report.study_pages import (
-    claim_page,
-    fidelity_page,
-    listed_studies,
-    record_page,
-    study_page,
-)
+from mnlearn_studies.report.markdown import pipe_table
+from mnlearn_studies.report.pages.numbers import PublishedNumber, published_numbers
+from mnlearn_studies.report.pages.overview import GROUPS, count_groups, read_claims
+from mnlearn_studies.report.study_pages import result_pages
 from mnlearn_studies.study.published import load_published
 from mnlearn_studies.study.samples import list_means
 from mnlearn_studies.study.shipped import paper_title, studies_of_papers
@@ -37,40 +31,37 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 RESULTS = ROOT / "results"
 
-# Of each learner: study, method of the study, score, published table or None, our table.
-SCORES: dict[str, list[tuple[str, str, str, int | None, str]]] = {
-    "acbn": [("acmn", "acbn", "ll", 1, "ll")],
-    "acmn": [("acmn", "acmn", "ll", 1, "ll")],
-    "atomic": [("dtsl", "atomic", "cmll", None, "table6"), ("gssl", "atomic", "pll", None, "pll")],
-    "blm": [("gssl", "blm", "cmll", 2, "cmll"), ("dtsl", "blm", "cmll", None, "table6")],
-    "chow_liu": [("acmn", "chow_liu", "ll", None, "ll")],
-    "della_pietra": [("lem", "dl", "ll_annealed", None, "ll")],
+# Of each learner: study, method of the study, score, our table.
+SCORES = {
+    "acbn": [("acmn", "acbn", "ll", "ll")],
+    "acmn": [("acmn", "acmn", "ll", "ll")],
+    "atomic": [("dtsl", "atomic", "cmll", "table6"), ("gssl", "atomic", "pll", "pll")],
+    "blm": [("gssl", "blm", "cmll", "cmll"), ("dtsl", "blm", "cmll", "table6")],
+    "chow_liu": [("acmn", "chow_liu", "ll", "ll")],
+    "della_pietra": [("lem", "dl", "ll_annealed", "ll")],
     "dn2mn": [
-        ("dn2mn", "dn2mn_tree", "pll", 4, "table4_tree"),
-        ("dn2mn", "dn2mn_tree", "cmll", 4, "table4_tree"),
-        ("dn2mn", "dn2mn_lr", "pll", 4, "table4_lr"),
-        ("dn2mn", "dn2mn_lr", "cmll", 4, "table4_lr"),
+        ("dn2mn", "dn2mn_tree", "pll", "table4_tree"),
+        ("dn2mn", "dn2mn_tree", "cmll", "table4_tree"),
+        ("dn2mn", "dn2mn_lr", "pll", "table4_lr"),
+        ("dn2mn", "dn2mn_lr", "cmll", "table4_lr"),
     ],
-    "dn_bag": [("dn2mn", "dn_bag", "pll", None, "beyond")],
-    "dn_lr": [("dn2mn", "dn_lr", "pll", None, "networks")],
-    "dn_mixed": [("dn2mn", "dn_mixed", "pll", None, "beyond")],
-    "dn_tree": [("dn2mn", "dn_tree", "pll", None, "networks")],
-    "dtsl": [("gssl", "dtsl", "cmll", 2, "cmll"), ("dtsl", "dtsl", "cmll", None, "cmll")],
-    "gssl": [("gssl", "gssl", "cmll", 2, "cmll")],
-    "hclt": [("frontier", "hclt", "ll", None, "ll")],
-    "junction_tree": [("lem", "junction_tree", "ll", None, "ll")],
-    "l1": [("gssl", "l1", "cmll", 2, "cmll"), ("dtsl", "l1", "cmll", None, "table6")],
-    "lem": [("lem", "lem_paper", "ll", None, "ll"), ("lem", "lem", "ll", None, "ll")],
-    "ltm": [("acmn", "ltm", "ll", 1, "ll")],
-    "mixture": [
-        ("frontier", "mixture", "ll", None, "ll"),
-        ("frontier", "acmn_mixture", "ll", None, "ll"),
-    ],
+    "dn_bag": [("dn2mn", "dn_bag", "pll", "beyond")],
+    "dn_lr": [("dn2mn", "dn_lr", "pll", "networks")],
+    "dn_mixed": [("dn2mn", "dn_mixed", "pll", "beyond")],
+    "dn_tree": [("dn2mn", "dn_tree", "pll", "networks")],
+    "dtsl": [("gssl", "dtsl", "cmll", "cmll"), ("dtsl", "dtsl", "cmll", "cmll")],
+    "gssl": [("gssl", "gssl", "cmll", "cmll")],
+    "hclt": [("frontier", "hclt", "ll", "ll")],
+    "junction_tree": [("lem", "junction_tree", "ll", "ll")],
+    "l1": [("gssl", "l1", "cmll", "cmll"), ("dtsl", "l1", "cmll", "table6")],
+    "lem": [("lem", "lem_paper", "ll", "ll"), ("lem", "lem", "ll", "ll")],
+    "ltm": [("acmn", "ltm", "ll", "ll")],
+    "mixture": [("frontier", "mixture", "ll", "ll"), ("frontier", "acmn_mixture", "ll", "ll")],
     "lw": [
-        ("dn2mn", "lw_tree", "pll", 4, "table4_tree"),
-        ("dn2mn", "lw_tree", "cmll", 4, "table4_tree"),
-        ("dn2mn", "lw_lr", "pll", 4, "table4_lr"),
-        ("dn2mn", "lw_lr", "cmll", 4, "table4_lr"),
+        ("dn2mn", "lw_tree", "pll", "table4_tree"),
+        ("dn2mn", "lw_tree", "cmll", "table4_tree"),
+        ("dn2mn", "lw_lr", "pll", "table4_lr"),
+        ("dn2mn", "lw_lr", "cmll", "table4_lr"),
     ],
 }
 # Names of learners in claims, beside their titles.
@@ -79,14 +70,20 @@ PEERS_BY_NAME = "GSSL|SparC|KLay|scikit-learn|R, glmnet"
 
 
 @cache
-def recorded() -> dict[str, str]:
-    """Return the papers whose study is recorded."""
-    studies = studies_of_papers().items()
+def recorded() -> dict[str, tuple[str, pd.DataFrame, pd.DataFrame]]:
+    """Return the paper, the claims and the scores of each study of a paper that is recorded."""
     return {
-        name: paper_title(study)
-        for name, study in studies
-        if (RESULTS / name / "claims.csv").exists()
+        name: (paper_title(study), read_claims(folder), read_scores(folder / "scores.csv"))
+        for name, study in studies_of_papers().items()
+        if (folder := RESULTS / name).exists()
     }
+
+
+@cache
+def numbers() -> list[PublishedNumber]:
+    """Return the published numbers of the papers beside ours."""
+    scores = {name: scores for name, (_, _, scores) in recorded().items()}
+    return published_numbers(load_published(), scores)
 
 
 def claims_table(results: str = "results") -> str:
@@ -94,35 +91,25 @@ def claims_table(results: str = "results") -> str:
 
     results : the folder of the results as seen from the page.
     """
-    rows = []
-    for study, paper in recorded().items():
-        link = f"[`{study}`]({results}/{study}/claims.md)"
-        rows.append([link, paper, *_verdicts(pd.read_csv(RESULTS / study / "claims.csv"))])
+    rows = [
+        [f"[`{study}`]({results}/{study}/claims.md)", paper, *map(str, count_groups(claims))]
+        for study, (paper, claims, _) in recorded().items()
+    ]
     return pipe_table(("study", "paper", *GROUPS), rows, "ll" + "r" * len(GROUPS))
 
 
 def claims_of(learner: str) -> str | None:
     """Return the numbers of claims that name a learner, by study and verdict."""
     title = load_learner(learner).title
+    names = "|".join(map(re.escape, (title, *ABBREVIATIONS.get(learner, ()))))
     rows = []
-    for study in recorded():
-        claims = pd.read_csv(RESULTS / study / "claims.csv")
-        names = "|".join(map(re.escape, (title, *ABBREVIATIONS.get(learner, ()))))
+    for study, (_, claims, _) in recorded().items():
         named = claims[claims["statement"].str.contains(rf"\b(?:{names})\b")]
-        named = named[named["verdict"] != "set-up"]
         if len(named):
             link = f"[`{study}`](../../results/{study}/claims.md)"
-            rows.append([link, *_verdicts(named)])
-    return (
-        pipe_table((f"claims that name {title}", *GROUPS), rows, "l" + "r" * len(GROUPS))
-        if rows
-        else None
-    )
-
-
-def _verdicts(claims: pd.DataFrame) -> list[str]:
-    """Return the number of claims of each group of verdicts."""
-    return [str(claims["verdict"].isin(names).sum()) for names in GROUPS.values()]
+            rows.append([link, *map(str, count_groups(named))])
+    head = (f"claims that name {title}", *GROUPS)
+    return pipe_table(head, rows, "l" + "r" * len(GROUPS)) if rows else None
 
 
 def cmll_table() -> str:
@@ -158,51 +145,45 @@ def parameter_table(learner: str) -> str:
 
 def score_table(learner: str) -> str:
     """Return the mean test scores of a learner, ours and published, over the datasets of both."""
-    entries = [e for e in SCORES.get(learner, []) if (RESULTS / e[0] / "scores.csv").exists()]
-    if not entries:
-        return "No study has it."
     rows = []
-    for study, method, quantity, number, table in entries:
-        scores = read_scores(RESULTS / study / "scores.csv")
-        if number is None:
-            n, *means = _own_mean(scores, method, quantity)
-        else:
-            n, *means = _both_means(study, scores, (str(number), method, quantity))
+    for study, method, quantity, table in SCORES.get(learner, ()):
+        means = _published_means(study, method, quantity) or _own_mean(study, method, quantity)
         link = f"[`{table}`](../../results/{study}/tables/{table}.md)"
         score = quantity.upper().replace("_ANNEALED", " (AIS)")
-        rows.append([f"`{method}` of `{study}`", score, n, *means, link])
+        rows.append([f"`{method}` of `{study}`", score, *means, link])
     head = ("method", "test score", "datasets", "ours, mean", "published, mean")
-    return pipe_table((*head, "ours higher / equal / lower", "table"), rows, "llrrrll")
+    head_of_counts = "ours higher / equal / lower"
+    table = pipe_table((*head, head_of_counts, "table"), rows, "llrrrll")
+    return table if rows else "No study has it."
 
 
-def _own_mean(scores: pd.DataFrame, method: str, quantity: str) -> tuple[str, ...]:
+def _own_mean(study: str, method: str, quantity: str) -> list[str]:
     """Return the number of datasets and our mean; for samples, the mean over folds counts."""
-    chosen = scores[scores["variant"] == ""]
-    found = chosen[(chosen["method"] == method) & (chosen["quantity"] == quantity)]
-    ours = found.set_index("dataset")["value"]
-    means = [name for name in ours.index if name in list_means(ours.index)]
-    ours = ours[means] if means else ours
-    return str(len(ours)), f"{ours.mean():.3f}", "–", "–"
+    scores = read_scores(RESULTS / study / "scores.csv").set_index("dataset")
+    is_shown = (scores["method"] == method) & (scores["quantity"] == quantity)
+    ours = scores.loc[is_shown & (scores["variant"] == ""), "value"]
+    is_mean = ours.index.isin(list_means(ours.index))
+    ours = ours[is_mean] if is_mean.any() else ours
+    return [str(len(ours)), f"{ours.mean():.3f}", "–", "–"]
 
 
-def _both_means(study: str, scores: pd.DataFrame, place: tuple[str, str, str]) -> tuple[str, ...]:
+def _published_means(study: str, method: str, quantity: str) -> list[str]:
     """Return the number of datasets, both means, and on how many datasets ours is higher.
 
-    place : the table of the paper, the method and the score.
+    The paper may have no such score; the result is then empty.
     """
-    numbers = [
-        number
-        for number in published_numbers(load_published(), {study: scores})
-        if (number.table, number.method, number.quantity) == place and number.ours is not None
-    ]
-    ours = np.mean([number.ours for number in numbers])
-    published = np.mean([number.value for number in numbers])
-    return str(len(numbers)), f"{ours:.3f}", f"{published:.3f}", _compared(numbers)
+    place = (study, method, quantity)
+    both = [n for n in numbers() if (n.study, n.method, n.quantity) == place and n.ours is not None]
+    if not both:
+        return []
+    ours = np.mean([n.ours for n in both])
+    published = np.mean([n.value for n in both])
+    return [str(len(both)), f"{ours:.3f}", f"{published:.3f}", _compare(both)]
 
 
-def _compared(numbers: Sequence[PublishedNumber]) -> str:
+def _compare(both: Sequence[PublishedNumber]) -> str:
     """Return on how many datasets ours is higher, equal, lower, at the published decimals."""
-    signs = [np.sign(round(n.ours, n.decimals) - n.value) for n in numbers if n.ours is not None]
+    signs = [np.sign(round(n.ours, n.decimals) - n.value) for n in both if n.ours is not None]
     return " / ".join(str(signs.count(sign)) for sign in (1, 0, -1))
 
 
@@ -217,17 +198,13 @@ def title_table(folder: Path) -> str:
 
 def accuracy_table() -> str:
     """Return how many published scores are reached, by paper."""
-    published = load_published()
-    papers = studies_of_papers()
-    scores = {name: read_scores(RESULTS / name / "scores.csv") for name in papers}
-    numbers = [
-        number for number in published_numbers(published, scores) if number.kind == "accuracy"
-    ]
+    scores = [number for number in numbers() if number.kind == "accuracy"]
     rows = []
-    for name in (*dict.fromkeys(number.study for number in numbers), "all"):
-        own = [number for number in numbers if name in (number.study, "all")]
-        counts = (len(own), sum(c.is_better for c in own), sum(c.is_reached for c in own))
-        rows.append([name.upper() if name in papers else name, *map(str, counts)])
+    for name in (*dict.fromkeys(number.study for number in scores), "all"):
+        of_paper = [number for number in scores if name in (number.study, "all")]
+        counts = (sum(n.is_better for n in of_paper), sum(n.is_reached for n in of_paper))
+        label = name if name == "all" else name.upper()
+        rows.append([label, *map(str, (len(of_paper), *counts))])
     return pipe_table(("paper", "scores", "at least as high", "reached"), rows, "lrrr")
 
 
@@ -261,20 +238,6 @@ def generated() -> dict[Path, dict[str, str]]:
             tables["claims"] = claims
         parts[DOCS / "methods" / f"{learner}.md"] = tables
     return parts
-
-
-def result_pages() -> dict[Path, str]:
-    """Return the text of the pages of results/, which a run of a study writes too."""
-    kept = [path.parent.name for path in sorted(RESULTS.glob("*/claims.csv"))]
-    listed = listed_studies(kept)
-    pages = {RESULTS / name / "README.md": render_markdown(study_page(name)) for name in listed}
-    return {
-        RESULTS / "README.md": render_markdown(build_index(listed, RESULTS)),
-        RESULTS / "FIDELITY.md": render_markdown(fidelity_page()),
-        RESULTS / "CLAIMS.md": render_markdown(claim_page()),
-        RESULTS / "RECORD.md": render_markdown(record_page(listed)),
-        **pages,
-    }
 
 
 def refreshed(path: Path, parts: dict[str, str]) -> str:

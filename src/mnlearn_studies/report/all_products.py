@@ -17,8 +17,7 @@ from mnlearn_studies.plan.planning import DIGITS, Plan
 from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.record import recipe_digest
 from mnlearn_studies.report.appendix import write_appendix
-from mnlearn_studies.report.document.summaries import summarise
-from mnlearn_studies.report.study_pages import documentation, write_index, write_study_page
+from mnlearn_studies.report.study_pages import learner_summaries, write_index, write_study_page
 from mnlearn_studies.report.study_products import (
     write_study_claims,
     write_study_figures,
@@ -134,7 +133,7 @@ def _recipe(plan: Plan, name: str) -> dict[str, Any]:
         "labels": study.labels(label_datasets(plan.local)),
         # Pages show titles and citations, and the first paragraphs of the documentation.
         "learners": {each: file_digest(learner_file(each)) for each in learners},
-        "summaries": [summarise(learner, *documentation()) for learner in learners],
+        "summaries": learner_summaries(study),
         "published": file_digest(registry_path().with_name("published.tsv")),
         "datasets": file_digest(registry_path()),
         "commit": read_commit(plan.results),

@@ -1,20 +1,23 @@
 """The appendix of a study: a page with every setting of a method on every dataset."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from mnlearn.methods import load_learner
 from mnlearn.runtime.files import write_text
 from mnlearn_studies.records.files import find_version
-from mnlearn_studies.records.gather import read_scores
-from mnlearn_studies.report.pages import html_page
+from mnlearn_studies.records.gather import COLUMNS, read_scores
+from mnlearn_studies.report.html import html_page, scrolling
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.frames import read_frame
-from mnlearn_studies.study.published import Source, numbers
 
+_Columns = Mapping[str, tuple[str, str]]
+_AS_IT_IS = "{}"
 # Columns of a trace that the page shows where a method records them: heading and format.
 _POINTS = {
     "validation": ("validation score", "{:.4f}"),
@@ -23,7 +26,7 @@ _POINTS = {
     "n_features": ("features kept", "{:,.0f}"),
     "mean_length": ("mean length", "{:.2f}"),
     "n_iterations": ("iterations", "{:.0f}"),
-    "stopped_by": ("stopped by", "{}"),
+    "stopped_by": ("stopped by", _AS_IT_IS),
 }
 # Quantities of the scores that the page shows, of structure settings and of chosen models.
 _SETTINGS = {
@@ -60,9 +63,9 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
     """Write all settings of a method on all datasets to `folder`/appendix/<method>.html.
 
     The page has three tables: the chosen models, the structure settings (the variants of the
-    method), and the grid points of the last stage of tuning. In the last two tables the best row of
-    each dataset by validation score is bold. Columns sort on a click. A field hides the rows in
-    which no cell begins with one of the words that the reader types.
+    method), and the grid points of the last stage of tuning. The last two tables name the best row
+    of each dataset by validation score. Columns sort on a click. A field hides the rows in which no
+    cell begins with one of the words that the reader types.
 
     Parameters
     ----------
@@ -78,135 +81,103 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
         so are tables without rows.
     """
     title = f"{load_learner(study.learner(method)).title}: every setting"
+    scores = _read_scores(study, method, folder / "scores.csv")
+    is_chosen = scores["variant"] == ""
     body = [
         f"<h1>{html.escape(title)}</h1>",
-        "<p>A click on a heading sorts a table. The best row of a dataset by validation score is "
-        "bold.</p>",
-        '<p><input size="60" placeholder="filter, for example: nltcs positive"></p>',
-        *_score_tables(study, method, labels, folder / "scores.csv"),
-        *_point_table(study, method, labels, folder / "tuning"),
+        "<p>A click on a heading sorts a table. Where a dataset has several rows, the one with the "
+        "best validation score is marked.</p>",
+        '<p><input aria-label="filter" placeholder="filter, for example: nltcs best"></p>',
+        *_table(
+            "Chosen models",
+            "The model that validation chose of all settings. Seconds are those of its setting "
+            "alone; the search over all settings has a column of its own.",
+            _list_scores(scores[is_chosen], labels, _CHOSEN).drop(columns=["setting", "best"]),
+        ),
+        *_table(
+            "Structure settings",
+            "Each row has the weight setting that validation chose for this structure. The mean "
+            "seconds for weights are over all its weight settings, during the search, where one "
+            "setting starts at the weights of another.",
+            _list_scores(scores[~is_chosen], labels, _SETTINGS),
+        ),
+        *_table(
+            "Points of the grid",
+            "Weight learning was stopped by convergence (gap, decrease), by the number of "
+            "iterations, or by the judge: on validation data the weights got worse, or would not "
+            "have come up to the best of another prior with the same features.",
+            _list_points(study, method, labels, folder / "tuning"),
+        ),
     ]
     write_text(folder / "appendix" / f"{method}.html", html_page(title, "\n".join(body), _FILTER))
 
 
-def _score_tables(study: Study, method: str, labels: Mapping[str, str], path: Path) -> list[str]:
-    """Return the tables of the chosen models and of the structure settings."""
+def _read_scores(study: Study, method: str, path: Path) -> pd.DataFrame:
+    """Return the scores of a method, in the order of the study's datasets."""
     if not path.exists():
-        return []
+        return pd.DataFrame(columns=list(COLUMNS))
     scores = read_scores(path)
     scores = scores[(scores["study"] == study.name) & (scores["method"] == method)]
-    variants = [v for v in dict.fromkeys(scores["variant"]) if v]
-    return [
-        *_score_table(
-            scores,
-            study.datasets,
-            labels,
-            [""],
-            columns=_CHOSEN,
-            title="Chosen models",
-            text="The model that validation chose of all settings. Seconds are those of its "
-            "setting alone; the search over all settings has a column of its own.",
-        ),
-        *_score_table(
-            scores,
-            study.datasets,
-            labels,
-            variants,
-            columns=_SETTINGS,
-            title="Structure settings",
-            text="Each row has the weight setting that validation chose for this structure. The "
-            "mean seconds for weights are over all its weight settings, during the search, where "
-            "one setting starts at the weights of another.",
-        ),
-    ]
+    places = {dataset: place for place, dataset in enumerate(study.datasets)}
+    scores = scores[scores["dataset"].isin(places) & scores["value"].notna()]
+    return scores.sort_values("dataset", key=lambda names: names.map(places), kind="stable")
 
 
-def _score_table(
-    scores: pd.DataFrame,
-    datasets: Sequence[str],
-    labels: Mapping[str, str],
-    variants: Sequence[str],
-    *,
-    columns: Mapping[str, tuple[str, str]],
-    title: str,
-    text: str,
-) -> list[str]:
-    """Return the rows of variants on datasets, under the columns that have numbers."""
-    method = str(scores["method"].iloc[0]) if len(scores) else ""
-    empty = scores.iloc[:0]
-    found = {
-        (quantity, variant): numbers(scores, empty, Source(method, quantity, variant))
-        for quantity in columns
-        for variant in variants
-    }
-    shown = [q for q in columns if any(found[q, v] for v in variants)]
-    rows = []
-    for dataset in datasets:
-        validation = {
-            v: found["validation", v][dataset].value
-            for v in variants
-            if dataset in found["validation", v]
-        }
-        best = max(validation, key=lambda v: validation[v]) if len(validation) > 1 else None
-        for variant in validation:
-            cells = [labels.get(dataset, dataset), *([variant] if variant else [])]
-            for quantity in shown:
-                number = found[quantity, variant].get(dataset)
-                cells.append("" if number is None else columns[quantity][1].format(number.value))
-            rows.append(_row(cells, "td", bold=variant == best))
-    heads = ["dataset", *(["setting"] if any(variants) else []), *(columns[q][0] for q in shown)]
-    return _table(title, text, heads, rows)
+def _list_scores(
+    scores: pd.DataFrame, labels: Mapping[str, str], columns: _Columns
+) -> pd.DataFrame:
+    """Return a row for each setting of each dataset that has a validation score."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in scores.itertuples():
+        cells = rows.setdefault((row.dataset, row.variant), {"setting": row.variant})
+        cells[row.quantity] = row.value
+    listed = [{"dataset": d, **cells} for (d, _), cells in rows.items() if "validation" in cells]
+    return _show(pd.DataFrame(listed), labels, {"setting": ("setting", _AS_IT_IS), **columns})
 
 
-def _point_table(study: Study, method: str, labels: Mapping[str, str], tuning: Path) -> list[str]:
-    """Return the table of every grid point of the last stage of tuning."""
+def _list_points(
+    study: Study, method: str, labels: Mapping[str, str], tuning: Path
+) -> pd.DataFrame:
+    """Return a row for each grid point of the last stage of tuning."""
     parameters = load_learner(study.learner(method)).stages[-1].parameters
-    traces = {}
+    traces = [pd.DataFrame()]
     for dataset in study.datasets:
         path = find_version(tuning, dataset, method, ".csv")
         if path is not None:
             trace = read_frame(path, ("stage", "validation", *parameters))
-            traces[dataset] = trace[trace["stage"] == trace["stage"].max()]
-    present = {name for trace in traces.values() for name in trace.columns}
-    shown = {name: entry for name, entry in _POINTS.items() if name in present}
-    heads = ["dataset", *parameters, *(head for head, _ in shown.values())]
-    rows = []
-    for dataset, trace in traces.items():
-        best = trace["validation"].idxmax()
-        for index, point in trace.iterrows():
-            cells = [labels.get(dataset, dataset)]
-            cells += [_text(point[name]) for name in parameters]
-            cells += [
-                form.format(point[name]) if name in point else ""
-                for name, (_, form) in shown.items()
-            ]
-            rows.append(_row(cells, "td", bold=index == best))
-    text = (
-        "Weight learning was stopped by convergence (gap, decrease), by the number of iterations, "
-        "or by the judge: on validation data the weights got worse, or would not have come up to "
-        "the best of another prior with the same features."
-    )
-    return _table("Points of the grid", text, heads, rows)
+            traces.append(trace[trace["stage"] == trace["stage"].max()].assign(dataset=dataset))
+    columns = {name: (name, _AS_IT_IS) for name in parameters}
+    return _show(pd.concat(traces, ignore_index=True), labels, {**columns, **_POINTS})
 
 
-def _table(title: str, text: str, heads: list[str], rows: list[str]) -> list[str]:
+def _show(frame: pd.DataFrame, labels: Mapping[str, str], columns: _Columns) -> pd.DataFrame:
+    """Return the texts of a table under those columns that it has.
+
+    frame : with the columns `dataset` and `validation`, unless it is empty.
+    """
+    if frame.empty:
+        return pd.DataFrame(columns=["dataset", "setting", "best"])
+    of_dataset = frame.groupby("dataset")["validation"]
+    is_best = frame.index.isin(of_dataset.idxmax()) & (of_dataset.transform("size") > 1)
+    shown = {"dataset": frame["dataset"].map(lambda name: labels.get(name, name))}
+    for name, (head, form) in columns.items():
+        if name in frame:
+            texts = frame[name].map(partial(_format, form), na_action="ignore")
+            shown[head] = texts.fillna("")
+    return pd.DataFrame({**shown, "best": is_best.map({True: "best", False: ""})})
+
+
+def _format(form: str, value: object) -> str:
+    return f"{value:g}" if form == _AS_IT_IS and isinstance(value, float) else form.format(value)
+
+
+def _table(title: str, text: str, rows: pd.DataFrame) -> list[str]:
     """Return a heading, a paragraph and a table; nothing if the table has no row."""
-    if not rows:
+    if rows.empty:
         return []
-    return [
-        f"<h2>{html.escape(title)}</h2>",
-        f"<p>{html.escape(text)}</p>",
-        f'<table class="numbers"><thead>{_row(heads, "th")}</thead><tbody>',
-        *rows,
-        "</tbody></table>",
-    ]
-
-
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _row(cells: list[str], tag: str, bold: bool = False) -> str:
-    style = ' style="font-weight: bold"' if bold else ""
-    inside = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells)
-    return f"<tr{style}>{inside}</tr>"
+    # Longer texts would be cut.
+    with pd.option_context("display.max_colwidth", None):
+        lines = rows.to_html(index=False, border=0, classes="points").splitlines()
+    table = "".join(map(str.strip, lines)).replace("<tr", "\n<tr")
+    attributes = " ".join(f'{name}="{value}"' for name, value in scrolling(title).items())
+    return [f"<h2>{title}</h2>", f"<p>{text}</p>", f"<div {attributes}>\n{table}\n</div>"]

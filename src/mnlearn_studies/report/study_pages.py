@@ -1,4 +1,4 @@
-"""The pages of studies, written from their products and records."""
+"""The pages of results, written from products and records."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,33 +8,52 @@ from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.plan.configuration import configuration, find_study, plan_of
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.gather import read_scores
-from mnlearn_studies.report.document.blocks import Document
-from mnlearn_studies.report.document.html import render_html
-from mnlearn_studies.report.document.index_page import build_index
-from mnlearn_studies.report.document.markdown import render_markdown
-from mnlearn_studies.report.document.record_page import StudyRecords, build_record
-from mnlearn_studies.report.document.study_page import Material, document_of
-from mnlearn_studies.report.document.summaries import summarise
-from mnlearn_studies.report.fidelity.claim_page import build_claims
-from mnlearn_studies.report.fidelity.numbers import load_reasons, published_numbers
-from mnlearn_studies.report.fidelity.page import Fidelity, build_fidelity
-from mnlearn_studies.report.study_products import scored
+from mnlearn_studies.report.html import write_html
+from mnlearn_studies.report.pages.fidelity import Fidelity, build_fidelity_page
+from mnlearn_studies.report.pages.numbers import load_reasons, published_numbers
+from mnlearn_studies.report.pages.overview import build_claim_page, build_index
+from mnlearn_studies.report.pages.records import StudyRecords, build_record_page
+from mnlearn_studies.report.pages.study import Material, build_study_page
+from mnlearn_studies.report.pages.texts import summarise
+from mnlearn_studies.report.study_products import scored, study_claims
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.folders import results_folder, run_folder, source_folder
 from mnlearn_studies.study.published import load_published
 from mnlearn_studies.study.shipped import studies_of_papers
 
+_STUDY_NOTE = "<!-- Written by `mnlearn study`; edits are lost. -->\n\n"
+# That of pages on several studies, which `make readme` writes.
+_RECORD_NOTE = "<!-- Written by `make readme`; edits are lost. -->\n\n"
+
 
 def write_study_page(name: str) -> None:
     """Write the page of a study to its results, as README.md and as index.html."""
-    document = study_page(name)
+    text = study_page(name)
     folder = results_folder() / name
-    write_text(folder / "README.md", render_markdown(document))
-    write_text(folder / "index.html", render_html(document))
+    write_text(folder / "README.md", _STUDY_NOTE + text)
+    write_html(folder / "index.html", str(find_study(name).content["title"]), text)
 
 
-def study_page(name: str) -> Document:
+def write_index(names: Iterable[str], path: Path) -> None:
+    """Write the index of the results of some studies."""
+    write_text(path, index_page(names))
+
+
+def result_pages() -> dict[Path, str]:
+    """Return the text of the pages of results/ that git keeps, which runs of studies write too."""
+    results = results_folder()
+    names = listed_studies(path.parent.name for path in results.glob("*/claims.csv"))
+    return {
+        results / "README.md": index_page(names),
+        results / "FIDELITY.md": _RECORD_NOTE + fidelity_page(),
+        results / "CLAIMS.md": _RECORD_NOTE + build_claim_page(studies_of_papers(), results),
+        results / "RECORD.md": _RECORD_NOTE + record_page(names),
+        **{results / name / "README.md": _STUDY_NOTE + study_page(name) for name in names},
+    }
+
+
+def study_page(name: str) -> str:
     """Return the page of a study.
 
     Raises
@@ -42,28 +61,37 @@ def study_page(name: str) -> Document:
     InputError
         The study has not run, or a file of its results is malformed.
     """
-    study, folder, _ = scored(name)
+    study, folder, scores = scored(name)
     plan = plan_of(name, [])
-    records = plan.kept(name)
+    return build_study_page(
+        Material(
+            study=study,
+            folder=folder,
+            quantities=list(dict.fromkeys(scores["quantity"])),
+            claims=study_claims(name),
+            labels=label_datasets(configuration()["local"]),
+            summaries=learner_summaries(study),
+            records=plan.kept(name),
+            commit=common_commit([plan]),
+        )
+    )
+
+
+def learner_summaries(study: Study) -> dict[str, str]:
+    """Return a paragraph of Markdown on each learner of a study."""
+    docs = source_folder() / "docs"
+    # Elsewhere than in a checkout, the documentation is not where links of pages lead.
+    is_linked = source_folder() == run_folder()
     learners = dict.fromkeys(map(study.learner, study.methods))
-    summaries = {learner: summarise(learner, *documentation()) for learner in learners}
-    labels = label_datasets(configuration()["local"])
-    commit = common_commit([plan])
-    return document_of(Material(study, folder, labels, summaries, records, commit))
+    return {learner: summarise(learner, docs, is_linked) for learner in learners}
 
 
-def documentation() -> tuple[Path, bool]:
-    """Return the folder of the documentation, and whether pages of studies can link to it."""
-    return source_folder() / "docs", source_folder() == run_folder()
+def index_page(names: Iterable[str]) -> str:
+    """Return the index of the results of some studies."""
+    return _STUDY_NOTE + build_index(listed_studies(names), results_folder())
 
 
-def write_index(names: Iterable[str], path: Path) -> None:
-    """Write the index of the results of some studies."""
-    index = build_index(listed_studies(names), results_folder())
-    write_text(path, render_markdown(index))
-
-
-def fidelity_page() -> Document:
+def fidelity_page() -> str:
     """Return the page on how closely the studies of the papers reproduce them.
 
     Raises
@@ -75,27 +103,16 @@ def fidelity_page() -> Document:
     studies = studies_of_papers()
     scores = {name: read_scores(results / name / "scores.csv") for name in studies}
     numbers = published_numbers(load_published(), scores)
-    return build_fidelity(Fidelity(studies, numbers, load_reasons(), results))
+    return build_fidelity_page(Fidelity(studies, numbers, load_reasons(), results))
 
 
-def claim_page() -> Document:
-    """Return the table of all claims of the papers, with the command that checks each.
-
-    Raises
-    ------
-    InputError
-        The study of a paper has not run, or a file is malformed.
-    """
-    return build_claims(studies_of_papers(), results_folder())
-
-
-def record_page(names: Iterable[str]) -> Document:
-    """Return the page on the records of some studies; see `build_record`."""
-    found = []
+def record_page(names: Iterable[str]) -> str:
+    """Return the page on the records of some studies; see `build_record_page`."""
+    studies = []
     plans = {name: plan_of(name, [], left_out={}) for name in names}
     for name, plan in plans.items():
-        found.append(StudyRecords(name, plan.kept(name), len(plan.all_records(name))))
-    return build_record(found, common_commit(plans.values()))
+        studies.append(StudyRecords(name, plan.kept(name), len(plan.all_records(name))))
+    return build_record_page(studies, common_commit(plans.values()))
 
 
 def common_commit(plans: Iterable[Plan]) -> str:

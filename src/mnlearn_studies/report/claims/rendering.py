@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnlearn_studies.report.claims.verdicts import LEGEND, SETUP, Outcome
+from mnlearn_studies.report.markdown import escape, heading
 from mnlearn_studies.report.tables.formats import to_markdown
 from mnlearn_studies.report.tables.table import Cell, Row, Table
 
@@ -68,7 +69,7 @@ def to_csv(claims: Sequence[Claim]) -> str:
 
 def to_text(title: str, claims: Sequence[Claim]) -> str:
     """Return the claims as Markdown: counts, results, set-up, legend, rules and remarks."""
-    lines = [f"# Claims: {title}", ""]
+    lines = [heading(1, f"Claims: {title}"), ""]
     if not claims:
         return "\n".join([*lines, "This study states no claims."]) + "\n"
     results = [c for c in claims if not c.is_setup]
@@ -85,7 +86,7 @@ def to_text(title: str, claims: Sequence[Claim]) -> str:
     ]
     lines += ["", "## Rules", "", "The column `rule` names the rule of each claim. In full:", ""]
     lines += _rules(claims)
-    remarks = [f"{claim.id}. {claim.note}" for claim in claims if claim.note]
+    remarks = [f"{claim.id}. {escape(claim.note)}" for claim in claims if claim.note]
     if remarks:
         lines += ["", "## Remarks", "", "\n\n".join(dict.fromkeys(remarks))]
     return "\n".join(lines) + "\n"

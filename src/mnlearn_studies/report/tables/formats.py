@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from mnlearn_studies.report.markdown import escape, paragraph
 from mnlearn_studies.report.tables.table import DAGGER, Cell, Table
 
 EMPTY_NOTE = "Nothing has been scored yet."
@@ -38,21 +39,21 @@ def _plain(value: float | int | str | None) -> str:
 def to_markdown(table: Table) -> str:
     """Return the table for readers: the best numbers bold, numbers right-aligned, notes below."""
     heads = [" ".join(part for part in parts if part) for parts in zip(*table.header, strict=True)]
-    lines = [[_markdown_text(head) for head in heads]]
+    lines = [[escape(head) for head in heads]]
     lines += [[_markdown_cell(cell) for cell in row.cells] for row in table.body]
     widths = [max(3, *(len(line[c]) for line in lines)) for c in range(len(heads))]
     rule = [
         "-" * (width - 1) + ":" if side == "r" else "-" * width
         for side, width in zip(table.alignment, widths, strict=True)
     ]
-    out = [f"{_markdown_text(table.caption)}\n"] if table.caption else []
+    out = [f"{paragraph(table.caption)}\n"] if table.caption else []
     for line in (lines[0], rule, *lines[1:]):
         padded = [
             text.rjust(width) if side == "r" else text.ljust(width)
             for text, side, width in zip(line, table.alignment, widths, strict=True)
         ]
         out.append("| " + " | ".join(padded) + " |")
-    out += [f"\n{_markdown_text(note)}" for note in _notes(table)]
+    out += [f"\n{paragraph(note)}" for note in _notes(table)]
     return "\n".join(out) + "\n"
 
 
@@ -61,15 +62,9 @@ def _notes(table: Table) -> tuple[str, ...]:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = _markdown_text(cell.text) or "–"
+    text = escape(cell.text) or "–"
     text = f"**{text}**" if cell.bold else text
     return text + DAGGER if cell.stale else text
-
-
-def _markdown_text(text: str) -> str:
-    for character in "\\|*_":
-        text = text.replace(character, "\\" + character)
-    return text
 
 
 _LATEX = {

@@ -5,11 +5,8 @@ import pytest
 
 from made_data import write
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_text
 from mnlearn_studies.records.gather import COLUMNS, read_scores
-from mnlearn_studies.report.document.markdown import render_markdown
-from mnlearn_studies.report.fidelity.numbers import PublishedNumber, load_reasons, published_numbers
-from mnlearn_studies.report.study_pages import claim_page, fidelity_page
+from mnlearn_studies.report.pages.numbers import PublishedNumber, load_reasons, published_numbers
 from mnlearn_studies.study.folders import source_folder
 from mnlearn_studies.study.mentions import named_datasets, named_methods
 from mnlearn_studies.study.published import load_published
@@ -74,11 +71,6 @@ def test_each_score_that_is_not_reached_has_a_reason_and_no_other():
     for reason in reasons.values():
         assert (root / "docs/decisions" / f"{reason.record}.md").exists()
         assert reason.decision.isdigit()
-
-
-@pytest.mark.parametrize(("name", "page"), [("FIDELITY", fidelity_page), ("CLAIMS", claim_page)])
-def test_the_pages_are_those_of_the_record(name, page):
-    assert render_markdown(page()) == read_text(source_folder() / "results" / f"{name}.md")
 
 
 def test_methods_that_a_claim_names():

@@ -1,10 +1,17 @@
-"""One paragraph on each score that studies report."""
+"""What pages say of scores and of learners, a paragraph on each."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from mnlearn.methods import load_learner
+from mnlearn.runtime.files import read_text
 from mnlearn_studies.study.definition import Study
+
+# A link to a neighbour of a page.
+_LINK = re.compile(r"\[([^\[\]]*)\]\((?![a-z]+:|/)([^()]+)\)")
 
 _INFERENCE = {
     "gibbs": "Gibbs sampling",
@@ -132,3 +139,16 @@ def _named(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _named(inner)
+
+
+def summarise(learner: str, docs: Path, linked: bool = True) -> str:
+    """Return a paragraph of Markdown on a learner, from its page in `docs` or from its class.
+
+    linked : whether the pages of studies can link to `docs`. Else links in the paragraph are text.
+    """
+    page = docs / "methods" / f"{learner}.md"
+    if not page.exists():
+        return (load_learner(learner).__doc__ or "").strip().partition("\n\n")[0]
+    # The first line is the title.
+    text = read_text(page).partition("\n")[2].strip().partition("\n\n")[0]
+    return _LINK.sub(r"[\1](../../docs/methods/\2)" if linked else r"\1", text)

@@ -129,61 +129,55 @@ def published_numbers(
         Scores of each study, see `study.gather.read_scores`.
     """
     kind_of = {quantity: kind for kind, names in KINDS.items() for quantity in names}
-    found = published[published["study"].isin(list(scores)) & published["quantity"].isin(kind_of)]
-    ours = {study: _chosen(of) for study, of in scores.items()}
+    is_shown = published["study"].isin(list(scores)) & published["quantity"].isin(kind_of)
+    ours = {study: _chosen(of_study) for study, of_study in scores.items()}
     registry = load_registry()
     numbers = []
-    for row in found.itertuples():
-        kind = kind_of[row.quantity]
+    for row in published[is_shown].itertuples():
+        kind, dataset = kind_of[row.quantity], registry.get(row.dataset)
         value, mean, deviation = None, None, None
-        if kind == "data":
-            if row.dataset not in registry:
-                continue
-            value = registry[row.dataset].sizes()[row.quantity]
-        elif row.table == "text":
+        if kind == "data" and dataset is not None:
+            value = dataset.sizes()[row.quantity]
+        elif kind == "data" or row.table == "text":
             continue
         else:
-            own = ours[row.study]
-            key = (row.dataset, row.method)
-            value, _ = own.get((*key, row.quantity), (None, None))
-            mean, deviation = own.get((*key, f"{row.quantity}_partition_mean"), (None, None))
+            of_study, key = ours[row.study], (row.dataset, row.method)
+            value, _ = of_study.get((*key, row.quantity), (None, None))
+            mean, deviation = of_study.get((*key, f"{row.quantity}_partition_mean"), (None, None))
         place = (row.study, row.table, row.dataset, row.method, row.quantity)
-        label = registry[row.dataset].label if row.dataset in registry else row.dataset
+        label = row.dataset if dataset is None else dataset.label
         numbers.append(PublishedNumber(*place, kind, label, row.printed, value, mean, deviation))
     return numbers
 
 
 def _chosen(scores: pd.DataFrame) -> dict[tuple[str, str, str], tuple[float, float | None]]:
     """Return value and error of the chosen models by dataset, method and quantity."""
-    own = scores[(scores["variant"] == "") & scores["value"].notna()]
+    chosen = scores[(scores["variant"] == "") & scores["value"].notna()]
     return {
         (row.dataset, row.method, row.quantity): (
             float(row.value),
             None if pd.isna(row.stderr) else float(row.stderr),
         )
-        for row in own.itertuples()
+        for row in chosen.itertuples()
     }
-
-
-def reasons_path() -> Path:
-    """Return the file of reasons, which stands beside the dataset registry."""
-    return registry_path().with_name("reasons.tsv")
 
 
 def load_reasons(path: Path | None = None) -> dict[tuple[str, str, str, str], Reason]:
     """Read why scores are below the printed ones, by study, dataset, method and quantity.
+
+    path : the file; the one that stands beside the dataset registry, if not given.
 
     Raises
     ------
     InputError
         The file is missing or malformed, or names a score twice.
     """
-    path = path or reasons_path()
-    out: dict[tuple[str, str, str, str], Reason] = {}
+    path = path or registry_path().with_name("reasons.tsv")
+    reasons: dict[tuple[str, str, str, str], Reason] = {}
     for where, cells in read_table(path, REASON_COLUMNS):
         study, dataset, method, quantity, reason, record = cells.values()
         key = (study, dataset, method, quantity)
-        if key in out:
+        if key in reasons:
             raise InputError(f"{where}: expected each score once, this one is repeated.")
-        out[key] = Reason(reason, record)
-    return out
+        reasons[key] = Reason(reason, record)
+    return reasons

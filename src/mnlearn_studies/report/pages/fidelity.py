@@ -1,0 +1,218 @@
+"""The page on how closely the record reproduces the papers: numbers, claims and figures."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mnlearn_studies.report.markdown import bullets, escape, pipe_table
+from mnlearn_studies.report.pages.numbers import DEVIATIONS, NEAR, PublishedNumber, Reason
+from mnlearn_studies.report.pages.overview import GROUPS, GROUPS_SAID, count_groups, read_claims
+from mnlearn_studies.report.statistics import geometric_mean
+from mnlearn_studies.study.definition import Study
+
+_NEARNESS = (NEAR, 0.1, 0.5)
+# What seconds are of.
+_STEPS = {
+    "seconds_structure": "structure",
+    "seconds_weights": "weights",
+    "seconds_learn": "all",
+    "seconds_learn_and_files": "all, and files",
+    "seconds_tuning_and_files": "the search, and files",
+}
+_Numbers = Sequence[PublishedNumber]
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """What the page is made of.
+
+    studies : those of papers, by name. numbers : see `published_numbers`.
+    reasons : see `load_reasons`. results : the folder of the results.
+    """
+
+    studies: Mapping[str, Study]
+    numbers: _Numbers
+    reasons: Mapping[tuple[str, str, str, str], Reason]
+    results: Path
+
+
+def build_fidelity_page(given: Fidelity) -> str:
+    """Return the page.
+
+    Raises
+    ------
+    InputError
+        The claims of a study are malformed.
+    """
+    of_kind: dict[str, list[PublishedNumber]] = {}
+    for number in given.numbers:
+        of_kind.setdefault(number.kind, []).append(number)
+    blocks = (
+        "# Fidelity",
+        "How closely the record reproduces the five papers: the published scores, sizes of models, "
+        "times and numbers of the datasets, every claim, and every figure. Other numbers, such as "
+        "settings and speed-ups, stand beside ours on the pages of the studies. The page is "
+        "computed from the scores of the studies and from the published numbers.",
+        *_accuracy(of_kind.get("accuracy", []), given.reasons),
+        *_sizes(of_kind.get("size", [])),
+        *_times(of_kind.get("time", [])),
+        *_data(of_kind.get("data", [])),
+        *_claims(given),
+        *_figures(given),
+    )
+    return "\n\n".join(blocks) + "\n"
+
+
+def _groups(numbers: _Numbers) -> dict[tuple[str, str, str], list[PublishedNumber]]:
+    """Return the numbers by study, table and quantity, in their order."""
+    groups: dict[tuple[str, str, str], list[PublishedNumber]] = {}
+    for number in numbers:
+        groups.setdefault((number.study, number.table, number.quantity), []).append(number)
+    return groups
+
+
+def _link(name: str) -> str:
+    return f"[`{name}`]({name}/README.md)"
+
+
+def _accuracy(
+    numbers: _Numbers, reasons: Mapping[tuple[str, str, str, str], Reason]
+) -> Iterator[str]:
+    yield "## Accuracy"
+    yield (
+        "Test scores, in nats per example; higher is better. A score is reached if it is at least "
+        "as high as the published one, or lower by at most 1 per cent. CMLL depends on a partition "
+        "of the variables that the papers do not publish. Where CMLL was scored on several random "
+        "partitions, it is also reached if the published value is at most their mean plus "
+        f"{DEVIATIONS:.0f} standard deviations."
+    )
+    header = ("study", "table", "score", "numbers", "as high", "within 1 %", "within the spread")
+    rows = [
+        (_link(study), table, quantity.upper(), *_count_reached(of_group))
+        for (study, table, quantity), of_group in _groups(numbers).items()
+    ]
+    rows.append(("all", "", "", *_count_reached(numbers)))
+    yield pipe_table((*header, "not reached", "reached"), rows, "lllrrrrrr")
+    below = [number for number in numbers if not number.is_reached]
+    if below:
+        yield "What is not reached:"
+        header = ("study", "dataset", "method", "score", "published", "ours", "random partitions")
+        yield pipe_table((*header, "difference"), map(_below_row, below), "llllrrrr")
+        yield "Why:"
+        yield bullets(_explain(number, reasons) for number in below)
+
+
+def _count_reached(numbers: _Numbers) -> list[str]:
+    better = sum(number.is_better for number in numbers)
+    near = sum(not number.is_better and number.is_near for number in numbers)
+    reached = sum(number.is_reached for number in numbers)
+    counts = (len(numbers), better, near, reached - better - near, len(numbers) - reached)
+    return [*map(str, counts), f"{reached} of {len(numbers)}"]
+
+
+def _below_row(number: PublishedNumber) -> tuple[str, ...]:
+    spread = "–"
+    if number.mean is not None and number.deviation is not None:
+        spread = f"{number.mean:.3f} ± {number.deviation:.3f}"
+    return (
+        *(_link(number.study), escape(number.label), f"`{number.method}`"),
+        *(number.quantity.upper(), number.printed),
+        *("–" if number.ours is None else f"{number.ours:.3f}", spread),
+        "–" if number.error is None else f"{100 * number.error:+.1f} %",
+    )
+
+
+def _explain(number: PublishedNumber, reasons: Mapping[tuple[str, str, str, str], Reason]) -> str:
+    """Return why a score is not reached, with a link to the decision record."""
+    reason = reasons.get((number.study, number.dataset, number.method, number.quantity))
+    score = f"{number.study.upper()}, {escape(number.label)}, `{number.method}`"
+    if reason is None:
+        return f"{score}: not computed." if number.ours is None else f"{score}: not known."
+    link = f"[decision {reason.decision}](../docs/decisions/{reason.record}.md)"
+    return f"{score}: {escape(reason.text)} ({link})."
+
+
+def _sizes(numbers: _Numbers) -> Iterator[str]:
+    yield "## Sizes of models"
+    yield (
+        "Numbers of features and their mean lengths. They depend on the seed, on when weight "
+        "learning stops, and on which of several equally good settings validation chooses. The "
+        "last column is the geometric mean of our numbers as a share of the published ones."
+    )
+    rows = []
+    for (study, table, quantity), of_group in _groups(numbers).items():
+        errors = [abs(number.error) for number in of_group if number.error is not None]
+        within = [str(sum(error <= most for error in errors)) for most in _NEARNESS]
+        shares = [number.ours / number.value for number in of_group if number.ours and number.value]
+        if shares:
+            name, mean = quantity.removeprefix("n_").replace("_", " "), geometric_mean(shares)
+            rows.append((_link(study), table, name, str(len(errors)), *within, f"{mean:.2f}"))
+    near = [f"within {100 * most:.0f} %" for most in _NEARNESS]
+    yield pipe_table(("study", "table", "number", "numbers", *near, "ratio"), rows, "lllrrrrr")
+
+
+def _times(numbers: _Numbers) -> Iterator[str]:
+    yield "## Times"
+    yield (
+        "Seconds of learning, beside the published seconds, which come from the programs and "
+        "machines of 2010 to 2013. The ratio is the geometric mean of the published seconds as a "
+        "multiple of ours."
+    )
+    rows = []
+    for (study, table, quantity), of_group in _groups(numbers).items():
+        ratios: dict[str, list[float]] = {}
+        for number in of_group:
+            if number.ours and number.value:
+                ratios.setdefault(number.method, []).append(number.value / number.ours)
+        for method, of_method in ratios.items():
+            faster = f"{sum(ratio > 1 for ratio in of_method)} of {len(of_method)}"
+            cells = (_link(study), table, f"`{method}`", _STEPS[quantity], faster)
+            rows.append((*cells, f"{geometric_mean(of_method):.1f}"))
+    yield pipe_table(("study", "table", "method", "seconds of", "faster", "ratio"), rows, "llllrr")
+
+
+def _data(numbers: _Numbers) -> Iterator[str]:
+    yield "## Datasets"
+    equal = sum(number.ours is not None and number.ours == number.value for number in numbers)
+    near = sum(number.is_near for number in numbers)
+    yield (
+        f"Of {len(numbers)} published numbers of examples and variables and densities, {equal} are "
+        f"equal to ours, and {near} are within 1 per cent. Each download is checked against a "
+        "digest."
+    )
+
+
+def _claims(given: Fidelity) -> Iterator[str]:
+    yield "## Claims"
+    yield (
+        "Statements of the papers about results, by our verdict on them. The page of a study has "
+        f"each claim with its rule. {GROUPS_SAID}"
+    )
+    counts = {name: count_groups(read_claims(given.results / name)) for name in given.studies}
+    rows = [(_link(name), *map(str, of_study)) for name, of_study in counts.items()]
+    rows.append(("all", *(str(sum(column)) for column in zip(*counts.values(), strict=True))))
+    yield pipe_table(("study", *GROUPS), rows, "l" + "r" * len(GROUPS))
+
+
+def _figures(given: Fidelity) -> Iterator[str]:
+    yield "## Figures"
+    yield (
+        "Each figure of results of the papers in its own form, and what else we draw of the same "
+        "study. Figure 1 of DTSL, of ACMN and of LEM is an example and shows no results."
+    )
+    rows = []
+    for name, study in given.studies.items():
+        printed: list[str] = []
+        ours: list[str] = []
+        for figure in study.content["figures"]:
+            title = str(figure["title"])
+            href = f"{name}/figures/{figure['name']}.png"
+            is_drawn = (given.results / href).exists()
+            shown = f"[{escape(title)}]({href})" if is_drawn else f"{escape(title)} (not drawn)"
+            (printed if title.startswith("Figure") else ours).append(shown)
+        rows.append((_link(name), "; ".join(printed) or "–", "; ".join(ours) or "–"))
+    yield pipe_table(("study", "as in the paper", "ours"), rows, "lll")
+    yield (
+        "Beyond the papers: the study [`frontier`](frontier/README.md) compares tractable models "
+        "on the 20 datasets with the best published ones."
+    )

@@ -1,0 +1,163 @@
+"""Where numbers come from: the records of a study, and the page on those of all studies."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mnlearn_studies.records.files import read_record
+from mnlearn_studies.records.seconds import sum_seconds
+from mnlearn_studies.report.markdown import bullets, escape, pipe_table
+
+# How many digests of a step the table shows.
+_SHOWN = 2
+_Records = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class StudyRecords:
+    """The records of a study: those it has by their kinds, and how many it should have."""
+
+    name: str
+    paths: Mapping[str, Sequence[Path]]
+    n_planned: int
+
+
+def describe_provenance(paths: Mapping[str, Sequence[Path]]) -> list[str]:
+    """Return the paragraphs on the records of a study.
+
+    Parameters
+    ----------
+    paths : mapping of str to sequence of Path
+        The records of each kind; the kind `cells` has a row for each method.
+
+    Raises
+    ------
+    InputError
+        A record cannot be read.
+    """
+    records = _load(paths)
+    rows = [*_cell_rows(records["cells"])] if "cells" in records else []
+    for kind, of_kind in records.items():
+        if of_kind and kind != "cells":
+            rows.append((kind, str(len(of_kind)), "–", "–", _digests(of_kind)))
+    head = ("records", "number", "seconds of the search", "seconds of scoring")
+    return [
+        "Every number comes from a record, a JSON file. The digest covers all code that the record "
+        "depends on.",
+        pipe_table((*head, "digests of the code"), rows, "lrrrl"),
+        bullets(_machines(records)),
+    ]
+
+
+def build_record_page(studies: Sequence[StudyRecords], commit: str) -> str:
+    """Return the page on all records: their commit, machines and versions, and the hours.
+
+    Parameters
+    ----------
+    studies : sequence of StudyRecords
+        All studies that are recorded.
+    commit : str
+        The commit that all records were made at; empty if they were made at several.
+
+    Raises
+    ------
+    InputError
+        A record cannot be read.
+    """
+    rows = []
+    records: dict[str, list[Mapping[str, Any]]] = {}
+    total = [0, 0, 0.0, 0.0]
+    for study in studies:
+        loaded = _load(study.paths)
+        for kind, of_kind in loaded.items():
+            records.setdefault(kind, []).extend(of_kind)
+        search, scoring = (seconds / 3600 for seconds in sum_seconds(loaded.get("cells", ())))
+        counts = (sum(map(len, loaded.values())), study.n_planned, search, scoring)
+        total = [a + b for a, b in zip(total, counts, strict=True)]
+        rows.append((f"[`{study.name}`]({study.name}/README.md)", *_hours(counts)))
+    rows.append(("all", *_hours(total)))
+    header = ("study", "records", "planned", "hours of the search", "hours of scoring")
+    made_at = (
+        f"All records were made by the code of commit `{commit}`."
+        if commit
+        else "Its records were made at several commits. Tables mark numbers of earlier code with "
+        "†; `mnlearn study NAME --stale` says of each record what has changed since."
+    )
+    blocks = (
+        "# The record",
+        made_at,
+        pipe_table(header, rows, "lrrrr"),
+        "## Where it was made",
+        bullets(_machines(records)),
+        "## How to make and to check it",
+        "`make record` computes what is missing or stale of all studies, then the measurements of "
+        "`results/bench.csv` and all pages; it goes on where it was interrupted. `make "
+        "check-record` lists records that are missing or not current, and compares tables, figures "
+        "and pages with those that the records give.",
+    )
+    return "\n\n".join(blocks) + "\n"
+
+
+def _load(paths: Mapping[str, Sequence[Path]]) -> dict[str, list[dict[str, Any]]]:
+    return {kind: [read_record(path) for path in of_kind] for kind, of_kind in paths.items()}
+
+
+def _hours(counts: Sequence[float]) -> tuple[str, ...]:
+    n_records, n_planned, search, scoring = counts
+    return (f"{n_records:,}", f"{n_planned:,}", f"{search:.2f}", f"{scoring:.2f}")
+
+
+def _cell_rows(cells: _Records) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each method, in the order of the records."""
+    for method in dict.fromkeys(str(cell.get("method")) for cell in cells):
+        of_method = [cell for cell in cells if cell.get("method") == method]
+        tuning, scoring = map(_seconds, sum_seconds(of_method))
+        n_cells = str(len(of_method))
+        yield f"cells of `{method}`", n_cells, tuning, scoring, _digests(of_method)
+
+
+def _seconds(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def _steps(records: _Records) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each step that made a record, such as "learned", with what the record says of it."""
+    for record in records:
+        for key, value in sorted(record.items()):
+            if key.endswith("_by") and isinstance(value, dict) and "machine" in value:
+                yield key.removesuffix("_by"), value
+
+
+def _digests(records: _Records) -> str:
+    """Return the most frequent digests of each step, and how many more there are."""
+    counts: dict[str, Counter[str]] = {}
+    for step, made in _steps(records):
+        # Older records call it `source`.
+        digest = str(made.get("code_digest") or made.get("source"))
+        counts.setdefault(step, Counter())[digest] += 1
+    texts = []
+    for step, of_step in counts.items():
+        frequent = sorted(of_step, key=lambda digest: (-of_step[digest], digest))
+        listed = ", ".join(f"`{digest}`" for digest in frequent[:_SHOWN])
+        n_more = len(of_step) - _SHOWN
+        texts.append(f"{step} {listed}" + (f" and {n_more} more" if n_more > 0 else ""))
+    return "; ".join(texts) or "–"
+
+
+def _machines(records: Mapping[str, _Records]) -> Iterator[str]:
+    """Yield a line on the machines and one on the versions of the libraries."""
+    made = [made for of_kind in records.values() for _, made in _steps(of_kind)]
+    machines = Counter(str(step["machine"]) for step in made)
+    if machines:
+        listed = [f"{machine} ({machines[machine]} jobs)" for machine in sorted(machines)]
+        yield escape(f"Machines: {'; '.join(listed)}.")
+    versions: dict[str, set[str]] = {}
+    for step in made:
+        of_step = step.get("versions")
+        for name, version in (of_step if isinstance(of_step, dict) else {}).items():
+            versions.setdefault(str(name), set()).add(str(version))
+    if versions:
+        listed = [f"{name} {', '.join(sorted(versions[name]))}" for name in sorted(versions)]
+        yield escape(f"Versions: {'; '.join(listed)}.")

@@ -1,0 +1,128 @@
+"""Pages of studies: their sections, their texts, where numbers come from; the recorded pages."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
+from mnlearn_studies.plan.planning import Plan
+from mnlearn_studies.records.record import Record
+from mnlearn_studies.report.pages.overview import count_groups, read_claims
+from mnlearn_studies.report.pages.study import Material, build_study_page, sections_of, title_of
+from mnlearn_studies.report.pages.texts import metrics_of, summarise
+from mnlearn_studies.report.study_pages import common_commit, result_pages
+from mnlearn_studies.study.commit import read_commit
+from mnlearn_studies.study.definition import Study, load_study
+
+ROOT = Path(__file__).parents[3]
+STUDIES = sorted(path.stem for path in (ROOT / "workflow/studies").glob("*.yaml"))
+
+
+def test_sections_show_each_product_once():
+    products = [{"name": name, "caption": "C of d: e."} for name in "abc"]
+    content = {"figures": products[:2], "tables": products, "sections": []}
+    study = Study("s", content)
+    found = [(s.title, [(k, p["name"]) for k, p in s.products]) for s in sections_of(study)]
+    assert [title for title, _ in found] == ["Figures", "Tables"]
+    content["sections"] = [{"title": "T", "show": ["c", "a"]}]
+    first, figures, tables = sections_of(study)
+    assert [(k, p["name"]) for k, p in first.products] == [
+        ("tables", "c"), ("figures", "a"), ("tables", "a"),
+    ]  # fmt: skip
+    assert (figures.title, tables.title) == ("Further figures", "Further tables")
+    assert [p["name"] for _, p in figures.products + tables.products] == ["b", "b"]
+    content["sections"].append({"title": "U", "show": ["a"]})
+    with pytest.raises(InputError, match="study s, sections, U: no 'a' is left"):
+        sections_of(study)
+
+
+def test_titles():
+    assert title_of({"name": "n", "title": "T", "caption": "C"}) == "T"
+    assert title_of({"name": "n", "caption": "table 1, `x`: a b. c"}) == "Table 1, x"
+    assert title_of({"name": "n", "caption": ""}) == "n"
+    assert title_of({"name": "n", "caption": "word " * 40}).endswith("word …")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_has_metrics_and_sections(name):
+    study = load_study(ROOT / "workflow/studies" / f"{name}.yaml")
+    assert metrics_of(study, ())
+    n_products = len(study.content["figures"]) + len(study.content["tables"])
+    assert sum(len(section.products) for section in sections_of(study)) == n_products
+
+
+def test_the_summary_of_a_learner(tmp_path):
+    (tmp_path / "methods").mkdir()
+    page = "# a: b\n\nIt is `c`,\nas [`d`](d.md).\n\n## More\n"
+    (tmp_path / "methods" / "a.md").write_text(page)
+    assert summarise("a", tmp_path) == "It is `c`,\nas [`d`](../../docs/methods/d.md)."
+    assert summarise("a", tmp_path, linked=False) == "It is `c`,\nas `d`."
+    assert summarise("atomic", tmp_path)
+
+
+def test_a_page_names_its_commit_and_its_commands():
+    study = load_study(ROOT / "workflow/studies/frontier.yaml")
+    learners = {study.learner(method): "" for method in study.methods}
+    for commit in ("", "0123abcd"):
+        text = build_study_page(
+            Material(study, ROOT / "results/frontier", ["ll"], [], {}, learners, {}, commit)
+        )
+        assert len(re.findall("^## Where the numbers come from$", text, re.MULTILINE)) == 1
+        assert ("made by the code of `0123abcd`" in text) == bool(commit)
+        n_products = len(study.content["tables"]) + len(study.content["figures"])
+        assert text.count("[commit and command](#where-the-numbers-come-from)") == n_products
+        assert "`mnlearn study frontier --recorded`" in text
+        assert "`mnlearn step write frontier tables --only ll`" in text
+
+
+def test_claims_about_the_set_up_are_not_counted(tmp_path):
+    rows = "1,wins,a,reproduced\n2,wins,b,cannot be checked\n3,setting,c,cannot be checked\n"
+    (tmp_path / "claims.csv").write_text("id,kind,statement,verdict\n" + rows)
+    assert count_groups(read_claims(tmp_path)) == [1, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("text", ["id\n1\n", "id,kind\n1," + "a" * 140_000 + "\n"])
+def test_damaged_claims_are_refused(tmp_path, text):
+    (tmp_path / "claims.csv").write_text(text)
+    with pytest.raises(InputError, match=r"claims\.csv: expected the column"):
+        read_claims(tmp_path)
+
+
+def test_the_commit_of_a_record(tmp_path):
+    assert read_commit(tmp_path) == ""
+    (tmp_path / "record.json").write_text('{"commit": "0123abcd"}')
+    assert read_commit(tmp_path) == "0123abcd"
+    for content in ("[]", '{"commit": 1}', "{}"):
+        (tmp_path / "record.json").write_text(content)
+        with pytest.raises(InputError, match=r"record.json: expected a commit\."):
+            read_commit(tmp_path)
+
+
+def test_the_recorded_pages_follow_from_the_record():
+    pages = result_pages()
+    assert {path.stem for path in pages} == {"README", "FIDELITY", "CLAIMS", "RECORD"}
+    differing = [str(path) for path, text in pages.items() if path.read_text("utf-8") != text]
+    assert differing == [], "run `make readme`"
+
+
+def test_the_commit_is_named_while_no_record_is_of_earlier_code(tmp_path, monkeypatch):
+    cmll = {"groups": 2, "partitions": {"default": 1, "exceptions": {}}, "inference": {}}
+    content = {"datasets": ["grid"], "methods": {"atomic": {}}, "cmll": cmll, "figures": []}
+    monkeypatch.setattr("mnlearn_studies.report.study_pages.read_commit", lambda _: "0123abcd")
+
+    def commit(is_current):
+        plan = Plan(
+            studies={"s": Study("s", content)}, running=["s"], results=tmp_path, seed=1, local={}
+        )
+        cell = Record("cells", "s", "grid", ("atomic",))
+        path = plan.path(cell)
+        path = path if is_current else path.with_name("atomic@00000001.json")
+        write_json(path, {"recipe": plan.recipe(cell) if is_current else {}})
+        shown = common_commit([plan])
+        path.unlink()
+        return shown
+
+    assert commit(is_current=True) == "0123abcd"
+    assert commit(is_current=False) == ""
