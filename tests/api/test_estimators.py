@@ -261,7 +261,7 @@ def test_missing_cells_in_python():
         assert mn.impute(words, random_state=3).equals(full)
     assert mn.Ising(missing="drop").fit(holes).n_features_in_ == 4
     for made, message in (
-        (lambda: mn.DTSL(missing="em").fit(holes), "missing: em needs a learner of circuits"),
+        (lambda: mn.DTSL(missing="em").fit(holes), "missing em: expected a method that learns"),
         (lambda: mn.DTSL(missing="mean").fit(holes), "missing: expected drop, impute, em or None"),
         (lambda: mn.score(learner, holes, "pll"), r"row \d+, column '\w+': is missing"),
     ):

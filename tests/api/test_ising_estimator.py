@@ -82,7 +82,7 @@ def test_groups_are_read_and_ordered_like_the_first():
     with pytest.warns(UserWarning, match="2 counts as 1"):
         two = mn.compare_ising({"x": first, "y": second[["c", "a", "b"]]}, 5, random_state=0)
     pd.testing.assert_frame_equal(one.edges, two.edges)
-    with pytest.warns(UserWarning, match="left out, rare in a group: b"):
+    with pytest.warns(UserWarning, match="not compared, rare in a group: b"):
         mn.compare_ising({"x": first, "y": constant}, 5, random_state=0)
     with pytest.raises(mn.InputError, match="group y: expected the variables of the first group"):
         mn.compare_ising({"x": first - 1, "y": (second - 1).rename(columns={"a": "z"})}, 5)

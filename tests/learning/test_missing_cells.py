@@ -258,6 +258,18 @@ def test_commands_refuse(files, line, names):
     refuse(line, names)
 
 
+def test_a_treatment_changes_nothing_where_no_cell_is_missing(files):
+    succeed("impute holes.csv --out whole.csv")
+    written = []
+    for missing in ("refuse", "drop", "impute", "em"):
+        succeed(f"fit chow_liu --train whole.csv --missing {missing} --out o.npz")
+        written.append(Path("o.npz").read_bytes())
+        learner = mn.ChowLiu(missing=None if missing == "refuse" else missing)
+        mn.save(learner.fit(pd.read_csv("whole.csv")), "p.npz")
+        written.append(Path("p.npz").read_bytes())
+    assert len(set(written)) == 1
+
+
 def test_score_refuses_other_metrics(files):
     succeed("fit atomic --train holes.csv --missing drop --out m.npz")
     succeed("fit dn_tree --train holes.csv --missing drop --out dn.npz")

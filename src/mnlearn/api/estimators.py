@@ -31,8 +31,8 @@ from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.domains import describe_overlaps
 from mnlearn.data.reading import Reading
-from mnlearn.learning.imputation import TREATMENTS, complete
-from mnlearn.learning.incomplete_circuits import EM, run_em
+from mnlearn.learning.imputation import complete
+from mnlearn.learning.missing_cells import TREATMENTS, refine, treatment_of
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.seed import SEED
 
@@ -60,6 +60,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     criterion: ClassVar[str] = "pll"
     binarize: float | None
     missing: str | None
+    model_: Any
     random_state: Any
     n_jobs: int | None
     # How the table given to `fit` was read, and the names of its columns.
@@ -94,8 +95,9 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             warn_user(overlaps)
         try:
             self._learn(data)
-            if isinstance(cells, IncompleteData) and self.missing == EM:
-                self._run_em(cells)
+            refined = refine(core(self.model_), cells, self.missing, to_threads(self.n_jobs))
+            if refined is not None:
+                self.model_ = public(refined.model)
         except InputError as error:
             # Some learners need two variables, or a variable that varies.
             for name, n in (("n_samples", len(data.row_of)), ("n_features", data.n_vars)):
@@ -207,22 +209,12 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         return self._completed(cells, argument)
 
     def _completed(self, cells: Dataset | IncompleteData, argument: str = "X") -> Dataset:
-        if self.missing not in (None, *TREATMENTS, EM):
-            expected = ", ".join((*TREATMENTS, EM))
-            raise InputError(f"missing: expected {expected} or None, got {self.missing!r}.")
-        if self.missing == EM and self.criterion != "ll":
-            raise InputError("missing: em needs a learner of circuits; expected drop or impute.")
+        treatment = treatment_of(self.missing, self.criterion) or "impute"
         if isinstance(cells, Dataset):
             return cells
-        treatment = "drop" if self.missing == "drop" else "impute"
         seed = SEED if self.random_state is None else to_whole_seed(self.random_state)
         with name_data(argument):
             return complete(cells, treatment, seed=seed, threads=to_threads(self.n_jobs))
-
-    def _run_em(self, cells: IncompleteData) -> None:
-        learned: Any = vars(self)["model_"]
-        found = run_em(core(learned), cells, threads=to_threads(self.n_jobs))
-        self.model_ = public(found.model)
 
     def _read_cells(
         self, X: Any, sample_weight: Any, *, reset: bool, missing: bool, argument: str = "X"

@@ -19,7 +19,8 @@ from mnlearn.data.examples import load_examples
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.own_files import declare_groups
 from mnlearn.data.reading import Reading
-from mnlearn.learning.imputation import TREATMENTS, complete
+from mnlearn.learning.imputation import complete
+from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.models.io.codes import read_codes
 from mnlearn.models.io.formats import check_writable, load_model
 from mnlearn.runtime.errors import InputError, name_data

@@ -20,13 +20,14 @@ from mnlearn.api.inputs import (
 from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.drawing.item_groups import to_groups
-from mnlearn.learning.imputation import TREATMENTS, complete_groups
-from mnlearn.learning.ising.cautions import cautions
+from mnlearn.learning.imputation import complete_groups
+from mnlearn.learning.ising.cautions import describe_dropped
 from mnlearn.learning.ising.comparison import IsingComparison, compare
-from mnlearn.learning.ising.estimation import GAMMA, learn_ising
+from mnlearn.learning.ising.estimate import Estimate
+from mnlearn.learning.ising.estimation import GAMMA
 from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
-from mnlearn.learning.ising.resampling import bootstrap, drop_cases
 from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
+from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.seed import SEED
@@ -92,13 +93,13 @@ class Ising(Estimator):
     n_jobs: int | None = None
 
     def _learn(self, data: Dataset) -> None:
-        self.network_ = learn_ising(data, self.gamma, self.merge, to_threads(self.n_jobs))
-        for caution in cautions(data, self.network_):
+        self.estimate_ = Estimate.learn(data, self.gamma, self.merge, to_threads(self.n_jobs))
+        for caution in self.estimate_.cautions():
             warn_user(caution)
+        self.network_ = self.estimate_.network
         self.weights_ = self.network_.weight
         self.thresholds_ = self.network_.threshold
         self.model_ = public(self.network_.markov_network())
-        self.examples_ = data
         for name in ("stability_", "cases_", "cs_"):
             if hasattr(self, name):
                 delattr(self, name)
@@ -124,20 +125,18 @@ class Ising(Estimator):
             See `edges_frame`.
         """
         check_is_fitted(self)
-        self.stability_ = bootstrap(
-            self.examples_,
-            to_count(n_resamples, "n_resamples"),
-            gamma=self.gamma,
-            merge=self.merge,
-            seed=self._seed(random_state),
-            threads=to_threads(self.n_jobs if n_jobs is None else n_jobs),
-        )
+        run = self._run(n_resamples, random_state, n_jobs)
+        self.stability_ = self.estimate_.bootstrap(**run)
         return self.edges_frame()
 
-    def _seed(self, random_state: Any) -> int:
-        """Return the seed of resamples: the one given, or that of the estimator."""
-        given = self.random_state if random_state is None else random_state
-        return SEED if given is None else to_whole_seed(given)
+    def _run(self, n_resamples: int, random_state: Any, n_jobs: int | None) -> dict[str, int]:
+        """Return number and seed of resamples, and threads: the ones given, or the estimator's."""
+        seed = self.random_state if random_state is None else random_state
+        return {
+            "n_resamples": to_count(n_resamples, "n_resamples"),
+            "seed": SEED if seed is None else to_whole_seed(seed),
+            "threads": to_threads(self.n_jobs if n_jobs is None else n_jobs),
+        }
 
     def edges_frame(self, coding: str = "0/1") -> "pd.DataFrame":
         """Return the edges as a table, strongest first; after `bootstrap` with their stability.
@@ -191,7 +190,7 @@ class Ising(Estimator):
         and `nagelkerke_r2`.
         """
         check_is_fitted(self)
-        return predictability_frame(self.network_, self.examples_)
+        return predictability_frame(self.network_, self.estimate_.data)
 
     def differences_frame(self, of: str = "edges", coding: str = "0/1") -> "pd.DataFrame":
         """Return bootstrapped differences; call `bootstrap` before.
@@ -219,11 +218,8 @@ class Ising(Estimator):
         ----------
         n_resamples : int
             Number of resamples for each of the ten shares.
-        random_state : int, generator or None
-            Seed of the resamples; default: that of the estimator, so that a second call gives the
-            same.
-        n_jobs : int, optional
-            Number of threads; default: that of the estimator.
+        random_state, n_jobs
+            As for `bootstrap`.
 
         Returns
         -------
@@ -231,17 +227,9 @@ class Ising(Estimator):
             Columns `measure`, `dropped`, `correlation`, `low`, `high` and `share_high`.
         """
         check_is_fitted(self)
-        cases = drop_cases(
-            self.examples_,
-            to_count(n_resamples, "n_resamples"),
-            gamma=self.gamma,
-            merge=self.merge,
-            seed=self._seed(random_state),
-            threads=to_threads(self.n_jobs if n_jobs is None else n_jobs),
-        )
-        self.cases_ = cases
-        self.cs_ = {measure: cases.coefficient(measure) for measure in cases.correlation}
-        return case_drop_frame(cases)
+        self.cases_ = self.estimate_.drop_cases(**self._run(n_resamples, random_state, n_jobs))
+        self.cs_ = self.estimate_.cs_coefficients()
+        return case_drop_frame(self.cases_)
 
 
 def compare_ising(
@@ -301,8 +289,8 @@ def compare_ising(
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
     data = complete_groups(cells, missing or "drop", seed=seed, threads=threads)
     found = compare(data, n_permutations, gamma=gamma, merge=merge, seed=seed, threads=threads)
-    if found.dropped:
-        warn_user(f"left out, rare in a group: {', '.join(found.dropped)}")
+    for caution in describe_dropped(found):
+        warn_user(caution)
     return found
 
 

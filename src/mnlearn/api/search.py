@@ -16,7 +16,7 @@ from mnlearn.api.learner_estimators import LearnerEstimator
 from mnlearn.api.models import public
 from mnlearn.api.scores import FOLDS, How, validation_criterion
 from mnlearn.learning.checkpoints import Checkpoints
-from mnlearn.learning.incomplete_circuits import EM
+from mnlearn.learning.missing_cells import EM
 from mnlearn.learning.parameters import public_name
 from mnlearn.learning.tuning import Criterion, Tuned, tune
 from mnlearn.methods import learner_root

@@ -2,19 +2,17 @@
 
 import json
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mnlearn.cli.evidence import evidence_path, read_question
+from mnlearn.cli.examples import Reader, Treatment
 from mnlearn.cli.files import ModelFile, check_outputs, check_text_form, open_model, save_data
-from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
     READING_NAMES,
-    expansion_option,
     groups_option,
     json_option,
     missing_option,
@@ -23,14 +21,13 @@ from mnlearn.cli.options import (
     seed_option,
 )
 from mnlearn.cli.printing import print_record
-from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.categories import Encoding
     from mnlearn.data.dataset import Dataset
-    from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
+    from mnlearn.runtime.decompression import ExpansionLimit
 
 
 @click.command()
@@ -51,7 +48,6 @@ if TYPE_CHECKING:
 @reading_options
 @missing_option
 @seed_option
-@expansion_option
 def convert(
     *,
     source: Path,
@@ -59,10 +55,9 @@ def convert(
     categories: Path | None,
     given: str | None,
     groups: str | None,
-    reading: "Reading",
+    reader: Reader,
     missing: str,
     seed: int,
-    limit: ExpansionLimit,
 ) -> None:
     """Convert a model or a data file; the forms are named by the suffixes.
 
@@ -81,22 +76,19 @@ def convert(
     new = None if categories is None or categories.exists() else categories
     given_path = None if given is None else evidence_path(given)
     check_outputs([target, new], source, categories, given_path)
-    is_model = source.suffix.lower() in FORMS and _kind(source, limit) != "dataset"
+    from mnlearn.data.own_files import declare_groups
+
+    is_model = source.suffix.lower() in FORMS and _kind(source, reader.limit) != "dataset"
     if is_model and categories is None:
         refuse_given(("groups", "seed", "limit", *READING_NAMES), f"for {source}, which is a model")
         _convert_model(source, target, given)
         return
-    from mnlearn.data.examples import load_examples
-    from mnlearn.data.own_files import declare_groups
-
     if target.suffix.lower() != ".npz":
         check_text_form(target)
-    name_row, encoding = None, None
+    encoding = None
     if categories is None:
         refuse_given(["given"], f"for {source}, which holds data")
-        found = load_examples(source, limit, reading)
-        data = Treatment(missing, seed).complete(found, source)
-        name_row = partial(found.name_row, source, complete=missing == "drop")
+        data = Treatment(missing, seed).complete(reader.load(source), source, groups)
     else:
         refuse_given(["given"], "with --categories, which is for data")
         if new is None:
@@ -106,9 +98,9 @@ def convert(
                 "with --categories, which makes a column of each value and refuses missing cells"
             )
             refuse_given(["ones", "na", "missing"], reason)
-        data, encoding = _encode(source, categories, limit, reading)
-    if groups is not None:
-        data = declare_groups(data, groups, str(source), name_row)
+        data, encoding = _encode(source, categories, reader)
+        if groups is not None:
+            data = declare_groups(data, groups, str(source))
     _save_data(data, target, encoding, new)
 
 
@@ -173,19 +165,17 @@ def _given(opened: ModelFile, evidence: str) -> "Model":
         raise
 
 
-def _encode(
-    source: Path, categories: Path, limit: ExpansionLimit, reading: "Reading"
-) -> tuple["Dataset", "Encoding"]:
+def _encode(source: Path, categories: Path, reader: Reader) -> tuple["Dataset", "Encoding"]:
     """Return a CSV with categories as binary data, and their mapping, read if there is a file."""
     from mnlearn.data.categories import encode, load_encoding, read_one_hot
 
     if not categories.exists():
-        return read_one_hot(source, limit=limit, reading=reading)
+        return read_one_hot(source, limit=reader.limit, reading=reader.reading)
     encoding = load_encoding(categories)
-    return encode(source, encoding, limit), encoding
+    return encode(source, encoding, reader.limit), encoding
 
 
-def _kind(path: Path, limit: ExpansionLimit) -> str | None:
+def _kind(path: Path, limit: "ExpansionLimit") -> str | None:
     """Return what a native file says it holds; None for other files."""
     import numpy as np
 

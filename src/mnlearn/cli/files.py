@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnlearn.runtime.atomic import check_place
-from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.coding import Codes
     from mnlearn.data.dataset import Dataset
-    from mnlearn.data.examples import Examples
-    from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
 
 
@@ -86,14 +83,6 @@ class ModelFile(NamedTuple):
         from mnlearn.data.coding import coded
 
         return coded(self.model, self.codes)
-
-    def load_examples(self, path: Path, limit: ExpansionLimit, reading: "Reading") -> "Examples":
-        """Read data for the model: as the person says, and by the values of its data."""
-        from mnlearn.data.coding import codes_by_column
-        from mnlearn.data.examples import load_examples
-
-        by_column = codes_by_column(self.model, self.codes)
-        return load_examples(path, limit, reading.for_model(self.model, by_column))
 
 
 def open_model(path: Path) -> ModelFile:

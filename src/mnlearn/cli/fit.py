@@ -1,38 +1,33 @@
 """The commands that learn: `fit`, and `methods`, the list of what can be learned."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnlearn.cli.examples import REFUSE, Reader, Treatment
 from mnlearn.cli.files import (
     check_data,
     check_model_file,
     check_outputs,
     read_grid,
 )
-from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
-    expansion_option,
     groups_option,
     reading_options,
     seed_option,
     threads_option,
 )
 from mnlearn.cli.values import parse_settings
-from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
-    from mnlearn.data.examples import Examples
-    from mnlearn.data.reading import Reading
     from mnlearn.learning.learner import Learner
-    from mnlearn.learning.tuning import Criterion, Tuned
+    from mnlearn.learning.tuning import Criterion
     from mnlearn.models.io.native import Model
 
 
@@ -66,7 +61,6 @@ if TYPE_CHECKING:
     help="Model file, in one of the forms that `mnlearn convert` reads.",
 )
 @click.option("--trace", type=FILE, help="Write every grid point to this CSV.")
-@expansion_option
 @threads_option
 @seed_option
 def fit(
@@ -78,11 +72,10 @@ def fit(
     grid_path: Path | None,
     network: Path | None,
     groups: str | None,
-    reading: "Reading",
+    reader: Reader,
     missing: str,
     out: Path,
     trace: Path | None,
-    limit: ExpansionLimit,
     threads: int,
     seed: int,
 ) -> None:
@@ -94,10 +87,13 @@ def fit(
     log-pseudo-likelihood for all other methods, both as from `mnlearn score`. junction_tree, lem
     and tree_bag learn from a group of columns as one variable; other methods see binary columns.
     """
-    from mnlearn.data.examples import load_examples
+    from mnlearn.api.names import describe_ignored_groups
+    from mnlearn.data.domains import describe_overlaps
+    from mnlearn.learning.missing_cells import refine
     from mnlearn.learning.tuning import tune
     from mnlearn.methods import load_learner
     from mnlearn.models.io.formats import load_network
+    from mnlearn.runtime.progress import say
 
     learner = load_learner(method)
     chosen = {**read_grid(grid_path), **parse_settings(settings)}
@@ -106,27 +102,25 @@ def fit(
     check_outputs((out, trace), train, valid, grid_path, network)
     if valid is None and any(len(values) > 1 for values in grid.values()):
         raise InputError("--grid: expected --valid, the data to choose values on.")
-    if missing == "em" and learner.criterion != "ll":
-        raise InputError(f"--missing em: expected a method that learns circuits, not {method}.")
-    treatment = Treatment("impute" if missing == "em" else missing, seed, threads)
-    found = load_examples(train, limit, reading)
-    data = _complete(found, train, treatment, groups)
-    _tell_of_columns(method, train, data)
-    criterion = None
+    treatment = _treatment(missing, learner, seed, threads)
+    examples = reader.load(train)
+    data = treatment.complete(examples, train, groups)
+    for note in filter(None, (describe_overlaps(data), describe_ignored_groups(method, data))):
+        say(f"{train}: {note}")
+    criterion, given = None, load_network(network)
     if valid is not None:
-        valid_found = load_examples(valid, limit, found.reading)
-        valid_data = _complete(valid_found, valid, treatment, groups)
+        valid_data = treatment.complete(reader.like(examples).load(valid), valid, groups)
         check_data(valid, data, valid_data)
         criterion = _criterion(learner, valid_data, threads)
-    given = load_network(network)
     if given is not None and network is not None:
         check_data(network, data, given)
     with name_data(train):
         tuned = tune(learner, data, grid, criterion, threads=threads, network=given)
-    model = tuned.best.fitted.model
-    if missing == "em":
-        model = _with_em(model, found, train, threads)
-    _save(model, out, tuned, trace, found.reading.codes)
+        refined = refine(tuned.best.fitted.model, examples.data, missing, threads)
+    if refined is not None:
+        say(f"{train}: EM, {refined.describe(examples.data.n_examples)}.")
+    model = tuned.best.fitted.model if refined is None else refined.model
+    _save(model, out, tuned.trace, trace, examples.reading.codes)
     learned = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
     click.echo(f"{out}: {method} with {learned}", err=True)
 
@@ -140,26 +134,17 @@ def _criterion(learner: "type[Learner]", valid: "Dataset", threads: int) -> "Cri
     return validation_criterion(learner.criterion, valid, How(None, None, None, {}, SEED, threads))
 
 
-def _complete(found: "Examples", path: Path, treatment: Treatment, groups: str | None) -> "Dataset":
-    """Return the examples of a file without missing cells; groups : None for those of the file."""
-    from mnlearn.data.own_files import declare_groups
+def _treatment(missing: str, learner: "type[Learner]", seed: int, threads: int) -> Treatment:
+    """Return what is done about missing cells before a structure is learned."""
+    from mnlearn.learning.missing_cells import treatment_of
 
-    data = treatment.complete(found, path)
-    if groups is None:
-        return data
-    name_row = partial(found.name_row, path, complete=treatment.missing == "drop")
-    return declare_groups(data, groups, str(path), name_row)
-
-
-def _tell_of_columns(method: str, path: Path, data: "Dataset") -> None:
-    """Say what queries take for one variable though it is not, and that groups are not read."""
-    from mnlearn.api.names import describe_ignored_groups
-    from mnlearn.data.domains import describe_overlaps
-    from mnlearn.runtime.progress import say
-
-    for fault in (describe_overlaps(data), describe_ignored_groups(method, data)):
-        if fault is not None:
-            say(f"{path}: {fault}")
+    if missing == REFUSE:
+        return Treatment(missing, seed, threads)
+    try:
+        return Treatment(treatment_of(missing, learner.criterion) or REFUSE, seed, threads)
+    except InputError as error:
+        error.where = "--missing em"
+        raise
 
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
@@ -192,11 +177,11 @@ def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
 def _save(
     model: "Model",
     out: Path,
-    tuned: "Tuned",
+    rows: Sequence[Mapping[str, Any]],
     trace: Path | None,
     codes: Mapping[str, tuple[str, str]],
 ) -> None:
-    """Write a model with the values of its data, and the trace if there is a file for it."""
+    """Write a model with the values of its data, and the grid points if they have a file."""
     from mnlearn.api.saving import save_own
     from mnlearn.data.coding import own_codes
     from mnlearn.runtime.atomic import atomic_path
@@ -206,24 +191,9 @@ def _save(
     with ExitStack() as stack:
         # The trace takes its place only if the model is written too.
         if trace is not None:
-            content = compress_for(trace, to_csv(tuned.trace).encode())
+            content = compress_for(trace, to_csv(rows).encode())
             stack.enter_context(atomic_path(trace)).write_bytes(content)
         save_own(model, out, own_codes(model, codes), say)
-
-
-def _with_em(model: "Model", found: "Examples", path: Path, threads: int) -> "Model":
-    """Return the model with parameters that are learned with the missing cells summed out."""
-    from mnlearn.data.incomplete import incomplete
-    from mnlearn.learning.incomplete_circuits import run_em
-    from mnlearn.runtime.progress import say
-
-    data = incomplete(found.data)
-    with name_data(path):
-        outcome = run_em(model, data, threads=threads)
-    before, after = outcome.log_likelihood[[0, -1]] / data.n_examples
-    n = len(outcome.log_likelihood) - 1
-    say(f"{path}: EM, {n} iterations: known cells {before:.4f} to {after:.4f} nats per example.")
-    return outcome.model
 
 
 @click.command()

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mnlearn.cli.examples import Reader, count_missing
 from mnlearn.cli.files import check_outputs, check_text_form, save_data
-from mnlearn.cli.missing import count_missing
-from mnlearn.cli.options import FILE, expansion_option, reading_options, seed_option, threads_option
-from mnlearn.runtime.decompression import ExpansionLimit
+from mnlearn.cli.options import FILE, reading_options, seed_option, threads_option
 from mnlearn.runtime.errors import name_data
 
 if TYPE_CHECKING:
-    from mnlearn.data.reading import Reading
+    pass
 
 
 @click.command()
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     help="How often the network is learned.",
 )
 @reading_options
-@expansion_option
 @threads_option
 @seed_option
 def impute(
@@ -42,8 +40,7 @@ def impute(
     out: Path,
     fill: str,
     iterations: int,
-    reading: "Reading",
-    limit: ExpansionLimit,
+    reader: Reader,
     threads: int,
     seed: int,
 ) -> None:
@@ -53,7 +50,6 @@ def impute(
     rest of its row; both are repeated. The values are written as 0 and 1, and columns that number
     the rows are left out; the rows stay in their order.
     """
-    from mnlearn.data.examples import load_examples
     from mnlearn.data.incomplete import IncompleteData
     from mnlearn.learning.imputation import Imputation
     from mnlearn.learning.imputation import impute as impute_cells
@@ -62,7 +58,7 @@ def impute(
     if out.suffix.lower() != ".npz":
         check_text_form(out)
     check_outputs([out], data_path)
-    data = load_examples(data_path, limit, reading).data
+    data = reader.load(data_path).data
     if isinstance(data, IncompleteData):
         filled = f"filled in missing cells of {count_missing(data)}"
         with name_data(data_path):

@@ -2,32 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnlearn.cli.examples import REFUSE, Reader, Treatment
 from mnlearn.cli.files import check_outputs
-from mnlearn.cli.missing import Treatment
 from mnlearn.cli.options import (
     FILE,
     FOLDER,
-    expansion_option,
     missing_option,
     reading_options,
     refuse_given,
     seed_option,
     threads_option,
 )
-from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.incomplete import IncompleteData
-    from mnlearn.data.reading import Reading
-    from mnlearn.drawing.ising import ItemGroups
-    from mnlearn.drawing.ising_estimate import Estimate
-    from mnlearn.learning.ising.comparison import IsingComparison
+    from mnlearn.learning.ising.estimate import Estimate, ItemGroups
 
     Codes = Mapping[str, tuple[str, str]]
 
@@ -37,6 +32,11 @@ _TESTED = {
     "global strength": "difference of global strength",
     "largest edge difference": "largest difference of an edge",
 }
+# Options that the summary has.
+_SETTINGS = (
+    *("gamma", "merge", "seed", "coding", "bootstraps", "case_drops"),
+    *("compare_by", "permutations", "missing"),
+)
 _MODULES = ("estimation", "resampling", "measures", "comparison", "tables")
 
 
@@ -99,7 +99,6 @@ _MODULES = ("estimation", "resampling", "measures", "comparison", "tables")
 )
 @reading_options
 @missing_option
-@expansion_option
 @threads_option
 @seed_option
 def ising(
@@ -115,9 +114,8 @@ def ising(
     permutations: int,
     groups_path: Path | None,
     coding: str,
-    reading: "Reading",
+    reader: Reader,
     missing: str,
-    limit: ExpansionLimit,
     threads: int,
     seed: int,
 ) -> None:
@@ -138,28 +136,24 @@ def ising(
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
     """
-    from mnlearn.drawing.ising_estimate import Estimate
     from mnlearn.drawing.ising_folder import write_folder
-    from mnlearn.learning.ising import estimation, resampling
+    from mnlearn.learning.ising.estimate import Estimate
 
     _check_out(out, [data_path, *others, groups_path], bootstraps, case_drops, compare_by)
-    run: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
-    how = _Reading(limit, reading, Treatment(missing, seed, threads))
-    compared, data, codes = _load([data_path, *others], compare_by, how)
+    treatment = Treatment(missing, seed, threads)
+    compared, data, codes = _load([data_path, *others], compare_by, reader, treatment)
     with name_data(data_path):
-        found = Estimate(
-            data=data, groups=_read_item_groups(groups_path, data, reading), coding=coding,
-            codes=codes, network=estimation.learn_ising(data, gamma, merge, threads),
-            stability=resampling.bootstrap(data, bootstraps, **run) if bootstraps else None,
-            cases=resampling.drop_cases(data, case_drops, **run) if case_drops else None,
-            comparison=_compare(compared, permutations, run),
-        )  # fmt: skip
-    settings = {
-        "gamma": gamma, "merge": merge, "seed": seed, "coding": coding, "bootstraps": bootstraps,
-        "case_drops": case_drops, "compare": [] if compare_by else list(compared)[1:],
-        "compare_by": compare_by, "permutations": permutations, "missing": missing,
-    } | reading.as_settings()  # fmt: skip
-    found.summary.update(_summarise(data_path, found, settings))
+        groups = _read_item_groups(groups_path, data, reader)
+        more: dict[str, Any] = {"coding": coding, "codes": codes, "groups": groups}
+        found = Estimate.learn(data, gamma, merge, threads, **more)
+        if bootstraps:
+            found.bootstrap(bootstraps, seed)
+        if case_drops:
+            found.drop_cases(case_drops, seed)
+        if len(compared) > 1:
+            found.compare(compared, permutations, seed)
+    settings = {"compare": [] if compare_by else list(compared)[1:]}
+    found.summary = _summarise(data_path, found, settings | reader.reading.as_settings())
     write_folder(out, found)
     _print(found, out)
 
@@ -176,16 +170,8 @@ def _check_out(
     check_folder(out, resampled=bootstraps > 0, dropped=case_drops > 0, compared=compares)
 
 
-class _Reading(NamedTuple):
-    """How data are read, and what is done about missing cells."""
-
-    limit: ExpansionLimit
-    reading: "Reading"
-    treatment: Treatment
-
-
 def _load(
-    paths: Sequence[Path], column: str | None, how: _Reading
+    paths: Sequence[Path], column: str | None, reader: Reader, treatment: Treatment
 ) -> tuple[dict[str, "Dataset"], "Dataset", "Codes"]:
     """Return the data of the groups to compare, and those of which the network is learned.
 
@@ -194,16 +180,17 @@ def _load(
     if column is not None and len(paths) > 1:
         raise InputError("--compare-by: expected no --compare.")
     if column is not None:
-        return _divide_groups(paths[0], column, how)
+        return _divide_groups(paths[0], column, reader, treatment)
     if len(paths) == 1:
         refuse_given(["permutations"], "without --compare or --compare-by")
-    groups, codes = _load_groups(paths, how)
+    groups, codes = _load_groups(paths, reader, treatment)
     return groups, next(iter(groups.values())), codes
 
 
-def _load_groups(paths: Sequence[Path], how: _Reading) -> tuple[dict[str, "Dataset"], "Codes"]:
+def _load_groups(
+    paths: Sequence[Path], reader: Reader, treatment: Treatment
+) -> tuple[dict[str, "Dataset"], "Codes"]:
     """Return the data of all groups by the names of their files, and their values of 0 and 1."""
-    from mnlearn.data.examples import load_examples
     from mnlearn.data.own_files import check_same_variables
 
     for names in ([p.name.partition(".")[0] for p in paths], list(map(str, paths))):
@@ -211,17 +198,16 @@ def _load_groups(paths: Sequence[Path], how: _Reading) -> tuple[dict[str, "Datas
             break
     else:
         raise InputError("--compare: expected different files.")
-    first = load_examples(paths[0], how.limit, how.reading)
-    # The others are read like the first: a value that it lacks is known from there.
-    found = [first, *(load_examples(p, how.limit, first.reading) for p in paths[1:])]
+    first = reader.load(paths[0])
+    found = [first, *(reader.like(first).load(path) for path in paths[1:])]
     for path, other in zip(paths[1:], found[1:], strict=True):
         check_same_variables(paths[0], _any_values(first.data), path, _any_values(other.data))
-    if len(paths) == 1 or how.treatment.missing == "refuse":
-        loaded = [how.treatment.complete(*pair) for pair in zip(found, paths, strict=True)]
+    if len(paths) == 1 or treatment.missing == REFUSE:
+        loaded = [treatment.complete(*pair) for pair in zip(found, paths, strict=True)]
         return dict(zip(names, loaded, strict=True)), first.reading.codes
     parts = {name: one.data for name, one in zip(names, found, strict=True)}
     places = dict(zip(names, paths, strict=True))
-    return how.treatment.complete_groups(parts, places), first.reading.codes
+    return treatment.complete_groups(parts, places), first.reading.codes
 
 
 def _any_values(data: "Dataset | IncompleteData") -> "Dataset":
@@ -232,47 +218,32 @@ def _any_values(data: "Dataset | IncompleteData") -> "Dataset":
 
 
 def _divide_groups(
-    path: Path, column: str, how: _Reading
+    path: Path, column: str, reader: Reader, treatment: Treatment
 ) -> tuple[dict[str, "Dataset"], "Dataset", "Codes"]:
     """Return the data of each group that a column names, and of all, without this column."""
     from mnlearn.data.group_column import join_groups, load_groups
 
-    refuse = how.treatment.missing == "refuse"
-    found, parts = load_groups(path, column, how.limit, how.reading, leave_out=not refuse)
+    refuse = treatment.missing == REFUSE
+    found, parts = load_groups(path, column, reader.limit, reader.reading, leave_out=not refuse)
     if refuse:
         found.complete(path)
-    groups = how.treatment.complete_groups(parts, dict.fromkeys(parts, path))
+    groups = treatment.complete_groups(parts, dict.fromkeys(parts, path))
     return groups, join_groups(groups), found.reading.codes
 
 
-def _read_item_groups(
-    path: Path | None, data: "Dataset", reading: "Reading"
-) -> "ItemGroups | None":
+def _read_item_groups(path: Path | None, data: "Dataset", reader: Reader) -> "ItemGroups | None":
     """Return the groups of the items in a file, if there is one."""
     from mnlearn.drawing.item_groups import read_item_groups
     from mnlearn.runtime.names import labels_of
 
     if path is None:
         return None
-    return read_item_groups(path, labels_of(data.names, data.n_vars), reading.leave_out)
-
-
-def _compare(
-    groups: dict[str, "Dataset"], permutations: int, run: dict[str, Any]
-) -> "IsingComparison | None":
-    from mnlearn.learning.ising.comparison import compare
-
-    return compare(groups, permutations, **run) if len(groups) > 1 else None
+    return read_item_groups(path, labels_of(data.names, data.n_vars), reader.reading.leave_out)
 
 
 def _warnings(found: "Estimate") -> list[str]:
     """Return what a person should know before trusting the network and the comparison."""
-    from mnlearn.learning.ising.cautions import cautions
-
-    lines = cautions(found.data, found.network)
-    if found.comparison is not None and found.comparison.dropped:
-        listed = ", ".join(found.comparison.dropped)
-        lines.append(f"not compared, rare in a group: {listed}.")
+    lines = found.cautions()
     if found.comparison is not None:
         labels = next(iter(found.comparison.networks.values())).labels
         enough = round(len(labels) * (len(labels) - 1) / 2 / _LEVEL)
@@ -285,6 +256,8 @@ def _warnings(found: "Estimate") -> list[str]:
 
 
 def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the summary of a run; settings : those that are no option of the same name."""
+    given = click.get_current_context().params
     from mnlearn.runtime.provenance import provenance
 
     summary = {
@@ -293,7 +266,7 @@ def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[
         "n_vars": found.data.n_vars,
         "n_edges": len(found.network.edges()),
         "dropped": found.network.dropped_labels,
-        "settings": settings,
+        "settings": {name: given[name] for name in _SETTINGS} | settings,
         "provenance": provenance(
             *(f"mnlearn.learning.ising.{module}" for module in _MODULES),
             "mnlearn.drawing.ising_folder",
@@ -302,8 +275,7 @@ def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[
     if found.comparison is not None:
         summary["not_compared"] = list(found.comparison.dropped)
     if found.cases is not None:
-        cases = found.cases
-        summary["cs_coefficient"] = {name: cases.coefficient(name) for name in cases.correlation}
+        summary["cs_coefficient"] = found.cs_coefficients()
     return summary
 
 
@@ -320,8 +292,8 @@ def _print(found: "Estimate", out: Path) -> None:
         stable = "" if share is None else f"   in {share:.0%} of the resamples"
         click.echo(f"{row['weight']:+.3f}  {row['source']} – {row['target']}{stable}")
     if found.cases is not None:
-        for name in found.cases.correlation:
-            value = f"{found.cases.coefficient(name):.2f}"
+        for name, coefficient in found.cs_coefficients().items():
+            value = f"{coefficient:.2f}"
             if np.isnan(found.cases.correlation[name]).all():
                 value += ", because no correlation is defined"
             click.echo(f"CS coefficient of {name.replace('_', ' ')}: {value}")

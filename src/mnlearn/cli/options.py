@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
+from mnlearn.cli.examples import Reader
 from mnlearn.cli.values import parse_object
 from mnlearn.inference.settings import METHODS, SCHEDULES, Inference
 from mnlearn.runtime.decompression import ExpansionLimit
@@ -57,31 +58,24 @@ def _make_limit(
     return ExpansionLimit(int(gigabytes * 1e9), float("inf"), advice=advice)
 
 
-expansion_option = click.option(
-    "--max-expanded",
-    "limit",
-    type=click.FloatRange(min=0, min_open=True, max=MOST_GIGABYTES),
-    callback=_make_limit,
-    metavar="GB",
-    help="Largest size that compressed data may expand to, in gigabytes. Default: 4.3, and at "
-    "most 200 times the compressed size if that is above 0.27.",
-)
-
-
 def reading_options(command: F) -> F:
-    """Add the options that say how the columns of a table are read, as one argument, `reading`."""
+    """Add the options that say how files of examples are read, as one argument, `reader`."""
 
     @wraps(command)
-    def run(**given: Any) -> Any:
+    def run(*, limit: ExpansionLimit, **given: Any) -> Any:
         from mnlearn.data.reading import Reading
 
         said = {name: given.pop(name) for name in READING}
-        return command(reading=Reading.said(said, "--{}"), **given)
+        return command(reader=Reader(Reading.said(said, "--{}"), limit), **given)
 
-    wrapped: Any = run
-    for option in reversed(_READING_OPTIONS):
-        wrapped = option(wrapped)
-    return cast(F, wrapped)
+    return cast(F, _with_options(run, _READING_OPTIONS))
+
+
+def _with_options(run: Any, options: Sequence[Callable[[Any], Any]]) -> Any:
+    """Return a command with options, in their order in its help."""
+    for option in reversed(options):
+        run = option(run)
+    return run
 
 
 missing_option = click.option(
@@ -142,6 +136,15 @@ _READING_OPTIONS = (
         metavar="TEXT",
         help="A text of missing cells, beside empty cells, NA and NaN.",
     ),
+    click.option(
+        "--max-expanded",
+        "limit",
+        type=click.FloatRange(min=0, min_open=True, max=MOST_GIGABYTES),
+        callback=_make_limit,
+        metavar="GB",
+        help="Largest size that compressed data may expand to, in gigabytes. Default: 4.3, and at "
+        "most 200 times the compressed size if that is above 0.27.",
+    ),
 )
 
 
@@ -167,7 +170,6 @@ def inference_options(
             known = {name: value for name, value in settings.items() if value is not None}
             return command(settings=known, **given)
 
-        wrapped: Any = run
         choice = click.option(
             "--inference",
             type=click.Choice(list(methods)),
@@ -175,9 +177,7 @@ def inference_options(
             show_default=True,
             help=f"{help_text} {_METHODS_HELP}",
         )
-        for option in reversed((choice, *_INFERENCE_OPTIONS)):
-            wrapped = option(wrapped)
-        return cast(F, wrapped)
+        return cast(F, _with_options(run, (choice, *_INFERENCE_OPTIONS)))
 
     return add
 

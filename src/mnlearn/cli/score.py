@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnlearn.cli.examples import Reader
 from mnlearn.cli.files import check_data, check_outputs, open_model
 from mnlearn.cli.options import (
     FILE,
-    expansion_option,
     inference_options,
     json_option,
     reading_options,
@@ -17,7 +17,6 @@ from mnlearn.cli.options import (
 )
 from mnlearn.cli.printing import print_record
 from mnlearn.cli.values import spell_option
-from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.metrics import METRICS
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
     from mnlearn.api.scores import How, ScoreResult
     from mnlearn.data.dataset import Dataset
-    from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
 
 
@@ -66,7 +64,6 @@ if TYPE_CHECKING:
     help="Write the score of every example to this CSV, in the order of DATA.",
 )
 @reading_options
-@expansion_option
 @threads_option
 @seed_option
 @json_option
@@ -81,8 +78,7 @@ def score(
     folds: int | None,
     groups: Path | None,
     per_example: Path | None,
-    reading: "Reading",
-    limit: ExpansionLimit,
+    reader: Reader,
     threads: int,
     seed: int,
     as_json: bool,
@@ -110,7 +106,7 @@ def score(
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
     how = _how(inference, chains, settings, folds, groups, seed=seed, threads=threads)
-    found = opened.load_examples(data_path, limit, reading)
+    found = reader.of_model(opened).load(data_path)
     is_exact = sums_missing(metric, how.inference)
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mnlearn.cli.examples import Reader
 from mnlearn.cli.files import check_data, check_model_file, check_outputs, open_model
-from mnlearn.cli.options import FILE, expansion_option, reading_options, threads_option
-from mnlearn.runtime.decompression import ExpansionLimit
+from mnlearn.cli.options import FILE, reading_options, threads_option
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    from mnlearn.data.reading import Reading
     from mnlearn.models.io.native import Model
     from mnlearn.models.markov_network import MarkovNetwork
 
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     help="Most iterations of weight learning.  [default: 200]",
 )
 @reading_options
-@expansion_option
 @threads_option
 def weights(
     *,
@@ -51,8 +49,7 @@ def weights(
     sd: float,
     l1: float,
     iterations: int | None,
-    reading: "Reading",
-    limit: ExpansionLimit,
+    reader: Reader,
     threads: int,
 ) -> None:
     """Learn new weights for the features of MODEL from DATA.
@@ -71,7 +68,7 @@ def weights(
     check_outputs([out], model_path, data_path)
     opened = open_model(model_path)
     network = _network_of(opened.model, model_path)
-    found = opened.load_examples(data_path, limit, reading)
+    found = reader.of_model(opened).load(data_path)
     data = found.complete(data_path, "fill them in with mnlearn impute")
     check_data(data_path, network, data)
     learned, fit = learn_weights(

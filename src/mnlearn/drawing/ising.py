@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from mnlearn.drawing.networks import (
     sign_handles,
 )
 from mnlearn.drawing.style import BLUE, DPI, GREY, style
+from mnlearn.learning.ising.estimate import ItemGroups
 from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.stability import EdgeStability
 
@@ -32,32 +32,6 @@ _WRAPPED = 40
 _LEGEND, _LINE, _CHARACTER = 3.7, 0.145, 0.062
 # More edges are not legible in one column of names.
 MAX_EDGES = 60
-
-
-@dataclass(frozen=True, eq=False)
-class ItemGroups:
-    """Groups of the variables of a questionnaire.
-
-    Attributes
-    ----------
-    group : tuple of str
-        The group of each variable.
-    colour_of : dict of str to str
-        The colour of each group.
-    """
-
-    group: tuple[str, ...]
-    colour_of: dict[str, str]
-
-    @property
-    def colours(self) -> list[str]:
-        """The colour of each variable."""
-        return [self.colour_of[name] for name in self.group]
-
-    def select(self, labels: Sequence[str], kept: Sequence[str]) -> ItemGroups:
-        """Return the groups of some of the variables; `labels` names all."""
-        group_of = dict(zip(labels, self.group, strict=True))
-        return ItemGroups(tuple(group_of[name] for name in kept), self.colour_of)
 
 
 def draw_ising_network(

@@ -1,12 +1,12 @@
 """The figures of an Ising network by name, for the folder of the command and for Python."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mnlearn.drawing.ising import draw_edge_stability, draw_ising_network, draw_networks
-from mnlearn.drawing.ising_estimate import Estimate, item_frame
 from mnlearn.drawing.ising_measures import (
     draw_case_dropping,
     draw_centrality,
@@ -14,7 +14,7 @@ from mnlearn.drawing.ising_measures import (
 )
 from mnlearn.drawing.item_groups import colour_groups, to_groups
 from mnlearn.learning.ising.comparison import IsingComparison
-from mnlearn.learning.ising.network import IsingNetwork
+from mnlearn.learning.ising.estimate import Estimate
 from mnlearn.learning.ising.tables import compare_edges, compare_strengths
 from mnlearn.runtime.errors import InputError
 
@@ -80,23 +80,15 @@ def _draw_estimator(
     found: Any, figure: str, groups: Mapping[str, str] | None, coding: str
 ) -> "Figure":
     """Draw a figure of what an estimator knows."""
-    network = getattr(found, "network_", None)
-    if not isinstance(network, IsingNetwork):
+    estimate = getattr(found, "estimate_", None)
+    if not isinstance(estimate, Estimate):
         raise InputError(
             f"found: expected a fitted Ising or an IsingComparison, got {type(found).__name__}."
         )
     if figure not in _DRAWN:
         raise InputError(f"figure: expected one of {', '.join(_DRAWN)}, got {figure!r}.")
-    drawn = _DRAWN[figure](
-        Estimate(
-            data=found.examples_,
-            network=network,
-            coding=coding,
-            stability=getattr(found, "stability_", None),
-            cases=getattr(found, "cases_", None),
-            groups=None if groups is None else colour_groups(to_groups(groups, network.labels)),
-        )
-    )
+    shown = None if groups is None else colour_groups(to_groups(groups, estimate.network.labels))
+    drawn = _DRAWN[figure](replace(estimate, coding=coding, groups=shown))
     if drawn is None:
         needed = "drop_cases" if figure == "case_drop" else "bootstrap"
         raise InputError(f"figure {figure!r}: call {needed}() first.")
@@ -121,7 +113,7 @@ def _draw_network(found: Estimate) -> "Figure":
 
 
 def _draw_centrality(found: Estimate) -> "Figure":
-    return draw_centrality(item_frame(found))
+    return draw_centrality(found.item_frame())
 
 
 def _draw_stability(found: Estimate) -> "Figure | None":

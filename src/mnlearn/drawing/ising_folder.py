@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnlearn.drawing.ising_estimate import Estimate, item_frame
+from mnlearn.learning.ising.estimate import Estimate
 from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, write_json
@@ -123,7 +123,7 @@ def _tables(found: Estimate) -> dict[str, "pd.DataFrame"]:
         "edges": network.edges_frame(found.stability, coding),
         "thresholds": network.variables_frame(coding),
         "weights": network.weights_frame(coding),
-        "centrality": item_frame(found),
+        "centrality": found.item_frame(),
     }
     if found.stability is not None:
         for of in ("edges", "strength"):

@@ -3,14 +3,12 @@
 import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mnlearn.data.cell_texts import separator_of
+from mnlearn.learning.ising.estimate import ItemGroups
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
-
-if TYPE_CHECKING:
-    from mnlearn.drawing.ising import ItemGroups
 
 # Light colours of the seventh group and the next ones.
 _FURTHER = ("#F0E442", "#BBBBBB", "#A6D96A", "#CAB2D6", "#DDCC77", "#88CCEE")
@@ -18,7 +16,7 @@ _FURTHER = ("#F0E442", "#BBBBBB", "#A6D96A", "#CAB2D6", "#DDCC77", "#88CCEE")
 
 def read_item_groups(
     path: Path, labels: Iterable[str], leave_out: Collection[str] = ()
-) -> "ItemGroups":
+) -> ItemGroups:
     """Read the groups of items from a CSV file with the columns item, group and perhaps colour.
 
     labels : the items. leave_out : others that the file may have.
@@ -52,9 +50,8 @@ def read_item_groups(
     return colour_groups([group[item] for item in labels], colour_of)
 
 
-def colour_groups(group: Sequence[str], colour_of: Mapping[str, str] | None = None) -> "ItemGroups":
+def colour_groups(group: Sequence[str], colour_of: Mapping[str, str] | None = None) -> ItemGroups:
     """Return groups with colours; groups to which `colour_of` gives none get one."""
-    from mnlearn.drawing.ising import ItemGroups
     from mnlearn.drawing.style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
     given = dict.fromkeys(group, "") if colour_of is None else colour_of

@@ -11,12 +11,11 @@ from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
 from mnlearn.learning.imputed_groups import LearnedGroup, open_groups
 from mnlearn.learning.logistic import LogisticPath, learn_logistic_path
+from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 from mnlearn.runtime.seed import SEED
 
-# What is done with examples that have missing cells before a structure is learned.
-TREATMENTS = ("drop", "impute")
 FILLS = ("sample", "likely")
 # The L1 penalty of the regressions, as a share of sqrt(examples * log(variables)), and its least
 # value.

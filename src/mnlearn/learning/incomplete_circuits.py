@@ -19,8 +19,6 @@ from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import DATA, InputError
 
-# Name of this treatment of missing cells, beside those that make complete examples.
-EM = "em"
 # Steps of L-BFGS in one iteration, for the weights of features.
 _STEPS = 10
 # A gain below this share of the log-likelihood is rounding.
@@ -62,6 +60,12 @@ class Outcome:
 
     model: Model
     log_likelihood: NDArray[np.float64]
+
+    def describe(self, n_examples: float) -> str:
+        """Return how much was gained, for a sentence."""
+        before, after = self.log_likelihood[[0, -1]] / n_examples
+        n = len(self.log_likelihood) - 1
+        return f"{n} iterations: known cells {before:.4f} to {after:.4f} nats per example"
 
 
 def run_em(
@@ -115,9 +119,8 @@ def run_em(
         constant = _expected_features(circuit, threads)[1]
         found.append(total - data.n_examples * constant)
         if not np.isfinite(found[-1]):
-            raise InputError(
-                "an example has probability 0 in the model that EM starts at.", where=DATA
-            )
+            fault = "an example has probability 0 in the model that EM starts at."
+            raise InputError(fault, where=DATA)
         of_prior = _product(prior, circuit.weight) - settings.prior * constant
         objective.append(found[-1] + of_prior)
         gain = objective[-1] - objective[-2] if k else np.inf

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.learning.ising.comparison import IsingComparison
 from mnlearn.learning.ising.estimation import FEWEST
 from mnlearn.learning.ising.network import IsingNetwork
 
@@ -45,6 +46,13 @@ def cautions(data: Dataset, network: IsingNetwork) -> list[str]:
         listed = ", ".join(alike)
         lines.append(f"the same or opposite answers in all rows: {listed}; leave one out.")
     return lines
+
+
+def describe_dropped(comparison: IsingComparison) -> list[str]:
+    """Return a sentence on the items that were not compared, if there are any."""
+    if not comparison.dropped:
+        return []
+    return [f"not compared, rare in a group: {', '.join(comparison.dropped)}."]
 
 
 def _alike(data: Dataset, labels: Sequence[str]) -> list[str]:
