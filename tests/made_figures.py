@@ -6,7 +6,7 @@ import pandas as pd
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
-from mnlearn_studies.records.structure import write_structure
+from mnlearn_studies.records.kinds.structures import write_structure
 from mnlearn_studies.report.figures.canvas import Material
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.published import COLUMNS, tidy_scores

@@ -18,7 +18,7 @@ from mnlearn_studies.datasets.embedded import build_true_network, load_embedded
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.plan.configuration import plan_of
 from mnlearn_studies.plan.planning import KINDS
-from mnlearn_studies.records.structure import couplings
+from mnlearn_studies.records.kinds.structures import couplings
 from mnlearn_studies.running.snakemake import run_snakemake
 
 pytestmark = pytest.mark.usefixtures("folder")

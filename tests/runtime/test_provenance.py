@@ -12,7 +12,7 @@ from mnlearn.runtime import provenance
 
 LEARN, SCORE = (
     "mnlearn_studies.records.learn.learn_cell",
-    "mnlearn_studies.records.score.score_cell",
+    "mnlearn_studies.records.kinds.cells.score_cell",
 )
 ROOTS = {
     "dtsl": ("mnlearn.methods.dtsl.DTSL", LEARN),

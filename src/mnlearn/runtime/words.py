@@ -8,7 +8,9 @@ from collections.abc import Callable
 _DESCRIPTIONS = ("title", "citation", "formats", "__repr__", "__str__", "describe")
 # Statements that call these only tell something.
 _TELLING = ("say", "warn_user", "warnings.warn", "click.echo", "print", "work.advance")
-_ERRORS, _PROGRESS = "mnlearn.runtime.errors", "mnlearn.runtime.progress"
+_PROGRESS = "mnlearn.runtime.progress"
+# Modules to which nothing is told that moves a number.
+_TOLD = ("mnlearn.runtime.errors", "mnlearn.runtime.provenance")
 # The argument of `parameter` that is its help, by place and by name.
 _HELP_OF = {"parameter": (1, "help_text")}
 
@@ -50,11 +52,11 @@ class _WithoutWords(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Leave out the help of a parameter, what an error says, and labels of progress."""
+        """Leave out what errors and provenance are told, help of parameters, labels of progress."""
         if isinstance(node.func, ast.Name):
             name = node.func.id
             module = self._module_of(name)
-            if module == _ERRORS:
+            if module in _TOLD:
                 return ast.Call(func=node.func, args=[], keywords=[])
             if module == _PROGRESS:
                 node.args = [arg for arg in node.args if not _is_text(arg)]

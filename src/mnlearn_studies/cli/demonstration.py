@@ -7,8 +7,8 @@ from mnlearn_studies.datasets.embedded import EMBEDDED, build_true_network
 from mnlearn_studies.plan.configuration import configuration, plan_of
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.files import CHOSEN, read_record, refuse_damaged
+from mnlearn_studies.records.kinds.structures import read_structure
 from mnlearn_studies.records.record import Record
-from mnlearn_studies.records.structure import read_structure
 from mnlearn_studies.running.run import log_of, page_of, run_study
 
 _NAME = "demo"

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from mnlearn_studies.records.record import Job, Recipe, Record
+from mnlearn.runtime.code_digest import code_digest
+from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 
 Row = tuple[str, str, str, str, str, float, float | None]
@@ -92,6 +93,42 @@ class Kind:
     def shows(self, quantity: str) -> bool:
         """Whether a quantity comes from such records."""
         return bool(self.quantities) and re.match(self.quantities, quantity) is not None
+
+
+class OfModels(Kind):
+    """A kind of record that is made from the models of one method.
+
+    Attributes
+    ----------
+    roots : tuple of str
+        The definitions whose code makes the record, see `code_digest`.
+    reads_test : bool
+        Whether it is made on test data too.
+    """
+
+    roots: ClassVar[tuple[str, ...]]
+    reads_test: ClassVar[bool] = True
+
+    def models(self, plan: Planned, record: Record) -> Record:
+        """Return the models."""
+        return record.models
+
+    def settings(self, plan: Planned, record: Record) -> Recipe:
+        """Return what the record depends on beside models and code."""
+        return {}
+
+    def recipe(self, plan: Planned, record: Record) -> Recipe:
+        """Return the models, the code and the settings."""
+        return {
+            "learning": recipe_digest(plan.recipe(self.models(plan, record))),
+            "code": code_digest(*self.roots),
+            **self.settings(plan, record),
+        }
+
+    def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
+        """Return the models, and the test data."""
+        test = {"test": plan.file(record.data, "test")} if self.reads_test else {}
+        return {"models": plan.file(self.models(plan, record)), **test}
 
 
 def json_of(name: str) -> dict[str, str]:

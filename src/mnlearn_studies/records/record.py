@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mnlearn_studies.records.files import CHOSEN, model_path
+
 Recipe = dict[str, Any]
 
 
@@ -28,6 +30,20 @@ class Record:
     study: str
     dataset: str
     names: tuple[str, ...] = ()
+
+    @property
+    def data(self) -> "Record":
+        """Return the splits of its dataset."""
+        return Record("data", "", self.dataset)
+
+    def of(self, kind: str, *names: str) -> "Record":
+        """Return the record of another kind of the same study and dataset, and of some methods."""
+        return Record(kind, self.study, self.dataset, names)
+
+    @property
+    def models(self) -> "Record":
+        """Return the models of its first method."""
+        return self.of("models", *self.names[:1])
 
 
 @dataclass(frozen=True)
@@ -79,6 +95,10 @@ class Job:
     def path(self, name: str) -> Path:
         """Return an input that is one file."""
         return Path(self.inputs[name])
+
+    def chosen(self, name: str = "models") -> Path:
+        """Return the file of the chosen model among models that are an input."""
+        return model_path(self.path(name).parent, CHOSEN)
 
     def paths(self, name: str) -> list[Path]:
         """Return an input that is several files."""

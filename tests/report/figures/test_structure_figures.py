@@ -8,7 +8,7 @@ import pytest
 from made_figures import BY_KIND, material, record, ring
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from mnlearn_studies.records.structure import couplings
+from mnlearn_studies.records.kinds.structures import couplings
 from mnlearn_studies.report.figures import draw
 
 

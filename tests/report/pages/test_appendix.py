@@ -11,7 +11,7 @@ import pytest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv, write_text
 from mnlearn_studies.records.gather import gather
-from mnlearn_studies.records.pair import compare_paired
+from mnlearn_studies.records.kinds.paired import compare_paired
 from mnlearn_studies.report.appendix import write_appendix
 from mnlearn_studies.study.definition import Study
 

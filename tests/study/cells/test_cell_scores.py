@@ -7,7 +7,7 @@ import pytest
 from made_random import random_data, random_network
 from mnlearn.models.io.formats import save_model
 from mnlearn_studies.records.files import CHOSEN, TRACE, TUNING_RECORD, model_path
-from mnlearn_studies.records.score import score_cell
+from mnlearn_studies.records.kinds.cells import score_cell
 
 GROUPS = [[[0, 1, 2], [3, 4, 5]], [[0, 3], [1, 2, 4, 5]], [[0], [1, 2, 3, 4, 5]]]
 SAMPLES = {"method": "gibbs", "burn_in": 5, "samples": 20}

@@ -20,7 +20,7 @@ from mnlearn.runtime.progress import LOGGER
 from mnlearn_studies.records import learn as cell_learning
 from mnlearn_studies.records.files import TRACE, TUNING_RECORD
 from mnlearn_studies.records.learn import CellInputs
-from mnlearn_studies.records.learn_part import learn_part
+from mnlearn_studies.records.kinds.parts import learn_part
 
 PENALTIES = {"l1": [0.0, 1.0], "sd": [0.3, 1.0]}
 # A grid for each learner, with several values of what it can be shared out by.

@@ -1,18 +1,236 @@
-"""Cells: the models of one method on one dataset, scored on test data."""
+"""The second half of a cell: score the learned models on test data, which nothing else reads."""
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.inference.query_groups import read_partitions
+from mnlearn.inference.score import Groups, Scorer
+from mnlearn.inference.settings import Inference
+from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.methods import learner_root, load_learner
+from mnlearn.models.io.native import read_npz
 from mnlearn.runtime.code_digest import code_digest
+from mnlearn.runtime.files import file_digest, read_text, write_csv, write_json, write_text
+from mnlearn.runtime.progress import say
+from mnlearn.runtime.provenance import peak_memory_mib, provenance
+from mnlearn.runtime.random_streams import stream_seed
+from mnlearn_studies.records.files import (
+    CHOSEN,
+    TRACE,
+    TUNING_RECORD,
+    model_path,
+    read_record,
+    refuse_damaged,
+    score_record,
+)
 from mnlearn_studies.records.kind import Kind, Planned, Row, head
 from mnlearn_studies.records.kinds.parts import CHECKPOINTS
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.frames import read_frame
+
+# Keys of the record of a search.
+_NEEDED = ("learner", "seed", "dataset", "method", "variants", "recipe")
+
+
+def score_cell(
+    model_folder: Path,
+    test_path: Path,
+    groups_path: Path,
+    settings: Mapping[str, Any],
+    *,
+    checkpoint_folder: Path | None,
+    per_example_path: Path,
+    trace_path: Path,
+    cell_path: Path,
+    threads: int = 1,
+    cmll_of: str = "all",
+    further: Mapping[str, Mapping[str, Any]] | None = None,
+    recipe: Mapping[str, Any] | None = None,
+) -> None:
+    """Score every variant of a learned cell on the test data and write the cell.
+
+    Parameters
+    ----------
+    model_folder : Path
+        What `learn_cell` wrote; its grid points are copied to `trace_path`, beside the cell.
+    test_path, groups_path : Path
+        The test data; and the partitions of the variables into query groups. The first partition
+        gives the CMLL that is reported, the others its spread, for the chosen variant only.
+    settings, recipe : Mapping
+        Arguments of `Inference`; and what the cell depends on (see `study.recipes`).
+    checkpoint_folder : Path or None
+        Keeps the scores of each variant, so that a killed run resumes.
+    per_example_path, trace_path, cell_path : Path
+        The files to write: the chosen model's scores by test example, grid points, the record.
+    threads : int
+        Threads to use, on whose number the result does not depend.
+    cmll_of : {"all", "chosen", "none"}
+        Which models are given a CMLL: all variants, the chosen one, or none.
+    further : Mapping, optional
+        Arguments of `Inference` by name; each gives the chosen model a `cmll_<name>` as well.
+    """
+    record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
+    with refuse_damaged(model_folder / TUNING_RECORD):
+        scorer = load_learner(record["learner"]).scorer
+        seed = stream_seed(record["seed"], record["dataset"], record["method"], "gibbs")
+    scored_by = provenance(
+        learner_root(record["learner"]),
+        "mnlearn_studies.records.kinds.cells.score_cell",
+        "mnlearn.inference.query_groups.partitions",
+    )
+    kept = Checkpoints(
+        checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)
+    )
+    scoring = _Scoring(scorer, load_npz(test_path), settings, seed, threads, kept)
+    groups = read_partitions(groups_path, scoring.test.n_vars)
+    # It is read before anything is written, so that a damaged one leaves nothing half-written.
+    trace = read_text(model_folder / TRACE)
+    per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
+    scoring.add_further(record, model_path(model_folder, CHOSEN), groups[0], further or {})
+    _write_per_example(per_example_path, per_row, scoring.test)
+    write_text(trace_path, trace)
+    test = {"n_test": scoring.test.n_examples, "n_vars": scoring.test.n_vars}
+    made = {"learned_from": record["recipe"], "recipe": dict(recipe or {}), "scored_by": scored_by}
+    how = {"inference": dict(settings), "peak_memory_mib_score": peak_memory_mib()}
+    write_json(cell_path, {**record, **made, **test, **how})
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """How the models of a cell are scored; finished scores are kept in checkpoints."""
+
+    scorer: Scorer
+    test: Dataset
+    settings: Mapping[str, Any]
+    seed: int
+    threads: int
+    kept: Checkpoints
+
+    def score(self, path: Path, groups: Sequence[Groups]) -> dict[str, Any]:
+        """Return every score of one model, its inference time and the scores of each row."""
+        key = {
+            "model": file_digest(path),
+            "groups": groups,
+            "settings": self.settings,
+            "seed": self.seed,
+        }
+        scored: dict[str, Any] = self.kept.record(key, partial(self._score, path, groups))
+        return scored
+
+    def _score(self, path: Path, groups: Sequence[Groups]) -> dict[str, Any]:
+        model, scorer, test, threads = read_npz(path), self.scorer, self.test, self.threads
+        pll_score = scorer.pll(model, test, threads)
+        scores: dict[str, Any] = {"pll": score_record(pll_score)}
+        per_row = {"pll": pll_score.per_row.tolist()}
+        seconds = 0.0
+        if groups:
+            inference = Inference(**self.settings)
+            began = time.process_time()
+            by_partition = [
+                scorer.cmll(model, test, g, inference, seed=self.seed, threads=threads)
+                for g in groups
+            ]
+            seconds = (time.process_time() - began) / len(groups)
+            means = [score.mean for score in by_partition]
+            scores["cmll"] = {**score_record(by_partition[0]), "partitions": means}
+            per_row["cmll"] = by_partition[0].per_row.tolist()
+        if scorer.has_exact_likelihood(model):
+            ll_score = scorer.ll(model, test, threads)
+            scores["ll"] = score_record(ll_score)
+            per_row["ll"] = ll_score.per_row.tolist()
+        return {"scores": scores, "seconds_inference": round(seconds, 4), "per_row": per_row}
+
+    def add_further(
+        self, record: dict[str, Any], path: Path, groups: Groups, further: Mapping[str, Any]
+    ) -> None:
+        """Add the CMLL of the chosen model by other ways of inference, and their seconds."""
+        chosen = record["variants"][CHOSEN]
+        for name, settings in further.items():
+            key = {"model": file_digest(path), "groups": groups, "seed": self.seed}
+            scored = self.kept.record(
+                {**key, "further": settings}, partial(self._score_further, path, groups, settings)
+            )
+            chosen["scores"][f"cmll_{name}"] = scored["score"]
+            chosen[f"seconds_inference_{name}"] = scored["seconds"]
+            record.setdefault("further_inference", {})[name] = dict(settings)
+
+    def _score_further(
+        self, path: Path, groups: Groups, settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        model, inference = read_npz(path), Inference(**settings)
+        began = time.process_time()
+        score = self.scorer.cmll(
+            model, self.test, groups, inference, seed=self.seed, threads=self.threads
+        )
+        return {"score": score_record(score), "seconds": round(time.process_time() - began, 4)}
+
+
+def _score_variants(
+    record: Mapping[str, Any],
+    model_folder: Path,
+    groups: Sequence[Groups],
+    scoring: _Scoring,
+    *,
+    cmll_of: str,
+) -> dict[str, list[float]]:
+    """Add its scores to each variant of a record; return those of the chosen model by row."""
+    variants = record["variants"]
+    with refuse_damaged(model_folder / TUNING_RECORD):
+        same_as_chosen = _variant_of_chosen(record)
+    per_row = {}
+    for variant in variants:
+        if variant == same_as_chosen:
+            continue
+        asked = _partitions_of(variant, groups, cmll_of)
+        scored = scoring.score(model_path(model_folder, variant), asked)
+        rows = scored.pop("per_row")
+        if variant == CHOSEN:
+            per_row = rows
+        variants[variant].update(scored)
+        say(f"{record['dataset']} {record['method']} {variant or 'chosen'}: scored")
+    if same_as_chosen is not None:
+        variants[same_as_chosen].update(_copy_scores(variants[CHOSEN], cmll_of))
+    return per_row
+
+
+def _write_per_example(path: Path, per_row: Mapping[str, Sequence[float]], test: Dataset) -> None:
+    """Write the scores of distinct rows as the scores of test examples, in their order."""
+    # A checkpoint returns them in another order.
+    names = [name for name in ("pll", "cmll", "ll") if name in per_row]
+    per_example = [np.array(per_row[name])[test.row_of].tolist() for name in names]
+    rows = zip(*per_example, strict=True)
+    write_csv(path, (dict(zip(names, row, strict=True)) for row in rows))
+
+
+def _copy_scores(chosen: Mapping[str, Any], cmll_of: str) -> dict[str, Any]:
+    """Return the scores of a variant whose model is the chosen one."""
+    scores = {name: score for name, score in chosen["scores"].items() if name != "cmll"}
+    if cmll_of == "all":
+        of_chosen = chosen["scores"]["cmll"]
+        scores["cmll"] = {**of_chosen, "partitions": of_chosen["partitions"][:1]}
+    return {"scores": scores, "seconds_inference": chosen["seconds_inference"]}
+
+
+def _partitions_of(variant: str, groups: Sequence[Groups], cmll_of: str) -> Sequence[Groups]:
+    if variant == CHOSEN:
+        return [] if cmll_of == "none" else groups
+    return groups[:1] if cmll_of == "all" else []
+
+
+def _variant_of_chosen(record: Mapping[str, Any]) -> str | None:
+    chosen = record["variants"][CHOSEN]["parameters"]
+    for name, variant in record["variants"].items():
+        if name != CHOSEN and variant["parameters"] == chosen:
+            return str(name)
+    return None
 
 
 class Cells(Kind):
@@ -35,10 +253,10 @@ class Cells(Kind):
         study, dataset, (method,) = plan.studies[record.study], record.dataset, record.names
         further = study.further_inference(method, dataset)
         return {
-            "learning": recipe_digest(plan.recipe(models_of(record))),
+            "learning": recipe_digest(plan.recipe(record.models)),
             "code": code_digest(
                 learner_root(study.learner(method)),
-                "mnlearn_studies.records.score.score_cell",
+                "mnlearn_studies.records.kinds.cells.score_cell",
                 "mnlearn.inference.query_groups.partitions",
             ),
             "inference": study.inference(dataset),
@@ -50,9 +268,9 @@ class Cells(Kind):
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return the models, the query groups and the test data."""
         return {
-            "models": plan.file(models_of(record)),
-            "groups": plan.file(Record("partitions", record.study, record.dataset)),
-            "test": plan.file(Record("data", "", record.dataset), "test"),
+            "models": plan.file(record.models),
+            "groups": plan.file(record.of("partitions")),
+            "test": plan.file(record.data, "test"),
         }
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
@@ -61,8 +279,6 @@ class Cells(Kind):
 
     def make(self, job: Job) -> None:
         """Score the models."""
-        from mnlearn_studies.records.score import score_cell
-
         recipe = job.recipe
         score_cell(
             job.path("models").parent,
@@ -93,11 +309,6 @@ class Cells(Kind):
                 numbers += seconds_rows(entry["seconds"], record)
             yield from ((*head(record, variant), *number) for number in numbers)
         yield from _mean_seconds(record, path)
-
-
-def models_of(record: Record) -> Record:
-    """Return the models that a record of one method is made from."""
-    return Record("models", record.study, record.dataset, record.names[:1])
 
 
 def trace_of(path: Path) -> Path:

@@ -1,22 +1,267 @@
-"""Query curves: how well a model answers queries of growing shares of the variables."""
+"""Queries of growing size: how well, and how fast, models answer them on test examples.
 
-from collections.abc import Iterator, Mapping
+For each share of the variables a record has the conditional log-likelihood of the query variables
+(`cll`, of circuits only) and their conditional marginal log-likelihood (`cmll`), in nats per query
+variable, and the seconds per query. A circuit evaluates several queries at a time for these; of the
+first 100 queries, answered one at a time on one thread, it has `seconds_single_per_query`. Where
+some models answer a part of the queries only, `cll_sampled` and `cmll_sampled` are of this part, so
+that all models can be compared.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mnlearn.runtime.code_digest import code_digest
-from mnlearn_studies.records.kind import Kind, Planned, Row, head, json_of
-from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.inference.belief_propagation import infer_beliefs
+from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_value, row_evaluator
+from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.score import check_variables
+from mnlearn.inference.settings import Inference
+from mnlearn.inference.terms import Terms, terms_of
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.io.native import Model, read_npz
+from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.runtime.arrays import read_arrays
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import write_json
+from mnlearn.runtime.progress import track
+from mnlearn.runtime.provenance import provenance
+from mnlearn.runtime.random_streams import stream_seed
+from mnlearn.runtime.threads import map_ranges
+from mnlearn_studies.records.kind import OfModels, Planned, Row, head, json_of
+from mnlearn_studies.records.record import Job, Recipe, Record
 from mnlearn_studies.study.definition import Study
 
+# Queries that a circuit answers one at a time, to time it: enough for a mean, seconds at most.
+_SINGLE = 100
 
-class Curves(Kind):
+
+def query_curve(
+    model_path: Path,
+    test_path: Path,
+    queries_path: Path,
+    percentages: Sequence[int],
+    *,
+    inference: Mapping[str, Any],
+    identity: Mapping[str, Any],
+    seed: int,
+    out: Path,
+    n_sampled: int | None = None,
+    threads: int = 1,
+    with_beliefs: bool = False,
+) -> None:
+    """Write how well a model answers queries of growing shares of the variables.
+
+    Parameters
+    ----------
+    model_path, test_path, queries_path : Path
+        The model, the test data, and what `draw_queries` wrote.
+    percentages : sequence of int
+        Shares of the variables that are queried.
+    inference : Mapping
+        Arguments of `Inference`: how models other than circuits answer.
+    identity : Mapping
+        Study, dataset, method, recipe. Dataset and method name the random stream.
+    seed, threads : int
+        Seed of the study; threads to use, on whose number the result does not depend.
+    out : Path
+        The record to write.
+    n_sampled : int, optional
+        Models other than circuits answer so many of the first queries.
+    with_beliefs : bool
+        Models other than circuits also answer by belief propagation.
+
+    Raises
+    ------
+    InputError
+        The queries are not of the model's variables.
+    """
+    model, test = _load(model_path), load_npz(test_path)
+    rows, rank = _queried(model, test, queries_path)
+    record = {**identity, "scored_by": provenance(*Curves.roots)}
+    if isinstance(model, ArithmeticCircuit):
+        record["n_queries_single"] = min(_SINGLE, len(rows))
+        answer: Callable[[_Queries], dict[str, Any]] = partial(_answer_exactly, model)
+    else:
+        rows, rank = rows[:n_sampled], rank[:n_sampled]
+        seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
+        settings = Inference(**inference)
+        record |= {"inference": settings.as_record(), "seed": seed}
+        answer = _Approximation(terms_of(model), settings, seed, with_beliefs).answer
+    points = []
+    for percentage in track(percentages, "shares of the variables"):
+        n_query = max(1, round(test.n_vars * percentage / 100))
+        point = answer(_Queries(rows, rank < n_query, n_sampled, threads))
+        points.append({"percentage": percentage, "n_query_variables": n_query, **point})
+    write_json(out, {**record, "n_queries": len(rows), "points": points})
+
+
+@dataclass(frozen=True)
+class _Queries:
+    """Queries of one size. asked : shape of `rows`, the query variables of each row."""
+
+    rows: NDArray[np.uint8]
+    asked: NDArray[np.bool_]
+    n_sampled: int | None
+    threads: int
+
+
+def _load(path: Path) -> Model:
+    """Return a model; a tree of any kind as its circuit, which answers exactly."""
+    model = read_npz(path)
+    return circuit_of(model) if isinstance(model, TreeModel) else model
+
+
+def _queried(
+    model: Model, test: Dataset, path: Path
+) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+    """Return the test examples that are queried, and the rank of each of their variables."""
+    check_variables(model, test)
+    arrays = read_arrays(path)
+    rank, example = arrays.get("rank"), arrays.get("example")
+    if rank is None or rank.shape[1:] != (test.n_vars,) or rank.dtype != np.uint16:
+        raise InputError(f"{path}: expected queries of {test.n_vars} variables.")
+    if (
+        example is None
+        or example.shape != rank.shape[:1]
+        or example.dtype.kind not in "iu"
+        or not np.isin(example, np.arange(len(test.row_of))).all()
+    ):
+        raise InputError(f"{path}: expected the number of the test example of each query.")
+    return test.rows[test.row_of[example]], rank
+
+
+def _answer_exactly(circuit: ArithmeticCircuit, queries: _Queries) -> dict[str, Any]:
+    """Answer queries with a circuit."""
+    evidence = np.where(queries.asked, UNKNOWN, queries.rows).astype(np.uint8)
+    # The first use compiles or loads the kernels.
+    conditionals(circuit, evidence[:1])
+    began = time.process_time()
+    log_evidence, p = conditionals(circuit, evidence, queries.threads)
+    seconds = time.process_time() - began
+    log_joint = log_value(circuit, queries.rows, queries.threads)
+    cll = (log_joint - log_evidence) / queries.asked.sum(axis=1)
+    return {
+        **_means("cll", cll, queries.n_sampled),
+        **_cmll(queries, p[:, :, 1], p[:, :, 0]),
+        "seconds_per_query": seconds / len(queries.rows),
+        "seconds_single_per_query": _seconds_single(circuit, evidence[:_SINGLE]),
+    }
+
+
+def _seconds_single(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> float:
+    """Return the seconds per row of evidence, each evaluated by itself on one thread."""
+    evaluator = row_evaluator(circuit)
+    # The first use compiles or loads the kernels and touches the memory.
+    evaluator.conditionals(evidence[0])
+    began = time.process_time()
+    for row in evidence:
+        evaluator.conditionals(row)
+    return (time.process_time() - began) / len(evidence)
+
+
+@dataclass(frozen=True)
+class _Approximation:
+    """How models other than circuits answer."""
+
+    terms: Terms
+    inference: Inference
+    seed: int
+    with_beliefs: bool
+
+    def answer(self, queries: _Queries) -> dict[str, Any]:
+        """Answer queries by sampling and, if asked, also by belief propagation."""
+        sampled = _sample(self.terms, self.inference, self.seed, queries)
+        return sampled | (_believe(self.terms, queries) if self.with_beliefs else {})
+
+
+def _sample(terms: Terms, inference: Inference, seed: int, queries: _Queries) -> dict[str, Any]:
+    """Answer queries one by one, by a Gibbs chain each or by enumeration."""
+    rows, asked = queries.rows, queries.asked
+    p_one, p_zero = np.zeros(rows.shape), np.zeros(rows.shape)
+
+    def answer(first: int, last: int) -> None:
+        for i in range(first, last):
+            query = np.flatnonzero(asked[i])
+            found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed=seed)
+            p_one[i, found.query] = found.probability[0]
+            p_zero[i, found.query] = found.complement[0]
+
+    seconds = _seconds_per_query(answer, queries)
+    return {**_cmll(queries, p_one, p_zero), "seconds_per_query": seconds}
+
+
+def _believe(terms: Terms, queries: _Queries) -> dict[str, Any]:
+    """Answer queries one by one by belief propagation."""
+    rows, asked = queries.rows, queries.asked
+    log_odds, converged = np.zeros(rows.shape), np.zeros(len(rows), bool)
+
+    def answer(first: int, last: int) -> None:
+        for i in range(first, last):
+            found = infer_beliefs(terms, rows[i], np.flatnonzero(asked[i]))
+            log_odds[i, found.query], converged[i] = found.log_odds, found.converged
+
+    seconds = _seconds_per_query(answer, queries)
+    # The logarithms of both probabilities from the log-odds: a difference from 1 could be 0.
+    own = np.where(rows == 1, log_odds, -log_odds)
+    log_p = np.where(asked, -np.logaddexp(0.0, -own), 0.0)
+    return {
+        "cmll_beliefs": _mean(log_p.sum(axis=1) / asked.sum(axis=1)),
+        "converged_beliefs": float(converged.mean()),
+        "seconds_beliefs_per_query": seconds,
+    }
+
+
+def _seconds_per_query(answer: Callable[[int, int], None], queries: _Queries) -> float:
+    """Answer all queries, after one that compiles or loads the kernels, and return the time."""
+    answer(0, 1)
+    began = time.process_time()
+    map_ranges(answer, len(queries.rows), queries.threads)
+    return (time.process_time() - began) / len(queries.rows)
+
+
+def _cmll(
+    queries: _Queries, p_one: NDArray[np.float64], p_zero: NDArray[np.float64]
+) -> dict[str, dict[str, float]]:
+    """Return the mean log-marginal of the query variables' values, per query variable."""
+    own = np.where(queries.asked, np.where(queries.rows, p_one, p_zero), 1.0)
+    with np.errstate(divide="ignore"):
+        cmll = np.log(own).sum(axis=1) / queries.asked.sum(axis=1)
+    return _means("cmll", cmll, queries.n_sampled)
+
+
+def _means(
+    name: str, values: NDArray[np.float64], n_sampled: int | None
+) -> dict[str, dict[str, float]]:
+    """Return the mean over all queries and, where some models answer a part, over that part."""
+    if n_sampled is None:
+        return {name: _mean(values)}
+    return {name: _mean(values), f"{name}_sampled": _mean(values[:n_sampled])}
+
+
+def _mean(values: NDArray[np.float64]) -> dict[str, float]:
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+    return {"mean": float(values.mean()), "stderr": error}
+
+
+class Curves(OfModels):
     """Answers of a circuit, exact, or of another study's model, by sampling."""
 
     name = "curves"
     files = json_of("curves")
     quantities = r".*_q\d+$"
     seconds, mib = "seconds_curve", "mib_score"
+    roots = (
+        "mnlearn_studies.records.kinds.curves.query_curve",
+        "mnlearn_studies.records.kinds.queries.draw_queries",
+    )
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
         """Yield the methods that are queried."""
@@ -24,17 +269,16 @@ class Curves(Kind):
         own = [method for method in queries["methods"] if method in study.methods_on(dataset)]
         yield from ((method,) for method in [*own, *_sampled(study)["methods"]])
 
-    def recipe(self, plan: Planned, record: Record) -> Recipe:
-        """Return the models, of this study or of another, and how they are queried."""
+    def models(self, plan: Planned, record: Record) -> Record:
+        """Return the models, of this study or of another."""
+        return queried_models(plan.studies[record.study], record)
+
+    def settings(self, plan: Planned, record: Record) -> Recipe:
+        """Return how the models are queried."""
         study = plan.studies[record.study]
         queries, sampled = study.content["queries"], study.content["queries"].get("sampled")
         by_sampling = _is_sampled(study, record)
         return {
-            "learning": recipe_digest(plan.recipe(queried_models(study, record))),
-            "code": code_digest(
-                "mnlearn_studies.records.query_curve.query_curve",
-                "mnlearn_studies.records.query_curve.draw_queries",
-            ),
             "examples": queries["examples"],
             "percentages": queries["percentages"],
             "n_sampled": sampled["examples"] if sampled else None,
@@ -44,21 +288,14 @@ class Curves(Kind):
         }
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the models, the queries and the test data."""
-        return {
-            "models": plan.file(queried_models(plan.studies[record.study], record)),
-            "queries": plan.file(Record("queries", record.study, record.dataset)),
-            "test": plan.file(Record("data", "", record.dataset), "test"),
-        }
+        """Return the models, the test data and the queries."""
+        return {**super().inputs(plan, record), "queries": plan.file(record.of("queries"))}
 
     def make(self, job: Job) -> None:
         """Answer the queries."""
-        from mnlearn_studies.records.files import CHOSEN, model_path
-        from mnlearn_studies.records.query_curve import query_curve
-
         recipe = job.recipe
         query_curve(
-            model_path(job.path("models").parent, CHOSEN),
+            job.chosen(),
             job.path("test"),
             job.path("queries"),
             recipe["percentages"],

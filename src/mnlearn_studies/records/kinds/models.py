@@ -32,11 +32,11 @@ class Models(Kind):
         learner, network = study.learner(method), study.network(method)
         built_on = None
         if network is not None:
-            built_on = recipe_digest(plan.recipe(Record("models", study.name, dataset, (network,))))
+            built_on = recipe_digest(plan.recipe(record.of("models", network)))
         return {
             "learner": learner,
             "code": code_digest(learner_root(learner), "mnlearn_studies.records.learn.learn_cell"),
-            "data": recipe_digest(plan.recipe(Record("data", "", dataset))),
+            "data": recipe_digest(plan.recipe(record.data)),
             "grid": study.grid(method, dataset),
             "criterion": study.tuning_cmll(method, dataset),
             "network": built_on,

@@ -27,13 +27,13 @@ class Partitions(Kind):
             "groups": study.content["cmll"]["groups"],
             "number": study.n_partitions(record.dataset),
             "seed": plan.seed,
-            "data": recipe_digest(plan.recipe(Record("data", "", record.dataset))),
+            "data": recipe_digest(plan.recipe(record.data)),
             "code": code_digest("mnlearn.inference.query_groups.partitions"),
         }
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return the training data."""
-        return {"train": plan.file(Record("data", "", record.dataset), "train")}
+        return {"train": plan.file(record.data, "train")}
 
     def make(self, job: Job) -> None:
         """Draw the partitions."""

@@ -12,7 +12,7 @@ import pandas as pd
 from mnlearn.drawing.style import CYCLE, DPI, GREY, MARKERS
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn_studies.records.files import find_version
-from mnlearn_studies.records.structure import Structure, read_structure
+from mnlearn_studies.records.kinds.structures import Structure, read_structure
 from mnlearn_studies.report.options import SOURCE, TEXT, Options, mapping, needed, one_of
 from mnlearn_studies.report.products import Labels, list_scored
 from mnlearn_studies.study.definition import Study
