@@ -7,10 +7,10 @@ from mnlearn.inference.query_groups import partitions
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.datasets.embedded import load_embedded
 from mnlearn_studies.records.gather import gather, read_scores
-from mnlearn_studies.records.learn import CellInputs, learn_cell
-from mnlearn_studies.records.kinds.likelihoods import compare_likelihoods
 from mnlearn_studies.records.kinds.cells import score_cell
+from mnlearn_studies.records.kinds.likelihoods import compare_likelihoods
 from mnlearn_studies.records.kinds.times import time_cell
+from mnlearn_studies.records.learn import CellInputs, learn_cell
 from mnlearn_studies.report import claims, tables
 from mnlearn_studies.report.claims.verdicts import UNKNOWN
 from mnlearn_studies.report.figures import draw

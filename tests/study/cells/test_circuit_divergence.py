@@ -11,8 +11,8 @@ from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.circuit import product_of_marginals, with_weight
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json
-from mnlearn_studies.records.kinds.divergences import N_SAMPLES, log_ratios
 from mnlearn_studies.records.gather import gather
+from mnlearn_studies.records.kinds.divergences import N_SAMPLES, log_ratios
 from oracles import all_states
 
 SAMPLES = 4000

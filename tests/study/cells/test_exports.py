@@ -15,7 +15,6 @@ from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.files import read_json
 from mnlearn.runtime.provenance import provenance
-from mnlearn_studies.records.kinds import exports
 from mnlearn_studies.records.gather import gather
 from oracles import all_states
 

@@ -19,8 +19,8 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import LOGGER
 from mnlearn_studies.records import learn as cell_learning
 from mnlearn_studies.records.files import TRACE, TUNING_RECORD
-from mnlearn_studies.records.learn import CellInputs
 from mnlearn_studies.records.kinds.parts import learn_part
+from mnlearn_studies.records.learn import CellInputs
 
 PENALTIES = {"l1": [0.0, 1.0], "sd": [0.3, 1.0]}
 # A grid for each learner, with several values of what it can be shared out by.

@@ -12,7 +12,6 @@ from mnlearn.inference.circuits.evaluation import UNKNOWN, RowEvaluator
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json, write_json
-from mnlearn_studies.records.kinds import curves
 from mnlearn_studies.records.gather import gather
 from oracles import all_states
 
