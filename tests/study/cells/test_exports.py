@@ -16,6 +16,7 @@ from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.files import read_json
 from mnlearn.runtime.provenance import provenance
 from mnlearn_studies.records.gather import gather
+from mnlearn_studies.records.kinds import exports
 from oracles import all_states
 
 CHECK = "check-exports c.npz --study acmn --label acmn --dataset d --test t.npz --out e.json"
@@ -49,7 +50,7 @@ def test_circuits_and_networks_come_back_with_the_same_scores(circuit):
 @pytest.mark.parametrize("form", ["ac", "mn"])
 def test_a_form_that_loses_something_is_found_out(circuit, monkeypatch, form):
     other = with_weight(circuit, np.round(circuit.weight, 1))
-    monkeypatch.setattr(round_trip, "save_model", lambda model, path: save_model(other, path))
+    monkeypatch.setattr(exports, "save_model", lambda model, path: save_model(other, path))
     succeed(f"{CHECK} --form {form}")
     states = all_states(N)
     p, q = log_value(circuit, states), log_value(other, states)
@@ -65,15 +66,15 @@ def test_a_form_that_loses_something_is_found_out(circuit, monkeypatch, form):
 def test_a_network_is_compared_on_all_rows_up_to_the_last(monkeypatch, tmp_path):
     """512 rows are two blocks of 200 and a part of one. The last row alone has another score."""
     test = merge_rows(all_states(9))
-    assert test.n_rows > 2 * round_trip._ROWS
+    assert test.n_rows > 2 * exports._ROWS
     (last,) = test.rows[-1:]
     features = features_of([[(0, 1)], [(v, int(x)) for v, x in enumerate(last)]])
     network, other = (markov_network(9, features, np.array([1.0, w])) for w in (2.0, 2.5))
     save_model(network, tmp_path / "m.npz")
     test.save(tmp_path / "t.npz")
-    monkeypatch.setattr(round_trip, "save_model", lambda model, path: save_model(other, path))
+    monkeypatch.setattr(exports, "save_model", lambda model, path: save_model(other, path))
     out = tmp_path / "e.json"
-    round_trip.check_exports(tmp_path / "m.npz", tmp_path / "t.npz", ["mn"], {}, out=out)
+    exports.check_exports(tmp_path / "m.npz", tmp_path / "t.npz", ["mn"], {}, out=out)
     found = read_json(out)["forms"]["mn"]["largest_difference"]
     # The mean of the differences, 0.5 / 512, is taken off.
     assert found == pytest.approx(0.5 * 511 / 512)

@@ -13,6 +13,7 @@ from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json, write_json
 from mnlearn_studies.records.gather import gather
+from mnlearn_studies.records.kinds import curves
 from oracles import all_states
 
 CURVE = "query-curve c.npz --study acmn --label acmn --dataset d --test t.npz --queries q.npz"
@@ -159,7 +160,7 @@ def test_curves_are_gathered(folder):
 
 def test_single_queries_are_timed_one_at_a_time_on_the_first_of_them(folder, monkeypatch):
     asked = []
-    monkeypatch.setattr(query_curve, "_SINGLE", 10)
+    monkeypatch.setattr(curves, "_SINGLE", 10)
     monkeypatch.setattr(
         RowEvaluator, "conditionals", lambda self, row: asked.append(row.copy()) or (0.0, None)
     )
