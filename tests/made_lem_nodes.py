@@ -5,7 +5,7 @@ import numpy as np
 import lem_oracle
 from made_feature_trees import random_settings, random_values
 from mnlearn.kernels.lem.division import _make_node
-from mnlearn.kernels.lem.layout import Clauses, new_side
+from mnlearn.kernels.lem.node import Clauses, new_side
 from mnlearn.learning.lem.settings import LemSettings
 
 

@@ -10,9 +10,9 @@ from mnlearn.kernels.sampling.conditioning import (
     QueryTerms,
     condition,
     holding_terms,
+    number_kinds,
     room_for,
 )
-from mnlearn.kernels.sampling.kinds import number_kinds
 
 
 class Term(NamedTuple):

@@ -20,7 +20,7 @@ LONG_KERNELS = {
     "kernels/circuits/split_costs.py:edges_of_split": "not split yet; called for each candidate",
     "kernels/circuits/splitting.py:plan_split": "split in three, inlined, it took 4 to 8 % longer",
     "kernels/circuits/splitting.py:write_split": "split in eight it took 31 % longer or more",
-    "kernels/conversion/subfeatures.py:merge_subfeatures": "not split yet",
+    "kernels/conversion.py:merge_subfeatures": "not split yet",
     "kernels/search/generation.py:generalise": "split in six, inlined, it took 1 to 6 % longer",
 }
 

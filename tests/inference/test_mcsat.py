@@ -9,8 +9,8 @@ from mnlearn.inference import mcsat
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference, inference_of
 from mnlearn.inference.terms import terms_of
-from mnlearn.kernels.sampling.blocks import draw_satisfying, room_for_blocks
 from mnlearn.kernels.sampling.conditioning import LeftTerms
+from mnlearn.kernels.sampling.mcsat import draw_satisfying, room_for_blocks
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError

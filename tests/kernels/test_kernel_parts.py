@@ -14,8 +14,7 @@ from numpy.testing import assert_array_equal
 
 from mnlearn.kernels import cache, parts
 from mnlearn.kernels.arithmetic.logistic import sigmoid
-from mnlearn.kernels.inlining import copy_into
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, kernel
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mnlearn.kernels.tree_mixtures import (
+from mnlearn.kernels.chow_liu import (
     add_pair_weights,
     add_weights_of_ones,
     fill_pair_information,

@@ -61,7 +61,7 @@ TARGETS = (
     ),
     Target(
         "kernels",
-        ("kernels/trees.py", "kernels/conversion/*.py", "kernels/feature_trees.py"),
+        ("kernels/trees.py", "kernels/conversion.py", "kernels/feature_trees.py"),
         (
             *("kernels/test_trees.py", "kernels/conversion", "models/test_feature_trees.py"),
             "learning/test_conversion.py",

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.terms import query_of, terms_of
-from mnlearn.kernels.sampling.persistent import advance_states
+from mnlearn.kernels.sampling.gibbs import advance_states
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.threads import map_ranges
 

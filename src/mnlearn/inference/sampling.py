@@ -8,8 +8,8 @@ from mnlearn.inference.circuits.exact import draw
 from mnlearn.inference.enumeration import conditional_log_likelihood
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.terms import query_of, terms_of
-from mnlearn.kernels.sampling.ancestral import draw_ancestral
-from mnlearn.kernels.sampling.persistent import advance_states
+from mnlearn.kernels.sampling.gibbs import advance_states
+from mnlearn.kernels.trees import draw_ancestral
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree

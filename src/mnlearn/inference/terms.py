@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.hard_weight import HARD_WEIGHT
-from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms
-from mnlearn.kernels.sampling.kinds import number_kinds
+from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms, number_kinds
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork

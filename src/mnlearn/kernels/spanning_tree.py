@@ -6,26 +6,30 @@ from mnlearn.kernels.jit import kernel
 
 
 @kernel
-def fill_spanning_tree(weight, parent):
-    """Fill in the parents of the tree of greatest weight that is rooted at node 0 (Prim).
+def fill_spanning_tree(weight, parent, joined):
+    """Fill in the tree of greatest weight that is rooted at node 0 (Prim).
 
-    weight : float64 of shape (n, n), symmetric. parent : int64 of shape (n,), overwritten; -1 for
-    the root. Of equal edges the one to the first node is taken, from the node that joined first.
+    weight : float64 of shape (n, n), symmetric; its diagonal is not read. n is at least 1.
+    parent : int64 of shape (n,), overwritten; -1 for the root. Of equal edges the one to the first
+        node is taken, from the node that joined first.
+    joined : int64 of shape (n,), overwritten by the nodes in the order in which they joined.
     """
     n = len(parent)
     parent[:] = 0
     parent[0] = -1
+    joined[0] = 0
     best = weight[0].copy()
     is_outside = np.ones(n, np.bool_)
     is_outside[0] = False
-    for _ in range(n - 1):
+    for k in range(1, n):
         chosen = -1
         for u in range(n):
             if is_outside[u] and (chosen < 0 or best[u] > best[chosen]):
                 chosen = u
         is_outside[chosen] = False
-        own = weight[chosen]
+        joined[k] = chosen
+        row = weight[chosen]
         for u in range(n):
-            if is_outside[u] and own[u] > best[u]:
-                best[u] = own[u]
+            if is_outside[u] and row[u] > best[u]:
+                best[u] = row[u]
                 parent[u] = chosen

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels.conversion import shares as kernels
-from mnlearn.kernels.conversion.subfeatures import merge_subfeatures, write_subfeatures
+from mnlearn.kernels import conversion as kernels
+from mnlearn.kernels.conversion import merge_subfeatures, write_subfeatures
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal
 from mnlearn.models.markov_network import MarkovNetwork
@@ -250,7 +250,7 @@ def _sort_tests(features: FeatureSet, target: NDArray, order: NDArray[np.int64])
 def _shares(tests: _SortedTests, base: NDArray[np.float64] | Dataset, all_up_to: int) -> _Shares:
     """Return the probabilities under the base that removed tests hold.
 
-    See `data_shares` and `product_subset_shares` in `kernels.conversion.shares`.
+    See `data_shares` and `product_subset_shares` in `kernels.conversion`.
     """
     features = tests.features
     n_subsets = np.where(features.length <= all_up_to, 1 << (features.length - 1), 0)

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.spanning_tree import fill_spanning_tree
-from mnlearn.kernels.tree_mixtures import (
+from mnlearn.kernels.chow_liu import (
     add_pair_weights,
     add_weights_of_ones,
     fill_log_probabilities,
     fill_pair_information,
 )
+from mnlearn.kernels.spanning_tree import fill_spanning_tree
 from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.mixture_circuit import mixture_circuit
@@ -236,8 +236,8 @@ class _Fitting:
             both += of_prior
             n_examples = weight.sum() + self._prior
             fill_pair_information(both, one, n_examples, information)
-            parent = np.empty(n_vars, np.int64)
-            fill_spanning_tree(information, parent)
+            parent, joined = np.empty(n_vars, np.int64), np.empty(n_vars, np.int64)
+            fill_spanning_tree(information, parent, joined)
             return parent, _log_tables(both, one / n_examples, n_examples, parent)
 
         return self._maximise(shares, learn)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.circuits.determinism import find_overlap
-from mnlearn.kernels.circuits.validity import find_fault, scopes
+from mnlearn.kernels.circuits.structure import find_fault, find_overlap, scopes
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import trees_of_leaves
 from mnlearn.models.features import FeatureSet

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mnlearn.kernels.circuits import candidates
-from mnlearn.kernels.circuits.candidates import FRESH, STALE
-from mnlearn.kernels.circuits.extensions import extension_bound, extension_gain
+from mnlearn.kernels.circuits.candidates import FRESH, STALE, extension_bound, extension_gain
 from mnlearn.learning.circuits.queue import SplitQueue
 from plain_queue import PlainQueue
 

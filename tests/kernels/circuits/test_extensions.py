@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mnlearn.kernels.circuits.extensions import count_ones, extension_bounds, extension_gain
+from mnlearn.kernels.circuits.candidates import count_ones, extension_bounds, extension_gain
 
 
 @pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 130])

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.special import xlogy
 
-from mnlearn.kernels.circuits.leaves import log_likelihood_of_leaves
+from mnlearn.kernels.circuits.candidates import log_likelihood_of_leaves
 
 COUNTS = np.array([[0.0, 3.0, 0.0, 7.0, 120.0], [0.0, 0.0, 5.0, 2.0, 1.0]])
 

@@ -6,11 +6,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from made_circuits import N, grown
 from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
-from mnlearn.kernels.circuits.derivatives import log_derivatives
-from mnlearn.kernels.circuits.determinism import find_overlap
-from mnlearn.kernels.circuits.evaluation import LANES, LOG_ZERO, add_expected, log_values
-from mnlearn.kernels.circuits.states import draw_state, most_probable_state
-from mnlearn.kernels.circuits.validity import topological
+from mnlearn.kernels.circuits.evaluation import (
+    LANES,
+    LOG_ZERO,
+    add_expected,
+    draw_state,
+    log_derivatives,
+    log_values,
+    most_probable_state,
+)
+from mnlearn.kernels.circuits.structure import find_overlap, topological
 from oracles import all_states
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mnlearn.kernels.circuits.validity import (
+from mnlearn.kernels.circuits.structure import (
     NOT_DECOMPOSABLE,
     NOT_SMOOTH,
     SOUND,

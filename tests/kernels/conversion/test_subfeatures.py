@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mnlearn.kernels.conversion import shares, subfeatures
+from mnlearn.kernels import conversion
 
 N_VARS = 5
 
@@ -31,7 +31,7 @@ class Made:
         target = np.array(self.target, np.int32)
         self.order, self.distance = np.full((2, len(flat)), 99)
         self.target_at = np.full(n_features, 99)
-        shares.sort_tests(
+        conversion.sort_tests(
             self.start, self.var, target, self.place, N_VARS,
             self.order, self.distance, self.target_at,
         )  # fmt: skip
@@ -92,8 +92,8 @@ def test_shares_of_a_product(seed):
     of_literal = np.where(made.value == 1, p_one[made.var], 1 - p_one[made.var])
     found = room(made)
     arranged = made.start, made.order, made.target_at, of_literal
-    shares.product_shares(*arranged, *found[:2])
-    shares.product_subset_shares(*arranged, made.subset_start, *found[2:])
+    conversion.product_shares(*arranged, *found[:2])
+    conversion.product_subset_shares(*arranged, made.subset_start, *found[2:])
 
     def chance(literals):
         return np.prod([p_one[v] if x else 1 - p_one[v] for v, x in literals])
@@ -113,8 +113,8 @@ def test_shares_of_examples(n_rows):
     ends = np.uint64(2 ** ((n_rows - 1) % 64 + 1) - 1)
     found = room(made)
     fixed = made.start, made.var, made.value, made.order, made.target_at
-    shares.data_shares(*fixed, columns, ends, weight, *found[:2])
-    shares.data_subset_shares(*fixed, rows, weight, made.subset_start, *found[2:])
+    conversion.data_shares(*fixed, columns, ends, weight, *found[:2])
+    conversion.data_subset_shares(*fixed, rows, weight, made.subset_start, *found[2:])
 
     def chance(literals):
         return weight @ np.all([rows[:, v] == x for v, x in literals] or [weight > 0], axis=0)
@@ -127,17 +127,17 @@ def merged(made, p_one, weight, rotations, forward, backward):
     of_literal = np.where(made.value == 1, p_one[made.var], 1 - p_one[made.var])
     found = room(made)
     arranged = made.start, made.order, made.target_at, of_literal
-    shares.product_shares(*arranged, *found[:2])
-    shares.product_subset_shares(*arranged, made.subset_start, *found[2:])
+    conversion.product_shares(*arranged, *found[:2])
+    conversion.product_subset_shares(*arranged, made.subset_start, *found[2:])
     mark = np.random.default_rng(0).integers(0, 2**64, (N_VARS, 2), np.uint64)
-    total, source = subfeatures.merge_subfeatures(
+    total, source = conversion.merge_subfeatures(
         made.start, made.order, made.distance, made.target_at, mark[made.var, made.value], weight,
         tuple(found[:2]), (made.subset_start, *found[2:]), N_VARS,
         N_VARS - made.place[made.target], rotations, forward, backward,
     )  # fmt: skip
     start = np.cumsum([0, *(source[:, 1] + source[:, 3])])
     var, value = np.full(start[-1], 99, np.int32), np.full(start[-1], 99, np.uint8)
-    subfeatures.write_subfeatures(
+    conversion.write_subfeatures(
         made.start, made.var, made.value, made.order, made.target_at, source, start, var, value
     )
     out = {}

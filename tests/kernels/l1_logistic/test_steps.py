@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_expit, xlogy
 
-from mnlearn.kernels.l1_logistic import dense_path, path
+from mnlearn.kernels.l1_logistic import dense, path
 from mnlearn.kernels.l1_logistic.loss import LogisticData, bound_gap, evaluate
 from mnlearn.kernels.l1_logistic.quadratic_model import (
     LEAST_CURVATURE,
@@ -224,14 +224,14 @@ def test_weights_are_read_and_written_as_those_of_the_variables(free):
 
 def test_where_a_path_ends_early():
     loss = np.array([9.0, 8.0, 7.0, 6.5, 6.0, 5.9, 3.0])
-    goal = dense_path.DenseGoal(np.ones(7), np.ones(3), 1e-3, 0.6, 0.02)
+    goal = dense.DenseGoal(np.ones(7), np.ones(3), 1e-3, 0.6, 0.02)
     # Of a loss of 10: the fourth penalty is too early, the sixth gains 0.1, the last explains 0.7.
     expected = [False, False, False, False, False, True, True]
-    assert [bool(dense_path._ends(goal, p, loss, 10.0)) for p in range(7)] == expected
+    assert [bool(dense._ends(goal, p, loss, 10.0)) for p in range(7)] == expected
     never = goal._replace(explained=2.0, gain=-1.0)
-    assert not any(dense_path._ends(never, p, loss, 10.0) for p in range(7))
+    assert not any(dense._ends(never, p, loss, 10.0) for p in range(7))
     slow = goal._replace(explained=2.0, gain=0.2)
-    assert [bool(dense_path._ends(slow, p, loss, 10.0)) for p in range(7)] == [False] * 4 + [
+    assert [bool(dense._ends(slow, p, loss, 10.0)) for p in range(7)] == [False] * 4 + [
         True, True, False,
     ]  # fmt: skip
 

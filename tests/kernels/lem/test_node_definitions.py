@@ -8,12 +8,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import lem_oracle
 from made_lem_nodes import MadeNode
-from mnlearn.kernels.lem import columns, division, entropies, partition, search
-from mnlearn.kernels.lem.assessment import assess
-from mnlearn.kernels.lem.costs import score_of
+from mnlearn.kernels.lem import division, entropies, partition, search
 from mnlearn.kernels.lem.division import count_cells, divide_node
-from mnlearn.kernels.lem.domains import add_clause, divide_domain
-from mnlearn.kernels.lem.triples import merge_triples
+from mnlearn.kernels.lem.node import (
+    add_clause,
+    count_all,
+    count_bits,
+    count_both,
+    divide_domain,
+    find_copies,
+    mask_of,
+    select_examples,
+)
+from mnlearn.kernels.lem.partition import merge_triples, score_of
+from mnlearn.kernels.lem.search import assess
 
 SIZES = (1, 2, 63, 64, 65, 130)
 SEEDS = range(24)
@@ -55,19 +63,19 @@ def test_columns_and_masks(n):
         v, value = made.literal_of(s)
         has = made.rows[:, v] == value
         mask = np.zeros((n + 63) // 64, np.uint64)
-        columns.mask_of(node.columns, made.slot, v, s, np.uint64(node.last_word), mask)
+        mask_of(node.columns, made.slot, v, s, np.uint64(node.last_word), mask)
         assert_array_equal(mask, mask_of_rows(has))
-        assert columns.count_bits(mask) == has.sum()
+        assert count_bits(mask) == has.sum()
         assert node.owner[s] == v
         assert node.literal[s] == (made.arity[v + 1] > 2 or value == 1)
         out = np.full(int(has.sum()), -1, np.int32)
-        columns.select_examples(made.examples, mask, out)
+        select_examples(made.examples, mask, out)
         assert_array_equal(out, made.examples[has])
     for _ in range(5):
         three = made.rng.random((3, n)) < 0.6
         a, b, c = (mask_of_rows(one) for one in three)
-        assert columns.count_both(a, b) == three[:2].all(axis=0).sum()
-        assert columns.count_all(a, b, c) == three.all(axis=0).sum()
+        assert count_both(a, b) == three[:2].all(axis=0).sum()
+        assert count_all(a, b, c) == three.all(axis=0).sum()
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -85,7 +93,7 @@ def test_copies_are_found(n):
     packed.append(np.zeros_like(packed[0]))
     last_word = mask_of_rows(np.ones(n, bool))[-1]
     copy_of, opposite = np.full(11, 99, np.int32), np.ones(11, bool)
-    columns.find_copies(np.array(packed), slot, last_word, copy_of, opposite)
+    find_copies(np.array(packed), slot, last_word, copy_of, opposite)
     for j in range(10):
         same = [k for k in range(j) if len({*(rows[:, j] ^ rows[:, k]).tolist()}) == 1]
         first = same[0] if same else j

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mnlearn.kernels.lem.layout import Clauses, Node, Side
+from mnlearn.kernels.lem.node import Clauses, Node, Side
 from mnlearn.kernels.lem.partition import merge_clauses
 
 N_VARS = 5

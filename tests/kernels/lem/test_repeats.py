@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mnlearn.kernels.lem.layout import Node
+from mnlearn.kernels.lem.node import Node
 from mnlearn.kernels.lem.search import NONE, _repeats, conjunctions
 
 # Slots of three variables of two values: a, then its copy b, then c.

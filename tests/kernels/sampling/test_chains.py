@@ -12,13 +12,13 @@ from mnlearn.kernels.arithmetic.splitmix import (
     mix,
     uniform,
 )
-from mnlearn.kernels.sampling import flips, gibbs, scans
-from mnlearn.kernels.sampling.ancestral import draw_ancestral
+from mnlearn.kernels.sampling import chains, gibbs
 from mnlearn.kernels.sampling.annealing import anneal
 from mnlearn.kernels.sampling.chains import Chain, draw_first_state
 from mnlearn.kernels.sampling.conditioning import table_cost
 from mnlearn.kernels.sampling.effects import collapse_pairs
-from mnlearn.kernels.sampling.persistent import advance_states
+from mnlearn.kernels.sampling.gibbs import advance_states
+from mnlearn.kernels.trees import draw_ancestral
 
 MASK = 2**64 - 1
 
@@ -86,7 +86,7 @@ def test_each_way_of_running_a_chain(seed, way, burn_in):
     else:
         effect = np.empty((n, n))
         n_left = collapse_pairs(left, n_left, odds, effect)
-        run = scans.sample_by_scans if way == "scans" else flips.sample_by_flips
+        run = gibbs.sample_by_scans if way == "scans" else chains.sample_by_flips
         run(odds, effect, left, n_left, chain)
     drawn = Drawn(stream, n, logistic=way == "scans")
     expected = means_of_chain(
@@ -98,13 +98,13 @@ def test_each_way_of_running_a_chain(seed, way, burn_in):
 def test_a_chain_of_64_variables():
     rng = np.random.default_rng(1)
     n, terms = 64, random_terms(rng, 64, 0, 70)
-    for run in (scans.sample_by_scans, flips.sample_by_flips):
+    for run in (gibbs.sample_by_scans, chains.sample_by_flips):
         left, n_left, odds = left_terms(terms, n)
         effect = np.empty((n, n))
         n_left = collapse_pairs(left, n_left, odds, effect)
         first, out = np.zeros(n, np.uint8), np.empty((1, n), np.float32)
         run(odds, effect, left, n_left, Chain(first, word(3), 1, np.array([2]), out))
-        drawn = Drawn(word(3), n, logistic=run is scans.sample_by_scans)
+        drawn = Drawn(word(3), n, logistic=run is gibbs.sample_by_scans)
         expected = means_of_chain(
             lambda x, v: log_odds(terms, (), x, v), np.zeros(n, np.uint8), drawn, 1, [2]
         )

@@ -15,7 +15,7 @@ from made_terms import (
     random_terms,
 )
 from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
-from mnlearn.kernels.sampling import blocks, mcsat
+from mnlearn.kernels.sampling import mcsat
 
 
 def word(number):
@@ -85,12 +85,12 @@ def test_draws_of_blocks(seed, block_size):
     left, n_left, _ = left_terms(terms, n)
     kept = np.flatnonzero(rng.random(n_left) < 0.8)
     fixed = rng.random(n) < (0.2 if block_size < 6 else 0.05)
-    room = blocks.room_for_blocks(n, left.start[n_left], block_size)
+    room = mcsat.room_for_blocks(n, left.start[n_left], block_size)
     found, total = x.copy(), np.zeros(n)
     stream, expected, means = Stream(seed), x.copy(), np.zeros(n)
     state = stream.state
     for _ in range(3):
-        state = word(blocks.draw_satisfying(left, kept, fixed, room, state, found, total))
+        state = word(mcsat.draw_satisfying(left, kept, fixed, room, state, found, total))
         draw([terms[t].asked for t in kept], fixed, block_size, stream, expected, means)
         assert state == stream.state
         assert_array_equal(found, expected)

@@ -14,7 +14,7 @@ from made_terms import (
     numbered_states,
     random_terms,
 )
-from mnlearn.kernels.sampling import conditioning, effects, enumeration, flips, scans
+from mnlearn.kernels.sampling import chains, conditioning, effects, enumeration, gibbs
 from mnlearn.kernels.sampling.conditioning import OWNED, SYMMETRIC
 
 SEEDS = range(12)
@@ -120,16 +120,16 @@ def test_pairs_become_effects(seed):
     n_left = effects.collapse_pairs(left, n_left, odds, effect)
     sizes = np.diff(left.start[: n_left + 1])
     assert (sizes > np.where(left.owner[:n_left] == SYMMETRIC, 2, 1)).all()
-    entry_start, mask, asked, signed = scans._conditions(left, n_left, n)
-    neighbours = scans._neighbours(effect, entry_start, mask)
+    entry_start, mask, asked, signed = gibbs._conditions(left, n_left, n)
+    neighbours = gibbs._neighbours(effect, entry_start, mask)
     for x in numbered_states(n):
         expected = [log_odds(terms, (), x, v) for v in range(n)]
         found = odds.copy()
         effects.add_effects(effect, x, found)
-        state = np.uint64(scans._pack(x))
+        state = np.uint64(gibbs._pack(x))
         assert int(state) == sum(int(value) << v for v, value in enumerate(x))
         held = [
-            scans._sum_held(state, mask, asked, signed, entry_start[v], entry_start[v + 1])
+            gibbs._sum_held(state, mask, asked, signed, entry_start[v], entry_start[v + 1])
             for v in range(n)
         ]
         assert_allclose(found + held, expected, atol=1e-12)
@@ -160,15 +160,15 @@ def test_states_of_64_variables_are_one_word():
     left, n_left, odds = left_terms(terms, 64)
     effect = np.empty((64, 64))
     n_left = effects.collapse_pairs(left, n_left, odds, effect)
-    entry_start, mask, asked, signed = scans._conditions(left, n_left, 64)
+    entry_start, mask, asked, signed = gibbs._conditions(left, n_left, 64)
     for _ in range(10):
         x = rng.integers(0, 2, 64).astype(np.uint8)
         x[[63, 0, 31, 32]] = (1, 0, 1, 0)
-        found, state = odds.copy(), np.uint64(scans._pack(x))
+        found, state = odds.copy(), np.uint64(gibbs._pack(x))
         assert int(state) == sum(int(value) << v for v, value in enumerate(x))
         effects.add_effects(effect, x, found)
         for v in (0, 31, 32, 63):
-            held = scans._sum_held(state, mask, asked, signed, entry_start[v], entry_start[v + 1])
+            held = gibbs._sum_held(state, mask, asked, signed, entry_start[v], entry_start[v + 1])
             assert found[v] + held == pytest.approx(log_odds(terms, (), x, v), abs=1e-12)
 
 
@@ -180,7 +180,7 @@ def test_log_odds_are_kept_up_to_date_flip_by_flip(seed):
     left, n_left, base = left_terms(terms, n)
     x, odds = np.zeros(n + 1, np.uint8), np.zeros(n + 1)
     x[:n], odds[:n] = rng.integers(0, 2, n), base
-    by_literal, violated = flips.index_terms(left, n_left, n, x, odds)
+    by_literal, violated = chains.index_terms(left, n_left, n, x, odds)
     start, term = by_literal
     for v in range(n):
         for a in range(2):
@@ -196,7 +196,7 @@ def test_log_odds_are_kept_up_to_date_flip_by_flip(seed):
         before, stale = odds.copy(), np.zeros(n + 1, bool)
         v = int(rng.integers(n))
         x[v] ^= 1
-        flips.update_terms(v, x, left, by_literal, violated, odds, stale)
+        chains.update_terms(v, x, left, by_literal, violated, odds, stale)
         assert stale[:n][np.abs(odds - before)[:n] > 1e-9].all()
         assert not stale[v]
 

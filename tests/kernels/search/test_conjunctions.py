@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-from mnlearn.kernels.search import conjunctions
-from mnlearn.kernels.search.conjunctions import add_where
+from mnlearn.kernels.search import gains
+from mnlearn.kernels.search.gains import add_where
 
 
 @pytest.mark.parametrize("span", [(0, 3), (1, 2)])
@@ -34,14 +34,14 @@ def test_the_best_weight_of_cells_and_what_it_gains(l1, precision):
             rise = amount @ (np.logaddexp(0, odds + w) - np.logaddexp(0, odds))
             return rise - held * w + l1 * abs(w) + 0.5 * precision * w * w
 
-        prices = conjunctions.GainPrices(l1, precision, 0.0)
-        found = conjunctions._score_cells(odds, amount, len(odds), held, prices)
+        prices = gains.GainPrices(l1, precision, 0.0)
+        found = gains._score_cells(odds, amount, len(odds), held, prices)
         best = minimize_scalar(loss, bounds=(-20, 20), method="bounded", options={"xatol": 1e-10})
         if best.fun < -1e-9:
             assert_allclose(found, [best.x, -best.fun], rtol=1e-4, atol=1e-6)
         # Where it cannot gain enough, only a bound is found.
-        prices = conjunctions.GainPrices(l1, precision, 1e9)
-        weight, bound = conjunctions._score_cells(odds, amount, len(odds), held, prices)
+        prices = gains.GainPrices(l1, precision, 1e9)
+        weight, bound = gains._score_cells(odds, amount, len(odds), held, prices)
         assert weight == 0.0
         assert -best.fun - 1e-9 <= bound < 1e9
 
@@ -62,7 +62,7 @@ class MadeRows:
         padded[:, :n_rows] = self.rows.T
         columns = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
         last_word = np.uint64(2 ** ((n_rows - 1) % 64 + 1) - 1)
-        self.packed = conjunctions.PackedRows(columns, last_word, self.weight, self.theta)
+        self.packed = gains.PackedRows(columns, last_word, self.weight, self.theta)
 
     def cells(self, own):
         """Pairs of a row and a variable whose log-odds the conjunction moves, and who hold it."""
@@ -80,7 +80,7 @@ def test_rows_cells_and_weights_of_conjunctions(n_rows):
     columns = made.packed.columns
     n_words = columns.shape[1]
     bits = np.full((4, n_words), 9, np.uint64)
-    conjunctions.find_rows(columns, made.masks, 1, 4, bits)
+    gains.find_rows(columns, made.masks, 1, 4, bits)
     assert (bits[0] == 9).all()
     holds = [made.rows[:, own].all(axis=1) for own in made.members]
     found = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
@@ -88,14 +88,14 @@ def test_rows_cells_and_weights_of_conjunctions(n_rows):
         assert found[c, :n_rows].tolist() == holds[c].tolist()
         assert not found[c, n_rows:].any()
     one, other, out = np.array([1, 2, 3, 1]), np.array([2, 3, 3, 3]), np.full(4, np.nan)
-    conjunctions.weigh_pairs(bits, one, other, made.weight, 1, 4, out)
+    gains.weigh_pairs(bits, one, other, made.weight, 1, 4, out)
     expected = [made.weight @ (holds[a] & holds[b]) for a, b in zip(one, other, strict=True)]
     assert np.isnan(out[0])
     assert_allclose(out[1:], expected[1:])
     for own, mask, all_hold in zip(made.members, made.masks, holds, strict=True):
         odds, amount = np.full((2, n_rows * 5 + 1), np.nan)
         scratch = np.empty((2, n_words), np.uint64)
-        n, held = conjunctions.list_conjunction_cells(made.packed, mask, scratch, odds, amount)
+        n, held = gains.list_conjunction_cells(made.packed, mask, scratch, odds, amount)
         cells = made.cells(own)
         assert n == len(cells)
         assert held == pytest.approx(len(own) * (made.weight @ all_hold))
@@ -118,11 +118,9 @@ def best_gain(objective):
 @pytest.mark.parametrize("needed", [0.0, 0.5])
 def test_gains_in_pseudo_likelihood(needed):
     made, chosen = MadeRows(65), np.array([3, 0, 1, 2])
-    prices = conjunctions.GainPrices(0.8, 0.5, needed)
+    prices = gains.GainPrices(0.8, 0.5, needed)
     weight, gain = np.full((2, 4), np.nan)
-    conjunctions.pseudo_likelihood_gains(
-        made.packed, made.masks, chosen, prices, 1, 4, weight, gain
-    )
+    gains.pseudo_likelihood_gains(made.packed, made.masks, chosen, prices, 1, 4, weight, gain)
     assert np.isnan([weight[0], gain[0]]).all()
     for w, g, c in zip(weight[1:], gain[1:], chosen[1:], strict=True):
         own = made.members[c]
@@ -144,9 +142,9 @@ def test_gains_in_pseudo_likelihood(needed):
 
 def test_gains_in_likelihood():
     share, expected = np.array([9.0, 0.3, 0.2, 0.0, 0.5, 1.0]), np.array([9, 0.2, 0.2, 0.1, 0, 1.0])
-    prices = conjunctions.GainPrices(0.0, 0.5, 0.0)
+    prices = gains.GainPrices(0.0, 0.5, 0.0)
     weight, gain = np.full((2, 6), np.nan)
-    conjunctions.likelihood_gains(share, expected, 40.0, prices, 1, 6, weight, gain)
+    gains.likelihood_gains(share, expected, 40.0, prices, 1, 6, weight, gain)
     assert np.isnan([weight[0], gain[0]]).all()
     for j in (1, 2, 3):
 

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from made_circuits import edges_of_copies
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
+from mnlearn.kernels.circuits.candidates import extension_bounds, extension_gain
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.counts import ExtensionCounts

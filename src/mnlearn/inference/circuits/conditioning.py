@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.circuits.exact import UNKNOWN
-from mnlearn.kernels.circuits.conditioning import mark_below, rewrite, settle
+from mnlearn.kernels.circuits.structure import mark_below, rewrite, settle
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.errors import InputError
 

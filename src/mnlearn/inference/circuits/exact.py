@@ -5,8 +5,13 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN, Batch, LogSpace, RowEvaluator
-from mnlearn.kernels.circuits.evaluation import LANES, LOG_ZERO, add_expected
-from mnlearn.kernels.circuits.states import draw_state, most_probable_state
+from mnlearn.kernels.circuits.evaluation import (
+    LANES,
+    LOG_ZERO,
+    add_expected,
+    draw_state,
+    most_probable_state,
+)
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.threads import map_ranges
 

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.circuits.evaluation import LogSpace
-from mnlearn.kernels.circuits.derivatives import log_derivatives
-from mnlearn.kernels.circuits.evaluation import LANES, LOG_ZERO
+from mnlearn.kernels.circuits.evaluation import LANES, LOG_ZERO, log_derivatives
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.threads import map_ranges
 

@@ -1,8 +1,8 @@
-"""Evaluation and differentiation of arithmetic circuits, children before parents.
+"""Evaluation and differentiation of arithmetic circuits, and single states of them.
 
 Nodes 0 to 2 * n_vars - 1 are the literals, X_v = x at 2 * v + x; then come the parameters; then
-sums and products. The last node is the root. `start` and `child` are the children of the sums and
-products only, `is_sum` tells them apart.
+sums and products. The last node is the root; children come before parents. `start` and `child` are
+the children of the sums and products only, `is_sum` tells them apart.
 
 The flow of a node is its share in the value of the root: the derivative of the root by the node,
 times the node's value, divided by the root's. The flow of a literal is its marginal probability
@@ -13,13 +13,11 @@ There are two forms: in log space for many rows at once, one in each lane of the
 plain, which is several times quicker where no value overflows.
 """
 
-from mnlearn.kernels.arithmetic.logistic import (
-    exp_nonpositive,
-    exp_or_zero,
-    log1p_unit,
-    log_normal,
-)
-from mnlearn.kernels.arithmetic.prefetch import prefetch
+import numpy as np
+
+from mnlearn.kernels.arithmetic.bits import prefetch
+from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, exp_or_zero, log1p_unit, log_normal
+from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
 from mnlearn.kernels.jit import fused_kernel, kernel
 
 LANES = 16
@@ -239,3 +237,124 @@ def add_expected(layout, n_literals, literal, weight, scratch, counts):
             for k in range(n):
                 counts[p] += weight[begin + k] * flow[k]
     return sum_of_logs
+
+
+@fused_kernel
+def _add_in_log_space(to, one):
+    """Replace each lane of `to` by the log of the sum of the numbers whose logs are given."""
+    for k in range(LANES):
+        above = to[k] if to[k] > one[k] else one[k]
+        to[k] = above + log1p_unit(exp_nonpositive(-abs(to[k] - one[k])))
+
+
+@fused_kernel
+def log_derivatives(is_sum, start, child, n_leaves, values, derivatives, scratch):
+    """Fill in the log of the derivative of the root by each node.
+
+    values : float64, (n_nodes, LANES), log-values of all nodes. derivatives : the same shape,
+    overwritten. scratch : float64, (3, LANES).
+    """
+    n_nodes = n_leaves + len(is_sum)
+    n_zeros, product, others = scratch[0], scratch[1], scratch[2]
+    for i in range(n_nodes - 1):
+        for k in range(LANES):
+            derivatives[i, k] = LOG_ZERO
+    for k in range(LANES):
+        derivatives[n_nodes - 1, k] = 0.0
+    for i in range(len(is_sum) - 1, -1, -1):
+        own = derivatives[n_leaves + i]
+        if is_sum[i]:
+            for e in range(start[i], start[i + 1]):
+                _add_in_log_space(derivatives[child[e]], own)
+            continue
+        # The derivative by a child is the product of the others, of which some may be 0.
+        for k in range(LANES):
+            n_zeros[k] = 0.0
+            product[k] = own[k]
+        for e in range(start[i], start[i + 1]):
+            one = values[child[e]]
+            for k in range(LANES):
+                is_zero = one[k] < 0.5 * LOG_ZERO
+                n_zeros[k] += 1.0 if is_zero else 0.0
+                product[k] += 0.0 if is_zero else one[k]
+        for e in range(start[i], start[i + 1]):
+            one = values[child[e]]
+            for k in range(LANES):
+                is_zero = one[k] < 0.5 * LOG_ZERO
+                left = n_zeros[k] - (1.0 if is_zero else 0.0)
+                without = product[k] - (0.0 if is_zero else one[k])
+                others[k] = LOG_ZERO if left > 0.0 else without
+            _add_in_log_space(derivatives[child[e]], others)
+
+
+@kernel
+def draw_state(is_sum, start, child, n_leaves, n_vars, values, seed, number, stack, state):
+    """Draw a state, going down from the root.
+
+    values : float64, (n_nodes,). Log-values of all nodes without evidence, or with evidence.
+    seed, number : uint64, of the draws and of this one among them.
+    stack : int64, scratch of (n_nodes,). state : uint8, (n_vars,), overwritten.
+    """
+    stream = mix(mix(advance(seed)) + advance(number))
+    stack[0] = n_leaves + len(is_sum) - 1
+    n_stack = 1
+    while n_stack:
+        n_stack -= 1
+        n = stack[n_stack]
+        if n < n_leaves:
+            if n < 2 * n_vars:
+                state[n // 2] = n % 2
+            continue
+        i = n - n_leaves
+        if is_sum[i]:
+            stream = advance(stream)
+            left = uniform(stream)
+            chosen = -1
+            for e in range(start[i], start[i + 1]):
+                p = np.exp(values[child[e]] - values[n])
+                if p > 0.0:
+                    chosen = child[e]
+                    left -= p
+                    if left < 0.0:
+                        break
+            stack[n_stack] = chosen
+            n_stack += 1
+        else:
+            for e in range(start[i], start[i + 1]):
+                stack[n_stack] = child[e]
+                n_stack += 1
+
+
+@kernel
+def most_probable_state(is_sum, start, child, n_leaves, n_vars, values, stack, state):
+    """Find the state of highest probability; return its log-value.
+
+    values : float64, (n_nodes,); log-values of the leaves are given, the rest is overwritten.
+    stack, state : as in `draw_state`. Of equally probable states the first child's is taken.
+    """
+    for i in range(len(is_sum)):
+        out = -np.inf if is_sum[i] else 0.0
+        for e in range(start[i], start[i + 1]):
+            one = values[child[e]]
+            if is_sum[i]:
+                out = max(out, one)
+            else:
+                out += one
+        values[n_leaves + i] = out
+    stack[0] = n_leaves + len(is_sum) - 1
+    n_stack = 1
+    while n_stack:
+        n_stack -= 1
+        n = stack[n_stack]
+        if n < n_leaves:
+            if n < 2 * n_vars:
+                state[n // 2] = n % 2
+            continue
+        i = n - n_leaves
+        for e in range(start[i], start[i + 1]):
+            if not is_sum[i] or values[child[e]] == values[n]:
+                stack[n_stack] = child[e]
+                n_stack += 1
+                if is_sum[i]:
+                    break
+    return values[n_leaves + len(is_sum) - 1]

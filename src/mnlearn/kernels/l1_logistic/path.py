@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.inlining import copy_into
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.l1_logistic.loss import bound_gap, evaluate, penalised_loss
 from mnlearn.kernels.l1_logistic.quadratic_model import (
     LEAST_CURVATURE,

@@ -8,8 +8,7 @@ Hessian at the present weights.
 
 import numpy as np
 
-from mnlearn.kernels.inlining import inlined
-from mnlearn.kernels.jit import fused_kernel, kernel, sum_kernel
+from mnlearn.kernels.jit import fused_kernel, inlined, kernel, sum_kernel
 
 MAX_SWEEPS = 200
 # So many sweeps are followed by a solution of the linear equations.

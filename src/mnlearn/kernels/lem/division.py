@@ -2,26 +2,25 @@
 
 import numpy as np
 
-from mnlearn.kernels.inlining import copy_into
-from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.lem.assessment import assess
-from mnlearn.kernels.lem.columns import (
+from mnlearn.kernels.jit import copy_into, kernel
+from mnlearn.kernels.lem.entropies import spanning_forest
+from mnlearn.kernels.lem.node import (
+    Node,
     count_bits,
     find_copies,
+    new_side,
     pack_columns,
     select_examples,
 )
-from mnlearn.kernels.lem.layout import Node, new_side
-from mnlearn.kernels.lem.links import spanning_forest
 from mnlearn.kernels.lem.partition import (
     count_pairs,
     is_small,
     mask_side,
     merge_clauses,
     merge_pairs,
+    merge_triples,
 )
-from mnlearn.kernels.lem.search import feature_mask, search_feature
-from mnlearn.kernels.lem.triples import merge_triples
+from mnlearn.kernels.lem.search import assess, feature_mask, search_feature
 
 # How many triples that tied blocks are remembered at a node.
 _N_TYING = 64

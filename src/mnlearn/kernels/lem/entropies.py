@@ -1,13 +1,16 @@
-"""Plug-in entropies of pairs and triples of variables, from counts of packed columns.
+"""Plug-in entropies of pairs and triples of variables, and the strongest pairs of a node.
 
-For counts c that add up to n, the entropy is log n - (sum of c log c) / n. `c_log_c` is a table of
-c log c. Counts of first values, which have no columns, are what the others leave.
+Counts are those of packed columns. For counts c that add up to n, the entropy is
+log n - (sum of c log c) / n. `c_log_c` is a table of c log c. Counts of first values, which have no
+columns, are what the others leave. The strongest pairs are a spanning forest of greatest mutual
+information.
 """
 
 import numpy as np
 
 from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.lem.columns import count_all
+from mnlearn.kernels.lem.node import count_all, count_bits
+from mnlearn.kernels.spanning_tree import fill_spanning_tree
 
 
 @kernel
@@ -126,3 +129,36 @@ def _binary_entropy(a, b, c, side, n, c_log_c):
     total += c_log_c[count[c] - n_ac - n_bc + n_abc]
     total += c_log_c[n - count[a] - count[b] - count[c] + n_ab + n_ac + n_bc - n_abc]
     return np.log(n) - total / n
+
+
+@kernel
+def spanning_forest(slot, variables, columns, both, n, c_log_c):
+    """Return the pairs, int64 of shape (n_pairs, 2), each with the lower number first.
+
+    variables : those that may be joined, ascending. n : examples.
+    columns, both : as in `node.Node`.
+    """
+    ones = np.empty(len(columns), np.int32)
+    for c in range(len(columns)):
+        ones[c] = count_bits(columns[c])
+    entropy, seen = np.empty(len(slot) - 1), np.empty(len(slot) - 1, np.int64)
+    single_entropies(slot, ones, n, c_log_c, entropy, seen)
+    m = len(variables)
+    links = np.empty((max(m - 1, 0), 2), np.int64)
+    if m < 2:
+        return links
+    information = np.empty((m, m))
+    for i in range(m):
+        a = variables[i]
+        for j in range(i + 1, m):
+            b = variables[j]
+            shared = entropy[a] + entropy[b]
+            shared -= pair_entropy(slot, a, b, ones, both, n, c_log_c)
+            information[i, j], information[j, i] = shared, shared
+    parent, joined = np.empty(m, np.int64), np.empty(m, np.int64)
+    fill_spanning_tree(information, parent, joined)
+    for k in range(m - 1):
+        i = joined[k + 1]
+        links[k, 0] = variables[min(i, parent[i])]
+        links[k, 1] = variables[max(i, parent[i])]
+    return links

@@ -2,15 +2,18 @@
 
 The blocks are those that the pairs and triples with more than `delta` of it tie together. A triple
 has as much as the least of its three ways to part one variable from two. A triple inside one block
-changes nothing, so that only the others are looked at.
+changes nothing, so that only the others are looked at. Only a few triples of a node tie blocks,
+mostly the same ones for many features. These are kept with the node and looked at first, so that a
+feature that is below the best so far is soon found out.
+
+Costs of partitions are base-2 logarithms.
 """
 
 import numpy as np
 
 from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.lem.columns import count_bits, count_both
-from mnlearn.kernels.lem.domains import open_literals
-from mnlearn.kernels.lem.entropies import pair_entropy, single_entropies
+from mnlearn.kernels.lem.entropies import pair_entropy, single_entropies, triple_entropy
+from mnlearn.kernels.lem.node import count_bits, count_both, open_literals
 
 
 @kernel
@@ -178,3 +181,128 @@ def merge_pairs(node, n, settings, side):
         for m in range(k):
             _merge_pair(node, variables[m], variables[k], n, settings, side)
     _merge_copies(node, n, settings, side)
+
+
+@kernel
+def cost_of(side, log2_size, one_block):
+    """Return log2 of the sum of the sizes of the blocks, 2 for each variable that is fixed.
+
+    one_block : whether to take all variables as one block.
+    """
+    total = np.zeros(len(side.label))
+    n_fixed = 0
+    for j in range(len(total)):
+        n_fixed += side.size[j] == 1
+        total[0 if one_block else side.label[j]] += log2_size[side.size[j]]
+    largest = total.max()
+    cost = 2.0 * n_fixed * 2.0**-largest
+    for j in range(len(total)):
+        if total[j] > 0.0:
+            cost += 2.0 ** (total[j] - largest)
+    return largest + np.log2(cost)
+
+
+@kernel
+def score_of(cost, joint):
+    """Return log2 of the score of a feature whose sides have the given log2 costs.
+
+    joint : whether the score is 1 / (d1 + d0); else it is that of the paper, 1 / d1 + 1 / d0.
+    """
+    high, low = max(cost[0], cost[1]), min(cost[0], cost[1])
+    if high == np.inf:
+        return -np.inf
+    if joint:
+        return -(high + np.log2(1.0 + 2.0 ** (low - high)))
+    return -low + np.log2(1.0 + 2.0 ** (low - high))
+
+
+@kernel
+def merge_triples(node, n, settings, side, cost, s, floor):
+    """Merge the blocks of the triples with more than `delta` mutual information.
+
+    cost : log2 of the costs of both sides, this one's at s, which is kept up to date.
+    Returns the score of the feature; once it is below `floor` no more triples are looked at.
+    """
+    active = np.zeros(len(side.label), np.bool_)
+    mark_active(node.copy_of, side.entropy, settings.delta, active)
+    score = score_of(cost, settings.joint_score)
+    for k in range(node.n_tying[0]):
+        a, b, c = node.tying[k]
+        if active[a] and active[b] and active[c] and score >= floor:
+            score = _try_triple(node, a, b, c, n, settings, side, cost, s, score)
+    variables = np.flatnonzero(active)
+    for c in variables:
+        if score >= floor:
+            score = _try_triples_of(node, variables, c, n, settings, side, cost, s, score, floor)
+    return score
+
+
+@kernel
+def _try_triples_of(node, variables, c, n, settings, side, cost, s, score, floor):
+    """Do as `merge_triples` for the triples in which c is alone or the least of three alone."""
+    delta, entropy, joint, label = settings.delta, side.entropy, side.joint, side.label
+    for k in range(len(variables)):
+        a = variables[k]
+        if label[a] == label[c]:
+            continue
+        shared = entropy[c] + entropy[a] - joint[c, a]
+        for m in range(k):
+            b = variables[m]
+            if label[b] == label[c] or (label[a] != label[b] and b < c):
+                continue
+            # I(c; ab) is at most I(c; a) + H(b | a), and the same with a and b exchanged.
+            if shared + joint[a, b] - entropy[a] <= delta:
+                continue
+            if entropy[c] + joint[a, b] - joint[c, b] <= delta:
+                continue
+            score = _try_triple(node, a, b, c, n, settings, side, cost, s, score)
+            if label[a] == label[c]:
+                break
+        if score < floor:
+            break
+    return score
+
+
+@kernel
+def _try_triple(node, a, b, c, n, settings, side, cost, s, score):
+    """Merge the blocks of a triple if it ties them; return the score of the feature."""
+    label = side.label
+    if label[a] == label[b] == label[c]:
+        return score
+    if _triple_information(node, a, b, c, n, settings, side) <= settings.delta:
+        return score
+    merge(label, a, c)
+    merge(label, b, c)
+    _remember(node, a, b, c)
+    cost[s] = cost_of(side, node.log2_size, np.bool_(False))
+    return score_of(cost, settings.joint_score)
+
+
+@kernel
+def _remember(node, a, b, c):
+    """Keep a triple that tied blocks; the first place is for the one that did so last."""
+    last = min(node.n_tying[0], len(node.tying) - 1)
+    for k in range(node.n_tying[0]):
+        if node.tying[k, 0] == a and node.tying[k, 1] == b and node.tying[k, 2] == c:
+            last = k
+            break
+    else:
+        node.n_tying[0] = last + 1
+    for k in range(last, 0, -1):
+        node.tying[k] = node.tying[k - 1]
+    node.tying[0, 0], node.tying[0, 1], node.tying[0, 2] = a, b, c
+
+
+@kernel
+def _triple_information(node, a, b, c, n, settings, side):
+    """Return the least mutual information between one of three variables and the two others."""
+    low, high = min(a, b, c), max(a, b, c)
+    members = (low, a + b + c - low - high, high)
+    h = triple_entropy(node, members, side, n)
+    least = np.inf
+    for k in range(3):
+        one, other, third = members[k], members[(k + 1) % 3], members[(k + 2) % 3]
+        shared = side.entropy[one] + side.joint[other, third] - h
+        shared -= excess_of(settings, side.seen[one], side.seen[other] * side.seen[third], n)
+        least = min(least, shared)
+    return least

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
-from mnlearn.kernels.arithmetic.listed_sums import sum_listed
 from mnlearn.kernels.arithmetic.logistic32 import exp_nonpositive, log1p_unit
-from mnlearn.kernels.arithmetic.masked_sums import add_where, sum_where
+from mnlearn.kernels.arithmetic.sums import add_where, sum_listed, sum_where
 from mnlearn.kernels.jit import fused_kernel, kernel, sum_kernel
 
 # Words of rows that are treated together: the sums for them stay in the nearest cache.

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
-from mnlearn.kernels.arithmetic.listed_sums import sum_listed
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_sigmoid
+from mnlearn.kernels.arithmetic.sums import sum_listed
 from mnlearn.kernels.jit import fused_kernel, kernel
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -3,11 +3,10 @@
 import numpy as np
 
 from mnlearn.kernels.arithmetic.splitmix import chain_seed, fill_logistic
-from mnlearn.kernels.inlining import copy_into
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, kernel
+from mnlearn.kernels.sampling.chains import index_terms, update_terms
 from mnlearn.kernels.sampling.conditioning import condition, holding_terms, room_for
 from mnlearn.kernels.sampling.effects import add_effects, collapse_pairs, flip_effects
-from mnlearn.kernels.sampling.flips import index_terms, update_terms
 
 
 @kernel

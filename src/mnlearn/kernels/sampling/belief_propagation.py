@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.arithmetic.logistic import log_normal, log_sigmoid, sigmoid
-from mnlearn.kernels.inlining import copy_into, inlined
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, inlined, kernel
 
 # Beyond this weight exp(w) + 1 is exp(w).
 _LARGE = 30.0

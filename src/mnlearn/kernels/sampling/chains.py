@@ -1,12 +1,15 @@
-"""A chain of Gibbs sampling: its state, its length, and the means that it is run for."""
+"""Chains of Gibbs sampling of any number of variables: only a changed value costs work."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.arithmetic.splitmix import advance, uniform
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.arithmetic.logistic import sigmoid
+from mnlearn.kernels.arithmetic.splitmix import advance, fill_logistic, uniform
+from mnlearn.kernels.jit import copy_into, kernel
+from mnlearn.kernels.sampling.conditioning import SYMMETRIC
+from mnlearn.kernels.sampling.effects import add_effects, flip_effects, mark_affected
 
 
 class Chain(NamedTuple):
@@ -39,3 +42,161 @@ def store_means(total, n, out):
     """Write the mean of `n` values, given by their sum, for each variable."""
     for v in range(len(total)):
         out[v] = total[v] / n
+
+
+# See `_violation`.
+_COUNT = 32
+_TWO_VIOLATED = 2 << _COUNT
+
+
+@kernel
+def sample_by_flips(log_odds, effect, left, n_left, chain):
+    """Run a chain that keeps every log-odds up to date; only a changed value costs work.
+
+    log_odds : float64, (n_query,). effect : see `collapse_pairs`. left : LeftTerms. chain : Chain.
+    """
+    x, stream, burn_in, batch_end, out = chain
+    n_query = len(x)
+    # One place more than variables; see `update_terms`.
+    state, odds = np.zeros(n_query + 1, np.uint8), np.zeros(n_query + 1)
+    copy_into(state, x)
+    copy_into(odds, log_odds)
+    by_literal, violated = index_terms(left, n_left, n_query, state, odds)
+    add_effects(effect, x, odds)
+    probability = np.empty(n_query)
+    stale = np.ones(n_query + 1, np.bool_)
+    total = np.empty(n_query)
+    sweep = -burn_in
+    for b in range(len(batch_end)):
+        total[:] = 0.0
+        n_sweeps = batch_end[b] - max(sweep, 0)
+        while sweep < batch_end[b]:
+            if sweep == 0:
+                total[:] = 0.0
+            for v in range(n_query):
+                if stale[v]:
+                    probability[v] = sigmoid(odds[v])
+                    stale[v] = False
+                p = probability[v]
+                total[v] += p
+                stream = advance(stream)
+                drawn = uniform(stream) < p
+                if drawn != state[v]:
+                    state[v] = drawn
+                    flip_effects(effect, v, drawn, odds)
+                    mark_affected(effect, v, stale)
+                    update_terms(v, state, left, by_literal, violated, odds, stale)
+            sweep += 1
+        store_means(total, n_sweeps, out[b])
+
+
+@kernel
+def make_sweeps(n_sweeps, stream, x, log_odds, effect, left, by_literal, violated):
+    """Draw every variable `n_sweeps` times in order; return the state of the stream after it.
+
+    stream : uint64. x : uint8, (n_query + 1,), the state, overwritten. log_odds : float64,
+    (n_query + 1,), those in this state, overwritten; for the last place of both see `update_terms`.
+    effect : see `collapse_pairs`, or of shape (0, 0). left : LeftTerms.
+    by_literal, violated : see `index_terms`.
+    """
+    n_query = len(x) - 1
+    thresholds, stale = np.empty(n_query), np.empty(n_query + 1, np.bool_)
+    for _ in range(n_sweeps):
+        stream = fill_logistic(stream, thresholds)
+        for v in range(n_query):
+            drawn = thresholds[v] < log_odds[v]
+            if drawn != x[v]:
+                x[v] = drawn
+                flip_effects(effect, v, drawn, log_odds)
+                update_terms(v, x, left, by_literal, violated, log_odds, stale)
+    return stream
+
+
+@kernel
+def _violation(v):
+    """Return what a violated literal on variable v adds to the word kept for its term.
+
+    From bit _COUNT on, the word has the number of violated literals, and below it the sum of their
+    variables: if one literal is violated, its variable.
+    """
+    return (np.int64(1) << _COUNT) + np.int64(v)
+
+
+@kernel
+def index_terms(left, n_left, n_query, x, log_odds):
+    """Return the terms of each variable and a word on the violated literals of each term.
+
+    left : LeftTerms. x : uint8, the state. log_odds : float64, added to: then it holds every
+    variable's log-odds in state `x`.
+    Returns (start, term), where term[start[2 * v + a]:start[2 * v + a + 1]] are the terms that ask
+    variable v for value a; and violated, int64, (n_left,), see `_violation`.
+    """
+    start, var, value, weight, owner, _, _ = left
+    n_literals = start[n_left]
+    literal_start = np.zeros(2 * n_query + 1, np.int64)
+    for k in range(n_literals):
+        literal_start[2 * var[k] + value[k] + 1] += 1
+    for v in range(2 * n_query):
+        literal_start[v + 1] += literal_start[v]
+    place = literal_start[:-1].copy()
+    term = np.empty(n_literals, np.int32)
+    violated = np.zeros(n_left, np.int64)
+    for t in range(n_left):
+        for k in range(start[t], start[t + 1]):
+            v = var[k]
+            term[place[2 * v + value[k]]] = t
+            place[2 * v + value[k]] += 1
+            if x[v] != value[k]:
+                violated[t] += _violation(v)
+        count = violated[t] >> _COUNT
+        if owner[t] != SYMMETRIC:
+            if count == 0:
+                log_odds[owner[t]] += weight[t]
+        elif count == 0:
+            for k in range(start[t], start[t + 1]):
+                log_odds[var[k]] += weight[t] if x[var[k]] else -weight[t]
+        elif count == 1:
+            # The violated literal asks for the value its variable does not have.
+            v = violated[t] - _violation(0)
+            log_odds[v] += -weight[t] if x[v] else weight[t]
+    return (literal_start, term), violated
+
+
+@kernel
+def update_terms(v, x, left, by_literal, violated, log_odds, stale):
+    """Bring log-odds up to date after x[v] has changed, and mark those that change as stale.
+
+    A symmetric term matters to the log-odds of a variable if its other literals hold: to all its
+    variables if no literal is violated, and to the variable of a single violated literal. If more
+    are violated it matters to none, and the change goes to a spare place at the end of `x`,
+    `log_odds` and `stale`: the processor cannot foresee that number, and a wrong guess costs more
+    than the addition.
+    """
+    start, var, weight, owner = left.start, left.var, left.weight, left.owner
+    literal_start, term = by_literal
+    own = _violation(v)
+    spare = len(x) - 1
+    for asked in range(2):
+        holds = x[v] == asked
+        before = own if holds else 0
+        after = 0 if holds else own
+        for k in range(literal_start[2 * v + asked], literal_start[2 * v + asked + 1]):
+            t = term[k]
+            others = violated[t] - before  # without the literal on v
+            violated[t] = others + after
+            change = weight[t] if holds else -weight[t]
+            if others == 0:
+                if owner[t] != SYMMETRIC:
+                    log_odds[owner[t]] += change
+                    stale[owner[t]] = True
+                    continue
+                for j in range(start[t], start[t + 1]):
+                    u = var[j]
+                    if u != v:
+                        log_odds[u] += change if x[u] else -change
+                        stale[u] = True
+            else:
+                one = (others < _TWO_VIOLATED) & (owner[t] == SYMMETRIC)
+                u = others - _violation(0) if one else spare
+                log_odds[u] += -change if x[u] else change
+                stale[u] = True

@@ -3,8 +3,7 @@
 import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
-from mnlearn.kernels.inlining import copy_into
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.sampling.conditioning import (
     BATCH,
     condition,

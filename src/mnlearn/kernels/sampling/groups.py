@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, uniform
-from mnlearn.kernels.inlining import copy_into
-from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.sampling.chains import draw_first_state, store_means
+from mnlearn.kernels.jit import copy_into, kernel
+from mnlearn.kernels.sampling.chains import draw_first_state, index_terms, store_means, update_terms
 from mnlearn.kernels.sampling.conditioning import condition, holding_terms, room_for
-from mnlearn.kernels.sampling.flips import index_terms, update_terms
 
 
 class ColumnGroups(NamedTuple):

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
-from mnlearn.kernels.inlining import inlined
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import inlined, kernel
 
 
 class LiteralSums(NamedTuple):

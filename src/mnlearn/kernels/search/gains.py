@@ -1,12 +1,17 @@
 """The gain of a feature over the features that a network has, and bounds on it.
 
 A feature is a pair of bit masks, as in `near_rows`. Its pseudo-likelihood depends only on the rows
-that violate none of its literals or exactly one.
+that violate none of its literals or exactly one. A conjunction of variables that are all 1 is one
+bit mask. Rows are packed columns: bit i % 64 of word i // 64 is row i; bits beyond the last row
+are 0.
 """
 
-import numpy as np
+from typing import NamedTuple
 
-from mnlearn.kernels.arithmetic.bits import lowest_bit
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit
 from mnlearn.kernels.jit import kernel, sum_kernel
 from mnlearn.kernels.search.derivatives import count_violated
@@ -141,3 +146,194 @@ def weight_gain(odds, amount, n, held, l1, precision, w):
     """Return what a weight of a feature gains over none, less its penalties, in nats."""
     gain = _moments(odds, amount, n, w)[0] - _moments(odds, amount, n, 0.0)[0]
     return gain - (amount[:n].sum() - held) * w - l1 * abs(w) - 0.5 * precision * w * w
+
+
+_ALL = ~np.uint64(0)
+_NONE = np.uint64(0)
+_SMALLEST_SHARE = 1e-300
+_LARGEST_SHARE = 1.0 - 2.0**-53
+
+
+class PackedRows(NamedTuple):
+    """Rows with the conditional log-odds of a network.
+
+    columns : uint64, (n_vars, n_words). last_word : uint64, the bits in use of the last word.
+    weight : float64, (n_rows,).
+    theta : float64, (n_vars, n_rows), log-odds of the value 1 given the rest of the row.
+    """
+
+    columns: NDArray[np.uint64]
+    last_word: np.uint64
+    weight: NDArray[np.float64]
+    theta: NDArray[np.float64]
+
+
+class GainPrices(NamedTuple):
+    """What a weight costs, and the gain in nats that is of interest.
+
+    Gains of at most `needed` may be replaced by an upper bound that is at most `needed` too.
+    """
+
+    l1: float
+    precision: float
+    needed: float
+
+
+@kernel
+def find_rows(columns, masks, first, last, out):
+    """Write the rows where conjunctions `first` to `last` hold to `out`, as bits.
+
+    masks : uint64, (n, n_mask_words), none empty. out : uint64, (n, n_words).
+    """
+    for c in range(first, last):
+        out[c] = _ALL
+        for k in range(masks.shape[1]):
+            word = masks[c, k]
+            while word != _NONE:
+                v = np.int64(64 * k) + np.int64(lowest_bit(word))
+                for t in range(out.shape[1]):
+                    out[c, t] &= columns[v, t]
+                word &= word - np.uint64(1)
+
+
+@kernel
+def weigh_pairs(bits, one, other, weight, first, last, out):
+    """Write the total weight of the rows where both features of a pair hold to `out`.
+
+    bits : uint64, (n_features, n_words), the rows of each feature. one, other : int64, (n_pairs,).
+    weight : float64, (n_rows,). out : float64, (n_pairs,), written for pairs `first` to `last`.
+    """
+    for c in range(first, last):
+        a, b = bits[one[c]], bits[other[c]]
+        total = 0.0
+        for t in range(bits.shape[1]):
+            word = a[t] & b[t]
+            while word != _NONE:
+                total += weight[np.int64(64 * t) + np.int64(lowest_bit(word))]
+                word &= word - np.uint64(1)
+        out[c] = total
+
+
+@kernel
+def add_where(bits, amount, first, last, out):
+    """Add the amount of each feature to the rows where it holds, for words `first` to `last`.
+
+    bits : uint64, (n_features, n_words). amount : float64, (n_features,). out : float64, (n_rows,).
+    """
+    for f in range(len(amount)):
+        if amount[f] == 0.0:
+            continue
+        for t in range(first, last):
+            word = bits[f, t]
+            while word != _NONE:
+                out[np.int64(64 * t) + np.int64(lowest_bit(word))] += amount[f]
+                word &= word - np.uint64(1)
+
+
+@kernel
+def pseudo_likelihood_gains(rows, masks, chosen, prices, first, last, weight, gain):
+    """Write the best weight and the gain in pseudo-likelihood of conjunctions `first` to `last`.
+
+    All other weights stay as they are. rows : PackedRows. masks : uint64, (n, n_mask_words).
+    chosen : int64, (n_chosen,), the conjunctions to score. prices : GainPrices.
+    weight, gain : float64, (n_chosen,). The weight is 0 where the gain is only a bound.
+    """
+    longest = 0
+    for j in range(first, last):
+        longest = max(longest, np.int64(_length(masks[chosen[j]])))
+    room = longest * len(rows.weight)
+    odds, amount = np.empty(room), np.empty(room)
+    scratch = np.empty((2, rows.columns.shape[1]), np.uint64)
+    for j in range(first, last):
+        n, held = list_conjunction_cells(rows, masks[chosen[j]], scratch, odds, amount)
+        weight[j], gain[j] = _score_cells(odds, amount, n, held, prices)
+
+
+@kernel
+def likelihood_gains(share, expected, n_examples, prices, first, last, weight, gain):
+    """Write the best weight and the gain in likelihood of conjunctions `first` to `last`.
+
+    All other weights stay as they are. The likelihood then is that of one Bernoulli variable: the
+    conjunction. share, expected : float64, (n,), its probability in the data and in the model.
+    n_examples : float64. prices : GainPrices. weight, gain : as in `pseudo_likelihood_gains`.
+    """
+    odds, amount = np.empty(1), np.full(1, n_examples)
+    for j in range(first, last):
+        p = min(max(expected[j], _SMALLEST_SHARE), _LARGEST_SHARE)
+        odds[0] = np.log(p) - np.log1p(-p)
+        weight[j], gain[j] = _score_cells(odds, amount, 1, share[j] * n_examples, prices)
+
+
+@kernel
+def list_conjunction_cells(rows, mask, scratch, odds, amount):
+    """List the cells of a conjunction: the conditional log-odds that its weight moves.
+
+    A row where it holds has a cell for each variable; a row where one variable is 0 has one cell,
+    of that variable. Returns the number of cells, and the amount in cells with the value 1.
+
+    rows : PackedRows. mask : uint64, (n_mask_words,). scratch : uint64, (2, n_words), overwritten.
+    odds, amount : float64, written: log-odds of the value 1, and weight of the row.
+    """
+    none, one = scratch
+    none[:], one[:] = _ALL, _NONE
+    n_words = len(none)
+    none[n_words - 1] = rows.last_word
+    for k in range(len(mask)):
+        left = mask[k]
+        while left != _NONE:
+            column = rows.columns[np.int64(64 * k) + np.int64(lowest_bit(left))]
+            for t in range(n_words):
+                one[t] = (one[t] & column[t]) | (none[t] & ~column[t])
+                none[t] &= column[t]
+            left &= left - np.uint64(1)
+    n, held = 0, 0.0
+    for k in range(len(mask)):
+        left = mask[k]
+        while left != _NONE:
+            v = np.int64(64 * k) + np.int64(lowest_bit(left))
+            for t in range(n_words):
+                word = none[t] | (one[t] & ~rows.columns[v, t])
+                while word != _NONE:
+                    bit = lowest_bit(word)
+                    i = np.int64(64 * t) + np.int64(bit)
+                    odds[n] = rows.theta[v, i]
+                    amount[n] = rows.weight[i]
+                    held += rows.weight[i] * np.float64((none[t] >> bit) & np.uint64(1))
+                    n += 1
+                    word &= word - np.uint64(1)
+            left &= left - np.uint64(1)
+    return n, held
+
+
+@kernel
+def _length(mask):
+    """Return the number of variables of a conjunction."""
+    total = np.uint64(0)
+    for k in range(len(mask)):
+        total += popcount(mask[k])
+    return total
+
+
+@kernel
+def _score_cells(odds, amount, n, held, prices):
+    """Return the best weight and its gain, or 0 and a bound that is at most `prices.needed`."""
+    one, spread = _expected(odds, amount, n)
+    slope = held - one
+    bound, start = gain_bound(abs(slope) - prices.l1, spread, prices.precision)
+    if bound <= prices.needed:
+        return 0.0, bound
+    sign = 1.0 if slope > 0.0 else -1.0
+    start = sign * start
+    return best_weight(odds, amount, n, held, prices.l1, prices.precision, start, 0.0)
+
+
+@sum_kernel
+def _expected(odds, amount, n):
+    """Return the sums over cells of p and p (1 - p), p the probability of the value 1."""
+    one, spread = 0.0, 0.0
+    for j in range(n):
+        e = exp_nonpositive(-abs(odds[j]))
+        larger = 1.0 / (1.0 + e)
+        one += amount[j] * (larger if odds[j] > 0.0 else e * larger)
+        spread += amount[j] * e * larger * larger
+    return one, spread

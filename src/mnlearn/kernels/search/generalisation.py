@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import mix
-from mnlearn.kernels.inlining import copy_into
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.search.derivatives import (
     LiteralSums,
     add_rows,

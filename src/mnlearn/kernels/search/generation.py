@@ -10,10 +10,9 @@ So draws are made some steps ahead, and what they point to is asked for.
 
 import numpy as np
 
-from mnlearn.kernels.arithmetic.prefetch import prefetch
+from mnlearn.kernels.arithmetic.bits import prefetch
 from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
-from mnlearn.kernels.inlining import copy_into
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, kernel
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.circuits.leaves import log_likelihood_of_leaves
+from mnlearn.kernels.circuits.candidates import log_likelihood_of_leaves
 from mnlearn.learning.circuits.counts import ExtensionCounts
 from mnlearn.learning.circuits.queue import Split
 from mnlearn.learning.circuits.splitting import SplitEdges, plan, split

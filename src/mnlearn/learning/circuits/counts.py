@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.circuits.extensions import count_ones
+from mnlearn.kernels.circuits.candidates import count_ones
 
 
 class ExtensionCounts:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN, Evaluator
-from mnlearn.kernels.circuits.candidates import renew_bounds
+from mnlearn.kernels.circuits.candidates import extension_bounds, extension_gain, renew_bounds
 from mnlearn.kernels.circuits.evaluation import LANES
-from mnlearn.kernels.circuits.extensions import extension_bounds, extension_gain
 from mnlearn.learning.circuits.counts import ExtensionCounts
 from mnlearn.learning.circuits.queue import Split
 from mnlearn.learning.circuits.rows import GrowingRows

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.search.conjunctions import find_rows
+from mnlearn.kernels.search.gains import find_rows
 from mnlearn.learning.weights.state_likelihood import weigh
 from mnlearn.models.features import FeatureSet, feature_set
 from mnlearn.runtime.threads import map_ranges

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.marginals import MAX_ENUMERATED
-from mnlearn.kernels.search import conjunctions as kernels
-from mnlearn.kernels.search.conjunctions import GainPrices, PackedRows
+from mnlearn.kernels.search import gains as kernels
+from mnlearn.kernels.search.gains import GainPrices, PackedRows
 from mnlearn.learning.features.pair_candidates import Masks, PairCandidates, mask_features, rows_of
 from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.descent import Stopping

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.persistent_chains import advance_chains
-from mnlearn.kernels.search.conjunctions import GainPrices
+from mnlearn.kernels.search.gains import GainPrices
 from mnlearn.learning.features.pair_candidates import PairCandidates, rows_of
 from mnlearn.learning.features.pair_gains import likelihood_gains, mask_network, pack_columns
 from mnlearn.learning.penalty import Penalty

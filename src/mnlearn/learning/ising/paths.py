@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.l1_logistic.dense import DenseData
-from mnlearn.kernels.l1_logistic.dense_path import DenseGoal, DenseResult, dense_path
+from mnlearn.kernels.l1_logistic.dense import DenseData, DenseGoal, DenseResult, dense_path
 
 # As in glmnet (decision 0660): so many penalties, evenly on a log scale, down to a share of the
 # largest that depends on whether there are fewer examples than predictors.

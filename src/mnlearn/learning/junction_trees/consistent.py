@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.junction_trees import consistent as kernels
-from mnlearn.kernels.junction_trees.linkage import (
+from mnlearn.kernels.junction_trees.consistent import (
     count_components,
     fill_components,
     link_variables,
 )
-from mnlearn.kernels.junction_trees.subsets import fill_subsets
+from mnlearn.kernels.junction_trees.entropies import fill_subsets
 from mnlearn.learning.junction_trees.entropies import SubsetEntropies, subset_entropies
 from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples
 from mnlearn.runtime.threads import map_ranges

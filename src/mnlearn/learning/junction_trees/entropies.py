@@ -19,7 +19,8 @@ MAX_SUBSETS = 80_000_000
 class SubsetEntropies:
     """Entropies of all sets of up to so many variables, in nats.
 
-    value : float64. Those of m variables begin at start[m], in the order of `kernels.subsets`; the
+    value : float64. Those of m variables begin at start[m], in the order of the kernels of
+        `junction_trees.entropies`; the
         empty set has the first place. binom : int64, binom[j, v] is the number of subsets of j of v
         variables.
     """

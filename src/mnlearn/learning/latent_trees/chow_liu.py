@@ -1,13 +1,11 @@
 """The tree of most mutual information between binary variables (Chow & Liu 1968)."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.pair_counts import add_pair_counts
-from mnlearn.models.tree_circuit import NO_PARENT
+from mnlearn.kernels.chow_liu import add_pair_counts
+from mnlearn.kernels.spanning_tree import fill_spanning_tree
 
 # Numbers of examples below this are counted in integers of 32 bits.
 _MOST_COUNTED = 2**31
@@ -70,7 +68,11 @@ class PairTables:
 
     def tree(self) -> NDArray[np.int64]:
         """Return the parent of each variable in the tree of most information."""
-        return maximum_spanning_tree(self.n_vars, self.information)
+        everyone = np.arange(self.n_vars)
+        weight = np.array([self.information(u, everyone) for u in everyone])
+        parent, joined = np.empty(self.n_vars, np.int64), np.empty(self.n_vars, np.int64)
+        fill_spanning_tree(weight, parent, joined)
+        return parent
 
 
 def count_pairs(data: Dataset) -> NDArray:
@@ -113,28 +115,3 @@ def conditional_probabilities(table: NDArray[np.float64]) -> NDArray[np.float64]
 def negative_entropy(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of p log p over the first axis, in nats; 0 log 0 is 0."""
     return (p * np.log(np.maximum(p, _LEAST))).sum(axis=0)
-
-
-def maximum_spanning_tree(
-    n: int, weight: Callable[[int, NDArray[np.int64]], NDArray[np.float64]]
-) -> NDArray[np.int64]:
-    """Return the parent of each node in the tree of greatest weight rooted at node 0 (Prim).
-
-    weight : returns the weights of the edges from one node to some others, float64 of shape
-        (n_others,). Each edge is asked for once. Of equal edges the one to the first node is taken.
-    """
-    parent = np.zeros(n, np.int64)
-    parent[0] = NO_PARENT
-    outside = np.arange(1, n)
-    best, nearest = weight(0, outside), np.zeros(n - 1, np.int64)
-    while len(outside):
-        chosen = int(np.argmax(best))
-        v = int(outside[chosen])
-        parent[v] = nearest[chosen]
-        left = np.arange(len(outside)) != chosen
-        outside, best, nearest = outside[left], best[left], nearest[left]
-        own = weight(v, outside)
-        closer = own > best
-        best[closer] = own[closer]
-        nearest[closer] = v
-    return parent

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.lem.domains import propagate
-from mnlearn.kernels.lem.layout import Clauses
+from mnlearn.kernels.lem.node import Clauses, propagate
 from mnlearn.learning.lem.satisfiability import Literal, has_state
 
 Conjunction = tuple[Literal, ...]
@@ -20,7 +19,7 @@ class Part:
     """Variables whose tree is still to be learned, below an A-node.
 
     above : the A-node. examples : int32.
-    variable : int32, in the order of the slots, see `kernels.lem.layout`. slot : int32,
+    variable : int32, in the order of the slots, see `kernels.lem.node`. slot : int32,
         (n_variables + 1,). slot_value : uint8, the allowed values.
     clauses : conjunctions that are known not to hold.
     """

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mnlearn.kernels.lem.layout import INADMISSIBLE, ONE_BLOCK, SINGLETONS, Settings
+from mnlearn.kernels.lem.node import INADMISSIBLE, ONE_BLOCK, SINGLETONS, Settings
 
 SEARCHES = ("greedy", "exhaustive")
 SIDE_SCORES = ("joint", "sum")

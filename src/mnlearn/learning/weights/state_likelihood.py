@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.search.conjunctions import add_where, weigh_pairs
+from mnlearn.kernels.search.gains import add_where, weigh_pairs
 from mnlearn.runtime.threads import map_ranges
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.circuits.validity import topological
+from mnlearn.kernels.circuits.structure import topological
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees

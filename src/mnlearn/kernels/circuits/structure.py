@@ -1,0 +1,150 @@
+"""The structure of a circuit: scopes, faults in them, determinism, and conditioning.
+
+Scopes of nodes are bit sets. A circuit is deterministic if at most one term of each sum can be
+other than 0 in a state. Conditioning keeps the part that remains when some literals are 0.
+"""
+
+import numpy as np
+
+from mnlearn.kernels.jit import kernel
+
+SOUND, NOT_SMOOTH, NOT_DECOMPOSABLE = 0, 1, 2
+
+
+@kernel
+def scopes(start, child, n_vars, n_leaves, scope):
+    """Fill in the variables below each node; scope : uint64, (n_nodes, n_words), zero on entry."""
+    for v in range(n_vars):
+        bit = np.uint64(1) << np.uint64(v % 64)
+        scope[2 * v, v // 64] = bit
+        scope[2 * v + 1, v // 64] = bit
+    for i in range(len(start) - 1):
+        for e in range(start[i], start[i + 1]):
+            scope[n_leaves + i] |= scope[child[e]]
+
+
+@kernel
+def find_fault(is_sum, start, child, n_leaves, scope):
+    """Return the first node that is not smooth or not decomposable, and which it is; or 0, 0."""
+    n_words = scope.shape[1]
+    for i in range(len(is_sum)):
+        own = scope[n_leaves + i]
+        for w in range(n_words):
+            seen = np.uint64(0)
+            for e in range(start[i], start[i + 1]):
+                one = scope[child[e], w]
+                if is_sum[i] and one != own[w]:
+                    return n_leaves + i, NOT_SMOOTH
+                if not is_sum[i] and one & seen:
+                    return n_leaves + i, NOT_DECOMPOSABLE
+                seen |= one
+    return 0, SOUND
+
+
+@kernel
+def topological(start, child, n_leaves):
+    """Tell whether every child stands before its parent."""
+    for i in range(len(start) - 1):
+        for e in range(start[i], start[i + 1]):
+            if not 0 <= child[e] < n_leaves + i:
+                return False
+    return True
+
+
+@kernel
+def find_overlap(is_sum, start, child, n_leaves, n_vars, fixed):
+    """Return the first sum of which two terms do not exclude each other by a variable, or -1.
+
+    The circuit is laid out as in `kernels.circuits.evaluation`. Two terms exclude each other if
+    there is a variable whose value 0 all states of one need, and whose value 1 all of the other.
+
+    fixed : uint64, (n_nodes, 2, n_words), overwritten: the variables that are 0, and 1, wherever a
+        node is not 0.
+    """
+    n_words = fixed.shape[2]
+    fixed[:n_leaves] = 0
+    for v in range(n_vars):
+        for x in range(2):
+            fixed[2 * v + x, x, v // 64] = np.uint64(1) << np.uint64(v % 64)
+    for i in range(len(is_sum)):
+        n = n_leaves + i
+        fixed[n] = np.uint64(0xFFFFFFFFFFFFFFFF) if is_sum[i] else np.uint64(0)
+        for e in range(start[i], start[i + 1]):
+            c = child[e]
+            for x in range(2):
+                for k in range(n_words):
+                    if is_sum[i]:
+                        fixed[n, x, k] &= fixed[c, x, k]
+                    else:
+                        fixed[n, x, k] |= fixed[c, x, k]
+        if not is_sum[i]:
+            continue
+        for e in range(start[i], start[i + 1]):
+            for f in range(start[i], e):
+                if not _exclude(fixed[child[e]], fixed[child[f]]):
+                    return i
+    return -1
+
+
+@kernel
+def _exclude(one, other):
+    opposite = np.uint64(0)
+    for k in range(one.shape[1]):
+        opposite |= (one[0, k] & other[1, k]) | (one[1, k] & other[0, k])
+    return opposite != 0
+
+
+@kernel
+def settle(is_sum, start, child, n_leaves, alias):
+    """Find nodes that are 0, and nodes that equal a node below them.
+
+    alias : int32, (n_nodes,). On entry, each leaf has its own number, or -1 if it is 0. On return,
+        each node has the number of the node that it equals, which may be its own, or -1.
+    """
+    for i in range(len(is_sum)):
+        n_left, last, zero = 0, -1, False
+        for e in range(start[i], start[i + 1]):
+            below = alias[child[e]]
+            if below < 0:
+                zero = True
+            else:
+                n_left += 1
+                last = below
+        if n_left == 0 or (zero and not is_sum[i]):
+            alias[n_leaves + i] = -1
+        else:
+            alias[n_leaves + i] = last if n_left == 1 else n_leaves + i
+
+
+@kernel
+def mark_below(start, child, n_leaves, alias, marked):
+    """Mark the nodes that the root depends on.
+
+    marked : uint8, (n_nodes,). 1 for the node that the root equals, on entry.
+    """
+    for i in range(len(start) - 2, -1, -1):
+        if marked[n_leaves + i]:
+            for e in range(start[i], start[i + 1]):
+                below = alias[child[e]]
+                if below >= 0:
+                    marked[below] = 1
+
+
+@kernel
+def rewrite(start, child, n_leaves, alias, place, new_start, new_child):
+    """Write the nodes that remain; return the number of inner nodes and of edges.
+
+    place : int32, (n_nodes,). The new number of each node that remains, else -1.
+    """
+    n_nodes, n_edges = 0, 0
+    for i in range(len(start) - 1):
+        if place[n_leaves + i] < 0:
+            continue
+        for e in range(start[i], start[i + 1]):
+            below = alias[child[e]]
+            if below >= 0:
+                new_child[n_edges] = place[below]
+                n_edges += 1
+        n_nodes += 1
+        new_start[n_nodes] = n_edges
+    return n_nodes, n_edges

@@ -1,1 +1,0 @@
-"""From the conditional distributions of a dependency network to features."""

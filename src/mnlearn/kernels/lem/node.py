@@ -1,0 +1,293 @@
+"""A node of LEM: settings, variables, packed columns, clauses, and the sides of a feature.
+
+The variables at a node have numbers from 0. Their allowed values are slots, those of variable j at
+slot[j]:slot[j + 1]. Each value has a packed column, a bit for each example, of the examples that
+have it, but the first of a variable, which is what the others leave: the column of slot s of
+variable j is s - j - 1.
+
+A clause is a conjunction that is known not to hold: if all its literals but one are certain, the
+last one is false. Clauses rule out values on the sides of a feature.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.jit import copy_into, kernel
+
+# What a side with too few examples counts as in the score.
+SINGLETONS, ONE_BLOCK, INADMISSIBLE = 0, 1, 2
+
+
+class Settings(NamedTuple):
+    """The parameters of the search; see `learning.lem.settings`."""
+
+    delta: float
+    subset_size: int
+    max_feature_length: int
+    exhaustive: bool
+    joint_score: bool
+    small_side: int
+    min_rows: int
+    corrected: bool
+    similar: float
+    balance: bool
+    both_values: bool
+
+
+class Node(NamedTuple):
+    """The examples and variables at a node.
+
+    columns : uint64, (n_columns, n_words). last_word : the bits in use of the last word.
+    n : number of examples.
+    slot : int32, (n_variables + 1,). owner : int32, (n_slots,), the variable of each slot.
+    literal : bool, (n_slots,). Whether features ask for the value, if not for both of two.
+    copy_of : int32, (n_variables,). The first variable of two values whose column is the same or
+        the opposite; itself for all others. opposite : bool, whether it is the opposite.
+    both : int32, (n_columns, n_columns). How often two columns are both set, the first that of the
+        variable with the lower number, where both variables are original and not constant.
+    links : int64, (n_links, 2). The pairs of original variables, the lower number first, that a
+        spanning forest of greatest mutual information joins.
+    tying : int64, (room, 3), triples that tied blocks; n_tying : int64, (1,), how many there are.
+    c_log_c : float64, c log c for every count. log2_size : float64, log2 of numbers of values.
+    cells : int64, room for the joint values of three variables.
+    """
+
+    columns: np.ndarray
+    last_word: np.uint64
+    n: int
+    slot: np.ndarray
+    owner: np.ndarray
+    literal: np.ndarray
+    copy_of: np.ndarray
+    opposite: np.ndarray
+    both: np.ndarray
+    links: np.ndarray
+    tying: np.ndarray
+    n_tying: np.ndarray
+    c_log_c: np.ndarray
+    log2_size: np.ndarray
+    cells: np.ndarray
+
+
+class Clauses(NamedTuple):
+    """Conjunctions that are known not to hold, as slots, with room for one more.
+
+    start : int32, (n + 2,). slots : int32, start[n] of them in use.
+    """
+
+    start: np.ndarray
+    slots: np.ndarray
+    n: int
+
+
+class Side(NamedTuple):
+    """The examples of a node that satisfy a feature, or those that do not.
+
+    masked : uint64, (n_columns, n_words), the columns of these examples.
+    ones : int32, (n_columns,), how often each column is set. both : int32, (n_columns, n_columns),
+        as in `Node`.
+    entropy : float64, (n_variables,). seen : int64, number of values that occur.
+    joint : float64, (n_variables, n_variables), entropies of pairs.
+    label : int32, (n_variables,), the least variable of the block of each.
+    alive : uint8, (n_slots,), the values left. size : int32, (n_variables,), how many; 1 if fixed.
+    """
+
+    masked: np.ndarray
+    ones: np.ndarray
+    both: np.ndarray
+    entropy: np.ndarray
+    seen: np.ndarray
+    joint: np.ndarray
+    label: np.ndarray
+    alive: np.ndarray
+    size: np.ndarray
+
+
+@kernel
+def new_side(n_variables, n_slots, n_words):
+    """Return room for a side of a node."""
+    n_columns = n_slots - n_variables
+    return Side(
+        np.empty((n_columns, n_words), np.uint64),
+        np.empty(n_columns, np.int32),
+        np.empty((n_columns, n_columns), np.int32),
+        np.empty(n_variables, np.float64),
+        np.empty(n_variables, np.int64),
+        np.empty((n_variables, n_variables), np.float64),
+        np.empty(n_variables, np.int32),
+        np.empty(n_slots, np.uint8),
+        np.empty(n_variables, np.int32),
+    )
+
+
+@kernel
+def pack_columns(values, examples, variable, slot, slot_value, columns):
+    """Fill in the columns of the variables at a node.
+
+    values : uint8, (n_variables, n_examples), of all examples. examples : int32, those at the node.
+    variable : int32, (n,), the variables at the node. slot : int32, (n + 1,). slot_value : uint8.
+    columns : uint64, (n_slots - n, n_words), overwritten.
+    """
+    columns[:] = 0
+    for j in range(len(variable)):
+        own = values[variable[j]]
+        for s in range(slot[j] + 1, slot[j + 1]):
+            column = columns[s - j - 1]
+            wanted = slot_value[s]
+            for i in range(len(examples)):
+                if own[examples[i]] == wanted:
+                    column[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+
+
+@kernel
+def mask_of(columns, slot, j, s, last_word, mask):
+    """Fill in the bits of the examples in which variable j has the value of slot s."""
+    if s > slot[j]:
+        copy_into(mask, columns[s - j - 1])
+        return
+    mask[:] = ~np.uint64(0)
+    mask[len(mask) - 1] = last_word
+    for c in range(slot[j] - j, slot[j + 1] - j - 1):
+        for w in range(len(mask)):
+            mask[w] &= ~columns[c, w]
+
+
+@kernel
+def count_bits(words):
+    """Return the number of bits that are set."""
+    total = np.uint64(0)
+    for w in range(len(words)):
+        total += popcount(words[w])
+    return np.int64(total)
+
+
+@kernel
+def count_both(one, other):
+    """Return the number of bits set in both."""
+    total = np.uint64(0)
+    for w in range(len(one)):
+        total += popcount(one[w] & other[w])
+    return np.int64(total)
+
+
+@kernel
+def count_all(one, other, third):
+    """Return the number of bits set in all three."""
+    total = np.uint64(0)
+    for w in range(len(one)):
+        total += popcount(one[w] & other[w] & third[w])
+    return np.int64(total)
+
+
+@kernel
+def select_examples(examples, mask, out):
+    """Fill in the examples whose bits are set, in their order."""
+    n = 0
+    for w in range(len(mask)):
+        word = mask[w]
+        while word:
+            out[n] = examples[64 * w + np.int64(lowest_bit(word))]
+            n += 1
+            word &= word - np.uint64(1)
+
+
+@kernel
+def find_copies(columns, slot, last_word, copy_of, opposite):
+    """Fill in for each variable of two values the first whose column is the same, or the opposite.
+
+    copy_of : int32, (n,). A variable that is no copy stands for itself. opposite : bool, (n,).
+    """
+    n = len(copy_of)
+    n_words = columns.shape[1]
+    for j in range(n):
+        copy_of[j] = j
+        opposite[j] = False
+        if slot[j + 1] - slot[j] != 2:
+            continue
+        own = columns[slot[j] - j]
+        for k in range(j):
+            if copy_of[k] != k or slot[k + 1] - slot[k] != 2:
+                continue
+            other = columns[slot[k] - k]
+            flip = (own[0] ^ other[0]) & np.uint64(1)
+            flipped = ~np.uint64(0) if flip else np.uint64(0)
+            same = True
+            for w in range(n_words):
+                used = last_word if w == n_words - 1 else ~np.uint64(0)
+                if (own[w] ^ other[w] ^ flipped) & used:
+                    same = False
+                    break
+            if same:
+                copy_of[j] = k
+                opposite[j] = flip != 0
+                break
+
+
+@kernel
+def divide_domain(node, clauses, n_clauses, feature, holds, side):
+    """Fill in which values are left where a feature holds, or does not.
+
+    n_clauses : how many clauses apply. Where a feature of several literals does not hold, it is
+        itself one of them. feature : int32, slots.
+    """
+    side.alive[:] = 1
+    for j in range(len(side.size)):
+        side.size[j] = node.slot[j + 1] - node.slot[j]
+    if holds:
+        for s in feature:
+            j = node.owner[s]
+            side.alive[node.slot[j] : node.slot[j + 1]] = 0
+            side.alive[s] = 1
+            side.size[j] = 1
+    elif len(feature) == 1:
+        side.alive[feature[0]] = 0
+        side.size[node.owner[feature[0]]] -= 1
+    return propagate(node.owner, clauses, n_clauses, side.alive, side.size)
+
+
+@kernel
+def propagate(owner, clauses, n_clauses, alive, size):
+    """Drop the values that clauses rule out; return whether any state is left."""
+    changed = True
+    while changed:
+        changed = False
+        for c in range(n_clauses):
+            n_open, last = open_literals(owner, clauses, c, alive, size)
+            if n_open == 0:
+                return False
+            if n_open == 1:
+                alive[last] = 0
+                size[owner[last]] -= 1
+                changed = True
+    return True
+
+
+@kernel
+def open_literals(owner, clauses, c, alive, size):
+    """Return how many literals of a clause are not certain, and the last of these.
+
+    The number is -1 where one of them is false, so that the clause says nothing any more.
+    """
+    n_open = 0
+    last = -1
+    for e in range(clauses.start[c], clauses.start[c + 1]):
+        s = clauses.slots[e]
+        if not alive[s]:
+            return -1, -1
+        if size[owner[s]] > 1:
+            n_open += 1
+            last = s
+    return n_open, last
+
+
+@kernel
+def add_clause(clauses, feature):
+    """Put a feature of several literals behind the clauses; return how many there are then."""
+    if len(feature) == 1:
+        return clauses.n
+    end = clauses.start[clauses.n]
+    copy_into(clauses.slots[end : end + len(feature)], feature)
+    clauses.start[clauses.n + 1] = end + len(feature)
+    return clauses.n + 1
