@@ -1,5 +1,6 @@
 """Statistics of comparisons over datasets: signed-rank tests, corrections, ranks, mean ratios."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,8 @@ from scipy import stats
 
 # Up to this many differences p is exact, beyond it is that of the normal approximation.
 MAX_EXACT = 200
+# Log-likelihoods in nats, multiplied by this, are in the unit.
+UNITS = {"nats": 1.0, "bits": 1.0 / math.log(2.0)}
 # Differences are rounded to this many decimals, so that float noise breaks no ties.
 _DECIMALS = 9
 

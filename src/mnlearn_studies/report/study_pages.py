@@ -9,7 +9,7 @@ from mnlearn_studies.plan.configuration import configuration, find_study, plan_o
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report.html import write_html
-from mnlearn_studies.report.pages.fidelity import Fidelity, build_fidelity_page
+from mnlearn_studies.report.pages.fidelity import build_fidelity_page
 from mnlearn_studies.report.pages.numbers import load_reasons, published_numbers
 from mnlearn_studies.report.pages.overview import build_claim_page, build_index
 from mnlearn_studies.report.pages.records import StudyRecords, build_record_page
@@ -103,7 +103,7 @@ def fidelity_page() -> str:
     studies = studies_of_papers()
     scores = {name: read_scores(results / name / "scores.csv") for name in studies}
     numbers = published_numbers(load_published(), scores)
-    return build_fidelity_page(Fidelity(studies, numbers, load_reasons(), results))
+    return build_fidelity_page(studies, numbers, load_reasons(), results)
 
 
 def record_page(names: Iterable[str]) -> str:

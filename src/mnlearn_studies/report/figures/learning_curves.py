@@ -27,8 +27,8 @@ from mnlearn_studies.report.options import (
     mapping,
     needed,
 )
-from mnlearn_studies.report.training_times import TIMES, TimeRow, list_times
-from mnlearn_studies.report.units import UNITS
+from mnlearn_studies.report.statistics import UNITS
+from mnlearn_studies.report.tables.training_times import TIMES, TimeRow, list_times
 from mnlearn_studies.study.published import Source, lookup
 
 if TYPE_CHECKING:

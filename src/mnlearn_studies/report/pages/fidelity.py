@@ -1,12 +1,17 @@
 """The page on how closely the record reproduces the papers: numbers, claims and figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mnlearn_studies.report.markdown import bullets, escape, pipe_table
-from mnlearn_studies.report.pages.numbers import DEVIATIONS, NEAR, PublishedNumber, Reason
-from mnlearn_studies.report.pages.overview import GROUPS, GROUPS_SAID, count_groups, read_claims
+from mnlearn_studies.report.pages.numbers import DEVIATIONS, NEAR, PublishedNumber, Reasons
+from mnlearn_studies.report.pages.overview import (
+    GROUPS,
+    GROUPS_SAID,
+    count_groups,
+    link_study,
+    read_claims,
+)
 from mnlearn_studies.report.statistics import geometric_mean
 from mnlearn_studies.study.definition import Study
 
@@ -22,22 +27,21 @@ _STEPS = {
 _Numbers = Sequence[PublishedNumber]
 
 
-@dataclass(frozen=True)
-class Fidelity:
-    """What the page is made of.
-
-    studies : those of papers, by name. numbers : see `published_numbers`.
-    reasons : see `load_reasons`. results : the folder of the results.
-    """
-
-    studies: Mapping[str, Study]
-    numbers: _Numbers
-    reasons: Mapping[tuple[str, str, str, str], Reason]
-    results: Path
-
-
-def build_fidelity_page(given: Fidelity) -> str:
+def build_fidelity_page(
+    studies: Mapping[str, Study], numbers: _Numbers, reasons: Reasons, results: Path
+) -> str:
     """Return the page.
+
+    Parameters
+    ----------
+    studies : mapping of str to Study
+        The studies of papers.
+    numbers : sequence of PublishedNumber
+        See `published_numbers`.
+    reasons : mapping
+        See `load_reasons`.
+    results : Path
+        The folder of the results.
 
     Raises
     ------
@@ -45,7 +49,7 @@ def build_fidelity_page(given: Fidelity) -> str:
         The claims of a study are malformed.
     """
     of_kind: dict[str, list[PublishedNumber]] = {}
-    for number in given.numbers:
+    for number in numbers:
         of_kind.setdefault(number.kind, []).append(number)
     blocks = (
         "# Fidelity",
@@ -53,12 +57,12 @@ def build_fidelity_page(given: Fidelity) -> str:
         "times and numbers of the datasets, every claim, and every figure. Other numbers, such as "
         "settings and speed-ups, stand beside ours on the pages of the studies. The page is "
         "computed from the scores of the studies and from the published numbers.",
-        *_accuracy(of_kind.get("accuracy", []), given.reasons),
+        *_accuracy(of_kind.get("accuracy", []), reasons),
         *_sizes(of_kind.get("size", [])),
         *_times(of_kind.get("time", [])),
         *_data(of_kind.get("data", [])),
-        *_claims(given),
-        *_figures(given),
+        *_claims(studies, results),
+        *_figures(studies, results),
     )
     return "\n\n".join(blocks) + "\n"
 
@@ -71,13 +75,7 @@ def _groups(numbers: _Numbers) -> dict[tuple[str, str, str], list[PublishedNumbe
     return groups
 
 
-def _link(name: str) -> str:
-    return f"[`{name}`]({name}/README.md)"
-
-
-def _accuracy(
-    numbers: _Numbers, reasons: Mapping[tuple[str, str, str, str], Reason]
-) -> Iterator[str]:
+def _accuracy(numbers: _Numbers, reasons: Reasons) -> Iterator[str]:
     yield "## Accuracy"
     yield (
         "Test scores, in nats per example; higher is better. A score is reached if it is at least "
@@ -88,7 +86,7 @@ def _accuracy(
     )
     header = ("study", "table", "score", "numbers", "as high", "within 1 %", "within the spread")
     rows = [
-        (_link(study), table, quantity.upper(), *_count_reached(of_group))
+        (link_study(study), table, quantity.upper(), *_count_reached(of_group))
         for (study, table, quantity), of_group in _groups(numbers).items()
     ]
     rows.append(("all", "", "", *_count_reached(numbers)))
@@ -115,14 +113,14 @@ def _below_row(number: PublishedNumber) -> tuple[str, ...]:
     if number.mean is not None and number.deviation is not None:
         spread = f"{number.mean:.3f} ± {number.deviation:.3f}"
     return (
-        *(_link(number.study), escape(number.label), f"`{number.method}`"),
+        *(link_study(number.study), escape(number.label), f"`{number.method}`"),
         *(number.quantity.upper(), number.printed),
         *("–" if number.ours is None else f"{number.ours:.3f}", spread),
         "–" if number.error is None else f"{100 * number.error:+.1f} %",
     )
 
 
-def _explain(number: PublishedNumber, reasons: Mapping[tuple[str, str, str, str], Reason]) -> str:
+def _explain(number: PublishedNumber, reasons: Reasons) -> str:
     """Return why a score is not reached, with a link to the decision record."""
     reason = reasons.get((number.study, number.dataset, number.method, number.quantity))
     score = f"{number.study.upper()}, {escape(number.label)}, `{number.method}`"
@@ -146,7 +144,7 @@ def _sizes(numbers: _Numbers) -> Iterator[str]:
         shares = [number.ours / number.value for number in of_group if number.ours and number.value]
         if shares:
             name, mean = quantity.removeprefix("n_").replace("_", " "), geometric_mean(shares)
-            rows.append((_link(study), table, name, str(len(errors)), *within, f"{mean:.2f}"))
+            rows.append((link_study(study), table, name, str(len(errors)), *within, f"{mean:.2f}"))
     near = [f"within {100 * most:.0f} %" for most in _NEARNESS]
     yield pipe_table(("study", "table", "number", "numbers", *near, "ratio"), rows, "lllrrrrr")
 
@@ -166,7 +164,7 @@ def _times(numbers: _Numbers) -> Iterator[str]:
                 ratios.setdefault(number.method, []).append(number.value / number.ours)
         for method, of_method in ratios.items():
             faster = f"{sum(ratio > 1 for ratio in of_method)} of {len(of_method)}"
-            cells = (_link(study), table, f"`{method}`", _STEPS[quantity], faster)
+            cells = (link_study(study), table, f"`{method}`", _STEPS[quantity], faster)
             rows.append((*cells, f"{geometric_mean(of_method):.1f}"))
     yield pipe_table(("study", "table", "method", "seconds of", "faster", "ratio"), rows, "llllrr")
 
@@ -182,35 +180,35 @@ def _data(numbers: _Numbers) -> Iterator[str]:
     )
 
 
-def _claims(given: Fidelity) -> Iterator[str]:
+def _claims(names: Iterable[str], results: Path) -> Iterator[str]:
     yield "## Claims"
     yield (
         "Statements of the papers about results, by our verdict on them. The page of a study has "
         f"each claim with its rule. {GROUPS_SAID}"
     )
-    counts = {name: count_groups(read_claims(given.results / name)) for name in given.studies}
-    rows = [(_link(name), *map(str, of_study)) for name, of_study in counts.items()]
+    counts = {name: count_groups(read_claims(results / name)) for name in names}
+    rows = [(link_study(name), *map(str, of_study)) for name, of_study in counts.items()]
     rows.append(("all", *(str(sum(column)) for column in zip(*counts.values(), strict=True))))
     yield pipe_table(("study", *GROUPS), rows, "l" + "r" * len(GROUPS))
 
 
-def _figures(given: Fidelity) -> Iterator[str]:
+def _figures(studies: Mapping[str, Study], results: Path) -> Iterator[str]:
     yield "## Figures"
     yield (
         "Each figure of results of the papers in its own form, and what else we draw of the same "
         "study. Figure 1 of DTSL, of ACMN and of LEM is an example and shows no results."
     )
     rows = []
-    for name, study in given.studies.items():
+    for name, study in studies.items():
         printed: list[str] = []
         ours: list[str] = []
         for figure in study.content["figures"]:
             title = str(figure["title"])
             href = f"{name}/figures/{figure['name']}.png"
-            is_drawn = (given.results / href).exists()
+            is_drawn = (results / href).exists()
             shown = f"[{escape(title)}]({href})" if is_drawn else f"{escape(title)} (not drawn)"
             (printed if title.startswith("Figure") else ours).append(shown)
-        rows.append((_link(name), "; ".join(printed) or "–", "; ".join(ours) or "–"))
+        rows.append((link_study(name), "; ".join(printed) or "–", "; ".join(ours) or "–"))
     yield pipe_table(("study", "as in the paper", "ours"), rows, "lll")
     yield (
         "Beyond the papers: the study [`frontier`](frontier/README.md) compares tractable models "

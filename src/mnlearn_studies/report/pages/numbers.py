@@ -116,6 +116,10 @@ class Reason:
         return self.record.partition("-")[0]
 
 
+# By study, dataset, method and quantity.
+Reasons = Mapping[tuple[str, str, str, str], Reason]
+
+
 def published_numbers(
     published: pd.DataFrame, scores: Mapping[str, pd.DataFrame]
 ) -> list[PublishedNumber]:
@@ -162,7 +166,7 @@ def _chosen(scores: pd.DataFrame) -> dict[tuple[str, str, str], tuple[float, flo
     }
 
 
-def load_reasons(path: Path | None = None) -> dict[tuple[str, str, str, str], Reason]:
+def load_reasons(path: Path | None = None) -> Reasons:
     """Read why scores are below the printed ones, by study, dataset, method and quantity.
 
     path : the file; the one that stands beside the dataset registry, if not given.

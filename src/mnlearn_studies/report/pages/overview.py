@@ -57,6 +57,11 @@ def count_groups(claims: pd.DataFrame) -> list[int]:
     return [int(claims["verdict"].isin(names).sum()) for names in GROUPS.values()]
 
 
+def link_study(name: str) -> str:
+    """Return a link from a page of all results to that of a study."""
+    return f"[`{name}`]({name}/README.md)"
+
+
 def build_index(studies: Mapping[str, Study], results: Path) -> str:
     """Return the index.
 
@@ -78,7 +83,7 @@ def build_index(studies: Mapping[str, Study], results: Path) -> str:
         counts = count_groups(read_claims(results / name))
         sizes = (len(study.bases), len(study.methods))
         numbers = [*map(str, sizes), *(str(n) if any(counts) else "–" for n in counts)]
-        rows.append([_link(name), escape(study.content["title"]), *numbers])
+        rows.append([link_study(name), escape(study.content["title"]), *numbers])
     files = (
         "`STUDY/README.md`: the page of a study, with its figures, tables and claims; `index.html` "
         "beside it is the same page in one file, which a run writes and git does not keep",
@@ -101,10 +106,6 @@ def build_index(studies: Mapping[str, Study], results: Path) -> str:
         bullets(files),
     )
     return "\n\n".join(blocks) + "\n"
-
-
-def _link(name: str) -> str:
-    return f"[`{name}`]({name}/README.md)"
 
 
 def build_claim_page(studies: Mapping[str, Study], results: Path) -> str:

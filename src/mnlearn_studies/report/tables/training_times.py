@@ -1,8 +1,118 @@
-"""Tables of kind `training_times`: published minutes of learning beside our seconds."""
+"""Tables of kind `training_times`: published minutes of learning beside our seconds.
 
-from mnlearn_studies.report.options import NUMBER, Kind, Options, mapping, needed
+They are those in which a paper learns at one size of the training data.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from mnlearn_studies.datasets.sample_names import parse_sample
+from mnlearn_studies.report.options import (
+    NAMES,
+    NUMBER,
+    PLACE,
+    TEXT,
+    WHOLE,
+    Keys,
+    Kind,
+    Options,
+    listed,
+    mapping,
+    needed,
+)
+from mnlearn_studies.report.products import Labels
 from mnlearn_studies.report.tables.table import Cell, Material, Row, Table, number_cell, value_cell
-from mnlearn_studies.report.training_times import TIMES, TimeRow, list_times
+from mnlearn_studies.study.published import Number, Source, lookup, numbers
+
+TIMES: Keys = {
+    **PLACE,
+    "size": needed(WHOLE),
+    "methods": needed(listed(dict.fromkeys(("head", "method", "published"), needed(TEXT)))),
+    "unavailable": NAMES,
+}
+
+
+@dataclass(frozen=True)
+class TimeRow:
+    """The times on one dataset.
+
+    Attributes
+    ----------
+    dataset, label : str
+        Name of the dataset and its name for readers.
+    unavailable : bool
+        Whether the options call the dataset unavailable.
+    features : Number or None
+        Number of atomic features in the paper.
+    n_vars : int or None
+        Number of our binary columns; None if the dataset is not scored.
+    published : mapping of str to Number
+        Published minutes by method of ours.
+    seconds : mapping of str to float
+        Our seconds by method, the mean over the samples that were timed.
+    """
+
+    dataset: str
+    label: str
+    unavailable: bool
+    features: Number | None
+    n_vars: int | None
+    published: Mapping[str, Number]
+    seconds: Mapping[str, float]
+
+
+def list_times(
+    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, options: Options
+) -> list[TimeRow]:
+    """Return a row for each dataset of a published table of times.
+
+    Parameters
+    ----------
+    scores, published : pandas.DataFrame
+        Our scores and the published numbers.
+    labels : mapping of str to str
+        Names of datasets for readers.
+    options : mapping
+        study, table : where the published minutes are. size : number of training examples.
+        methods : each with head, method (ours) and published (its name among the published).
+        unavailable : datasets that are not public, if any.
+    """
+    place = {"study": str(options["study"]), "table": str(options["table"])}
+    size, methods = int(options["size"]), options["methods"]
+    features = lookup(published, Source("", "n_atomic_features", **place))
+    minutes = {
+        m["method"]: lookup(published, Source(str(m["published"]), "minutes_learn", **place))
+        for m in methods
+    }
+    seconds = {m: _of_size(scores, "seconds_learn", size, [m]) for m in minutes}
+    columns = _of_size(scores, "n_vars", size, list(scores["method"].unique()))
+    return [
+        TimeRow(
+            dataset,
+            labels.get(dataset, dataset),
+            dataset in options.get("unavailable", ()),
+            number,
+            int(columns[dataset]) if dataset in columns else None,
+            {m: of_method[dataset] for m, of_method in minutes.items() if dataset in of_method},
+            {m: of_method[dataset] for m, of_method in seconds.items() if dataset in of_method},
+        )
+        for dataset, number in features.items()
+    ]
+
+
+def _of_size(
+    scores: pd.DataFrame, quantity: str, size: int, methods: list[str]
+) -> dict[str, float]:
+    """Return the mean of a quantity over the folds of one size that have it, by base."""
+    values: dict[str, list[float]] = {}
+    for method in methods:
+        for dataset, number in numbers(scores, scores.iloc[:0], Source(method, quantity)).items():
+            sample = parse_sample(dataset)
+            if sample is not None and sample.size == size and sample.fold is not None:
+                values.setdefault(sample.base, []).append(number.value)
+    return {base: sum(of_base) / len(of_base) for base, of_base in values.items()}
 
 
 def tabulate_training_times(material: Material, options: Options) -> Table:
@@ -13,7 +123,7 @@ def tabulate_training_times(material: Material, options: Options) -> Table:
     material : Material
         Scores and published numbers.
     options : mapping
-        times (see `training_times.list_times`); limit, the published minutes that stand for an end
+        times (see `list_times`); limit, the published minutes that stand for an end
         by the time limit.
     """
     spec = options["times"]

@@ -11,8 +11,8 @@ from mnlearn_studies.report.options import (
     mapping,
     needed,
 )
+from mnlearn_studies.report.statistics import UNITS
 from mnlearn_studies.report.tables.table import Cell, Material, Row, Table, number_cell
-from mnlearn_studies.report.units import UNITS
 from mnlearn_studies.study.published import Number, Source, lookup
 
 
