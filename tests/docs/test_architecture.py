@@ -1,4 +1,4 @@
-"""The picture of the packages, and the functions that its page names, are those of the code."""
+"""The picture of the packages, and what pages for contributors name, are those of the code."""
 
 import ast
 import re
@@ -10,6 +10,11 @@ from test_layers import IMPORTED, LIBRARY, ROOT, STUDIES
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PLACE = re.compile(r'<text id="(\w+)-(\w+)" [^>]*y="(\d+)"')
+REPOSITORY = DOCS.parent
+PAGES = ("CONTRIBUTING.md", "docs/adding.md", "docs/architecture.md", "docs/releasing.md")
+# Files and folders that pages name in full, or as seen from a package. Words in capitals stand for
+# names that a person chooses.
+NAMED = re.compile(r"`([a-z][\w.]*/[\w./]*)[^`]*`")
 FUNCTION = re.compile(r"`([\w/]+\.py):([\w.]+)`")
 
 
@@ -50,3 +55,15 @@ def test_a_function_that_the_page_names_is_in_its_file(file, name):
     for part in name.split("."):
         (node,) = [node for node in body if getattr(node, "name", None) == part]
         body = node.body
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_files_that_a_page_names_are_there(page):
+    names = NAMED.findall((REPOSITORY / page).read_text(encoding="utf-8"))
+    places = [REPOSITORY, ROOT / LIBRARY, ROOT / STUDIES]
+    made = ("results/", "build/", "cells/")
+    assert names
+    for name in names:
+        chosen = any(part.split(".")[0].isupper() for part in name.split("/"))
+        if not chosen and not name.startswith(made):
+            assert any((place / name).exists() for place in places), f"{page} names {name}"
