@@ -14,7 +14,7 @@ REPOSITORY = DOCS.parent
 PAGES = ("CONTRIBUTING.md", "docs/adding.md", "docs/architecture.md", "docs/releasing.md")
 # Files and folders that pages name in full, or as seen from a package. Words in capitals stand for
 # names that a person chooses.
-NAMED = re.compile(r"`([a-z][\w.]*/[\w./]*)[^`]*`")
+NAMED = re.compile(r"`([a-z][\w.]*/[\w./-]*)[^`]*`")
 FUNCTION = re.compile(r"`([\w/]+\.py):([\w.]+)`")
 
 
