@@ -27,7 +27,6 @@ for STUDY in RUNNING:
     rule:
         name:
             f"products_{STUDY}"
-        localrule: True
         input:
             [ancient(str(PLAN.used(record))) for record in PLAN.all_records(STUDY)],
         output:
@@ -70,6 +69,7 @@ for STUDY in RUNNING:
             f"results/logs/{STUDY}/products.log",
         benchmark:
             f"results/benchmarks/{STUDY}/products.tsv"
+        localrule: True
         params:
             study=STUDY,
             captions=captions_of(STUDY),

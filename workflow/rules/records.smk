@@ -15,11 +15,6 @@ One rule for each kind of record. What a kind is made from, and how, says its fi
 """
 
 
-# Nodes of a cluster may have no network.
-localrules:
-    data,
-
-
 def record_of(kind, wildcards):
     """Return the record of a job, and whether its recipe is the current one."""
     study, names = getattr(wildcards, "study", ""), getattr(wildcards, "names", "")
@@ -75,6 +70,7 @@ for KIND in KINDS.values():
             f"results/logs/{PLACE}.log",
         benchmark:
             f"results/benchmarks/{PLACE}.tsv"
+        localrule: KIND.is_local
         priority: asked_of(KIND, RESOURCES.priority)
         # What runs alone takes all processors, so that nothing else of this run disturbs it. On a
         # cluster their number is not known here.

@@ -6,8 +6,6 @@ import click
 
 from mnlearn.cli.options import FILE, threads_option
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.records.kinds import KINDS
-from mnlearn_studies.records.record import Job
 
 
 @click.group()
@@ -23,7 +21,9 @@ def record(job: str, threads: int) -> None:
 
     Records of the same methods that were made by another recipe are removed afterwards.
     """
+    from mnlearn_studies.records.kinds import KINDS
     from mnlearn_studies.records.making import make_record
+    from mnlearn_studies.records.record import Job
 
     try:
         parsed = Job.from_json(job, threads)

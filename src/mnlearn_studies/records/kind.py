@@ -54,6 +54,8 @@ class Kind:
         Pattern of the quantities that only such records have; empty for none.
     alone : bool
         Whether no other job runs on the machine meanwhile.
+    is_local : bool
+        Whether it is made where Snakemake runs: nodes of a cluster may have no network.
     seconds, mib : str
         Names of the cost laws of its jobs, see `plan.costs`; empty if nothing is recorded.
     """
@@ -63,6 +65,7 @@ class Kind:
     is_asked: ClassVar[bool] = True
     quantities: ClassVar[str] = ""
     alone: ClassVar[bool] = False
+    is_local: ClassVar[bool] = False
     seconds: ClassVar[str] = ""
     mib: ClassVar[str] = ""
 

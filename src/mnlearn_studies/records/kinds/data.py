@@ -25,6 +25,7 @@ class Data(Kind):
         split: f"data/{{dataset}}/{split}@{{digest}}.npz" for split in SPLITS
     }
     is_asked = False
+    is_local = True
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
         """Yield one record, of no method."""
