@@ -4,12 +4,11 @@ import copy
 
 import pytest
 
-from claim_cases import outcome, source
 from made_figures import BY_KIND, material
 from made_tables import COMPARE, COMPARE_SCORES, make, scores_of
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import registry_path
-from mnlearn_studies.report import claims, figures, tables
+from mnlearn_studies.report import figures, tables
 from mnlearn_studies.report.figures import draw
 from mnlearn_studies.report.study_products import check_products
 from mnlearn_studies.study.mentions import check_methods
@@ -208,29 +207,6 @@ def test_wrong_options_of_figures(tmp_path, kind, way, value, sentence):
     assert str(caught.value).startswith(f"study s, figure {product['name']}{sentence}")
 
 
-@pytest.mark.parametrize(
-    ("entry", "sentence"),
-    [
-        ({"kind": "near", "bound": "big"}, ", bound: expected a number, got 'big'."),
-        ({"kind": "wins", "b": {**source("b"), "varaint": "x"}}, ", b: no option 'varaint'; did "),
-        ({"kind": "wins", "lower": "yes"}, ", lower: expected true or false, got 'yes'."),
-        ({"kind": "slow", "limit": None, "b": ()}, ": no option 'b'; expected one of id, kind, "),
-        ({"kind": "growth", "b": [source("b")]}, ", b: expected a mapping, got [{"),
-    ],
-)
-def test_wrong_options_of_claims(published, entry, sentence):
-    entry = {"published": 1, "a": source("a"), "b": source("b"), **entry}
-    with pytest.raises(InputError) as caught:
-        outcome(published, **entry)
-    assert str(caught.value).startswith(f"study s, claim 1{sentence}")
-
-
-def test_columns_of_a_claim_have_names(published):
-    entry = {"kind": "best_of", "published": 1, "columns": [source("a")], "best": ["a"]}
-    with pytest.raises(InputError, match=r"^study s, claim 1, column 1: expected the key 'name'"):
-        outcome(published, **entry)
-
-
 @pytest.mark.parametrize("key", ["dataset", "method"])
 def test_a_structure_is_of_a_dataset_and_a_method(key):
     """The workflow reads both before anything is drawn."""
@@ -242,6 +218,6 @@ def test_a_structure_is_of_a_dataset_and_a_method(key):
 
 
 def test_common_options_are_not_those_of_a_kind():
-    for kinds in (tables.KINDS, figures.KINDS, claims.KINDS):
+    for kinds in (tables.KINDS, figures.KINDS):
         for kind in kinds.values():
             assert not {"name", "id", "kind", "caption", "title", "datasets"} & set(kind.options)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.study.mentions import part_name, suggestion
+from mnlearn_studies.study.reading import part_name, suggestion
 
 Options = Mapping[str, Any]
 Material = TypeVar("Material")

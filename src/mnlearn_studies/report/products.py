@@ -8,7 +8,7 @@ import pandas as pd
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.options import ANYTHING, Keys, Options, check_options
 from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.mentions import place_name
+from mnlearn_studies.study.reading import Part, place_name, read
 
 Labels = Mapping[str, str]
 # Options of every table and figure; the schema of studies says what they have to be.
@@ -69,6 +69,33 @@ def check_entry(
         )
     known = {**common, **kinds[entry["kind"]].options}
     check_options(entry, known, place_name(study.name, list_name, entry))
+
+
+def read_entry(
+    study: Study, list_name: str, entry: Mapping[str, Any], kinds: Mapping[str, type[Part]]
+) -> Part:
+    """Return an entry of a study as the dataclass of its kind.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    list_name : {"tables", "figures", "claims"}
+        The list that the entry is in.
+    entry : mapping
+        The entry.
+    kinds : mapping
+        All kinds of the list by name.
+
+    Raises
+    ------
+    InputError
+        See `reading.read`; or the kind is unknown.
+    """
+    place = place_name(study.name, list_name, entry)
+    if entry["kind"] not in kinds:
+        raise InputError(f"kind {entry['kind']!r} is none of {', '.join(kinds)}.", where=place)
+    return read(kinds[entry["kind"]], entry, place)
 
 
 def option(entry: Options, key: str, where: str) -> Any:

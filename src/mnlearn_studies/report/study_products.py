@@ -11,7 +11,7 @@ from mnlearn_studies.plan.configuration import configuration, find_study, plan_o
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report import claims, figures, tables
 from mnlearn_studies.report.claims.rendering import Claim
-from mnlearn_studies.report.products import PRODUCT, check_entry
+from mnlearn_studies.report.products import PRODUCT, check_entry, read_entry
 from mnlearn_studies.report.tables.table import Table
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.folders import results_folder
@@ -35,10 +35,11 @@ def check_products(name: str) -> None:
     for list_name, kinds, common in (
         ("tables", tables.KINDS, tables.COMMON),
         ("figures", figures.KINDS, PRODUCT),
-        ("claims", claims.KINDS, claims.COMMON),
     ):
         for entry in study.content[list_name]:
             check_entry(study, list_name, entry, kinds, common)
+    for entry in study.content["claims"]:
+        read_entry(study, "claims", entry, claims.KINDS)
 
 
 def study_tables(name: str, only: list[str] | None = None) -> list[Table]:

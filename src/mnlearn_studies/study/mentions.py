@@ -4,7 +4,6 @@ A name that is misspelt would otherwise show as an empty cell, like a number tha
 yet.
 """
 
-import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from mnlearn.runtime.errors import InputError
+from mnlearn_studies.study.reading import hint, place_name, suggestion, walk
 
 Options = Mapping[str, Any]
 
@@ -40,8 +40,6 @@ _QUANTITIES_OF = {
 }
 # Tables of these kinds name no quantities of such records.
 _KINDS_OF = {"times": ("times",), "training_times": ("times",), "paired": ("paired",)}
-# How alike two words are of which one is taken for the other misspelt.
-_ALIKE = 0.65
 
 
 def check_methods(name: str, content: Mapping[str, Any]) -> None:
@@ -72,7 +70,7 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
         for entry in content[kind]:
             if kind == "figures" and entry["kind"] == "structure":
                 _check_structure(name, entry)
-            for place, options in _walk(entry):
+            for place, options in walk(entry):
                 # Papers have names of their own for methods.
                 if "study" in options:
                     continue
@@ -129,7 +127,7 @@ def _check_structure(name: str, figure: Options) -> None:
 def named_methods(entry: Options) -> set[str]:
     """Return the methods of the study that a table, figure or claim names."""
     found: set[str] = set()
-    for _, options in _walk(entry):
+    for _, options in walk(entry):
         # Papers have names of their own for methods.
         if "study" not in options:
             several = options.get("methods", [])
@@ -142,7 +140,7 @@ def kinds_read(table: Options) -> tuple[str, ...]:
     """Return the kinds of records that the numbers of a table may come from."""
     quantities = [
         options["quantity"]
-        for _, options in _walk(table)
+        for _, options in walk(table)
         if "study" not in options and isinstance(options.get("quantity"), str)
     ]
     found = [
@@ -204,7 +202,7 @@ def check_sources(
     found, scored = set(scores["quantity"]), set(scores["method"])
     traced = [str(trace.get("name")) for trace in entry.get("traces", [])]
     possible = [*found, *traced, *_possible_quantities(content)]
-    for place, options in _walk(entry):
+    for place, options in walk(entry):
         # These quantities are columns of files that are read later.
         if place[:1] and place[0].startswith("trace"):
             continue
@@ -215,8 +213,8 @@ def check_sources(
         method, quantity = options.get("method"), options.get("quantity")
         if not isinstance(quantity, str) or method not in scored or quantity in possible:
             continue
-        if hint := _hint(quantity, possible):
-            raise InputError(f"{where}: no quantity {quantity!r}{hint}")
+        if near := hint(quantity, possible):
+            raise InputError(f"{where}: no quantity {quantity!r}{near}")
 
 
 def _check_published(options: Options, published: pd.DataFrame, where: str) -> None:
@@ -252,40 +250,3 @@ def _possible_quantities(content: Mapping[str, Any]) -> Iterator[str]:
             for parameter, values in grid.items():
                 yield f"chosen_{parameter}"
                 yield from (f"chosen_{parameter}_{value}" for value in values)
-
-
-def _walk(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Options]]:
-    """Yield every mapping inside the options of an entry, with words that lead to it."""
-    if isinstance(value, Mapping):
-        yield place, value
-        for key, inner in value.items():
-            yield from _walk(inner, (*place, str(key)))
-    elif isinstance(value, list) and place:
-        *before, last = place
-        for number, inner in enumerate(value, start=1):
-            yield from _walk(inner, (*before, part_name(last, number, inner)))
-
-
-def part_name(key: str, number: int, part: Any) -> str:
-    """Return how messages name the part with a number of the list under a key."""
-    word = key if key == "series" else key.removesuffix("s")
-    name = part.get("name", part.get("head", number)) if isinstance(part, Mapping) else number
-    return f"{word} {name}"
-
-
-def place_name(study: str, kind: str, entry: Options, place: tuple[str, ...] = ()) -> str:
-    """Return how messages name a table, figure or claim, or a place in one."""
-    name = entry.get("name", entry.get("id"))
-    return ", ".join((f"study {study}", f"{kind.removesuffix('s')} {name}", *place))
-
-
-def suggestion(name: str, known: Collection[str]) -> str:
-    """Return the end of a sentence with the most similar name, or all names if none is similar."""
-    return _hint(name, known) or f"; expected one of {', '.join(known)}."
-
-
-def _hint(name: str, known: Collection[str]) -> str:
-    """Return the end of a sentence with the most similar name; nothing if none is similar."""
-    by_lower = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=_ALIKE)
-    return f"; did you mean {by_lower[near[0]]!r}?" if near else ""

@@ -4,15 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
 from mnlearn_studies.datasets.registry import registry_path
+from mnlearn_studies.study.reading import Limit
 
 COLUMNS = ("study", "table", "dataset", "method", "quantity", "value", "note")
+# YAML reads the numbers of tables as numbers.
+TableName = Annotated[str | int | float, Limit("the name of a table", lambda value: True)]
 _KEY = ["study", "table", "dataset", "method", "quantity"]
 
 
@@ -87,7 +90,15 @@ class Source:
     quantity: str
     variant: str = ""
     study: str = ""
-    table: str = ""
+    table: TableName = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", str(self.table))
+
+    def check(self, where: str) -> None:
+        """Refuse a source of a paper without its table; see `study.reading.read`."""
+        if self.study and not self.table:
+            raise InputError("expected the key 'table'.", where=where)
 
     @property
     def is_published(self) -> bool:
@@ -99,6 +110,26 @@ class Source:
             return f"{self.quantity} of {self.method} in {self.study} table {self.table}"
         variant = f" ({self.variant})" if self.variant else ""
         return f"{self.quantity} of {self.method}{variant}"
+
+
+@dataclass(frozen=True)
+class NamedSource(Source):
+    """A source with a name and a heading; both may be empty, and some parts of a study need one."""
+
+    name: str = ""
+    head: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A table of a paper."""
+
+    study: str
+    table: TableName
+
+    def source(self, method: str, quantity: str) -> Source:
+        """Return the source of a quantity of a method in the table."""
+        return Source(method, quantity, study=self.study, table=self.table)
 
 
 def source(spec: Mapping[str, Any], where: str) -> Source:

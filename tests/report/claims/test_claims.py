@@ -10,12 +10,12 @@ from claim_cases import THREE, claim, outcome, scores_of, scores_on, source, stu
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report import claims
-from mnlearn_studies.report.claims import KINDS, counts
 from mnlearn_studies.report.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
 
 A, B = source("a"), source("b")
-WINS = {"kind": "wins", "published": 1, "a": A, "b": B}
-TREND = {"kind": "trend", "method": "a", "quantity": "cmll"}
+COUNT = {"kind": "count"}
+WINS = {"kind": "count", "published": 1, "a": A, "b": B}
+TREND = {"kind": "trend", "a": [A, B]}
 PAIRS = scores_on(a=[-1.0, -2.0, -3.0], b=[-1.5, -1.5, -3.0])
 ALL20 = list(load_registry())
 LEARNERS = ("gssl", "l1", "dtsl", "blm")
@@ -33,66 +33,54 @@ def versus(kind, published, table, other, **options):
     return {"kind": kind, "published": published, "a": table["gssl"], "b": table[other], **options}
 
 
-def test_claims_that_count_may_say_the_direction():
-    """That of a count which is larger or smaller than the published one."""
-    takes = {name for name, kind in counts.KINDS.items() if "direction" in kind.options}
-    assert takes == set(counts.KINDS)
-
-
-@pytest.mark.parametrize(
-    ("kind", "brief"),
-    [
-        ("setting", "setting, values of the study"),
-        ("setups", "setting, number of combinations"),
-        ("recorded", "setting, value of every model"),
-        ("compared", "setting, number of scored variants"),
-        ("stated", "in words, "),
-        ("unavailable", "no rule yet, "),
-    ],
-)
-def test_rules_in_a_few_words(kind, brief):
-    assert f"{KINDS[kind].title}, {KINDS[kind].brief({})}" == brief
-    assert KINDS[kind].is_setup == (kind != "unavailable")
-
-
-def test_what_is_counted():
-    titles = {name: kind.title for name, kind in counts.KINDS.items()}
-    assert titles.pop("cells") == "number of cells"
-    assert set(titles.values()) == {"number of datasets"}
+def slower(published, other):
+    return {"kind": "ratio", "published": published, "a": TABLE3[other], "b": TABLE3["gssl"]}
 
 
 @pytest.mark.parametrize(
     ("entry", "ours"),
     [
         (
-            {"kind": "best_of", "published": 8, "columns": [*TABLE2.values()], "best": ["gssl"]},
+            {
+                "kind": "count",
+                "rule": "best",
+                "published": 8,
+                "a": [*TABLE2.values()],
+                "best": ["gssl"],
+            },
             "8 of 20",
         ),
-        (versus("wins", 11, TABLE2, "l1"), "11 of 20"),
+        (versus("count", 11, TABLE2, "l1"), "11 of 20"),
         (
-            versus("wilcoxon", "not significant", TABLE2, "l1"),
+            versus("test", "not significant", TABLE2, "l1"),
             "p 0.522, rank sums 87 for and 123 against",
         ),
-        (versus("wins", 15, TABLE2, "dtsl"), "15 of 20"),
+        (versus("count", 15, TABLE2, "dtsl"), "15 of 20"),
         (
-            versus("wilcoxon", 0.0193, TABLE2, "dtsl"),
+            versus("test", 0.0193, TABLE2, "dtsl"),
             "p 0.0172, rank sums 168 for and 42 against",
         ),
-        (versus("wins", 19, TABLE2, "blm"), "19 of 20"),
+        (versus("count", 19, TABLE2, "blm"), "19 of 20"),
         (
-            versus("wilcoxon", 0.0002, TABLE2, "blm"),
+            versus("test", 0.0002, TABLE2, "blm"),
             "p 0.0000248, rank sums 204 for and 6 against",
         ),
         (
-            {"kind": "best_of", "published": 13, "columns": [*TABLE3.values()], "best": ["gssl"]}
+            {
+                "kind": "count",
+                "rule": "best",
+                "published": 13,
+                "a": [*TABLE3.values()],
+                "best": ["gssl"],
+            }
             | {"lower": True},
             "13 of 20",
         ),
-        (versus("wins", 16, TABLE3, "l1", lower=True), "16 of 20"),
-        (versus("speedup", 15, TABLE3, "l1"), "14.3"),
-        (versus("wins", 13, TABLE3, "dtsl", lower=True), "13 of 20"),
-        (versus("speedup", 2, TABLE3, "dtsl"), "2.05"),
-        (versus("speedup", 4634, TABLE3, "blm"), "4510"),
+        (versus("count", 16, TABLE3, "l1", lower=True), "16 of 20"),
+        (slower(15, "l1"), "14.3"),
+        (versus("count", 13, TABLE3, "dtsl", lower=True), "13 of 20"),
+        (slower(2, "dtsl"), "2.05"),
+        (slower(4634, "blm"), "4510"),
     ],
 )
 def test_the_claims_of_gssl_follow_from_its_tables(published, entry, ours):
@@ -136,85 +124,118 @@ def test_published_numbers_that_are_no_counts(published):
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"kind": "guess"}, "claims, 1: kind 'guess' is none of wins"),
-        ({"kind": "wins", "a": A}, "study s, claim 1: expected the key 'b'"),
-        ({"kind": "wins", "a": A, "b": {"method": "b"}}, "claim 1, b: expected the key 'quantity'"),
+        ({"kind": "guess"}, "study s, claim 1: kind 'guess' is none of count"),
+        ({"kind": "count", "a": A}, "study s, claim 1: expected the key 'b'"),
+        ({**COUNT, "a": A, "b": {"method": "b"}}, "claim 1, b: expected the key 'quantity'"),
         ({**WINS, "direction": "up"}, "direction: expected one of more, fewer, neither"),
+        ({**WINS, "rule": "up"}, "rule: expected one of better, best, cells, near"),
         ({**WINS, "published": "many"}, "expected a number or one of some, often, .*'many'"),
         ({**WINS, "tolerance": 1}, "claim 1: no option 'tolerance'; expected one of id, kind"),
-        ({**WINS, "accept": "at_least"}, "claim 1: no option 'accept'; expected one of id, kind"),
-        (
-            {"kind": "best_of", "columns": [{**A, "name": "a"}], "best": ["x"]},
-            "no column is named 'x'",
-        ),
-        ({"kind": "near", "a": A, "b": B}, "expected the key 'bound'"),
-        ({"kind": "inside", "a": A, "low": 0}, "expected the key 'high'"),
-        (
-            {"kind": "margin", "a": A, "b": B, "bound": 0, "relation": "far"},
-            "relation: expected one of above, apart, similar",
-        ),
+        ({**WINS, "bound": 1}, "claim 1: no option 'bound'; the rule is 'number of datasets'"),
+        ({**COUNT, "rule": "best", "a": [{**A, "name": "a"}], "best": ["x"]},
+         "claim 1, best: no column is named 'x'"),
+        ({**WINS, "rule": "near"}, "claim 1: expected the key 'bound'"),
+        ({**WINS, "rule": "near", "bound": 1, "b": [A, B]}, "claim 1, b: expected a mapping with"),
+        ({**COUNT, "rule": "inside", "a": A, "low": 0}, "expected the key 'high'"),
         ({"kind": "ratio", "a": A, "b": B, "mean": "middle"}, "mean: expected one of arithmetic"),
         ({"kind": "ratio", "a": A, "b": B, "published": "two"}, "expected a number, got 'two'"),
-        ({"kind": "orders", "a": A, "b": B, "published": "a to b"}, "expected numbers"),
-        (
-            {"kind": "orders", "a": A, "b": B, "published": "7"},
-            "study s, claim 1, published: expected 2 numbers, got 1",
-        ),
-        (
-            {"kind": "speedup_range", "a": A, "b": B, "published": "7"},
-            "study s, claim 1, published: expected 2 numbers, got 1",
-        ),
-        (
-            {**TREND, "groups": [[""], [""]], "published": "1; 2; 3"},
-            "study s, claim 1, published: expected 2 numbers, got 3",
-        ),
-        (
-            {"kind": "distribution", "a": A, "values": [1, 2, 3], "published": "1; 1"},
-            "study s, claim 1, published: expected 3 numbers, got 2",
-        ),
-        ({"kind": "wilcoxon", "a": A, "b": B, "published": 0.2}, "expected a p-value up to 0.05"),
-        (
-            {"kind": "exceeds", "a": A, "dataset": "kdd", "limit": "methods.a.grid.x"},
-            "limit: the study does not set methods.a.grid.x",
-        ),
+        ({"kind": "ratio", "a": A, "b": B, "published": 0}, "published: expected a number above 0"),
+        ({"kind": "range", "a": A, "b": B, "published": "a to b"}, "expected numbers"),
+        ({"kind": "range", "a": A, "b": B, "published": "7"},
+         "study s, claim 1, published: expected 2 numbers, got 1"),
+        ({**TREND, "published": "1; 2; 3"},
+         "study s, claim 1, published: expected 2 numbers, got 3"),
+        ({"kind": "distribution", "a": A, "values": [1, 2, 3], "published": "1; 1"},
+         "study s, claim 1, published: expected 3 numbers, got 2"),
+        ({"kind": "test", "a": A, "b": B, "published": 0.2}, "expected a p-value up to 0.05"),
+        ({"kind": "value", "a": A, "dataset": "kdd", "rule": "above", "limit": "methods.a.x"},
+         "claim 1, limit: the study does not set methods.a.x"),
+        ({"kind": "value", "a": A, "dataset": "kdd", "rule": "above"}, "expected the key 'limit'"),
         ({"kind": "setting", "paths": ["title"], "published": "a to b"}, "expected numbers"),
+        ({"kind": "setting"}, "expected the key 'paths'"),
         ({"kind": "example", "example": "other"}, "example: expected one of consistent"),
         ({"kind": "example", "example": "uniform"}, "published: expected 3 numbers, got 1"),
+        ({**WINS, "rule": "near", "bound": "big"}, ", bound: expected a number, got 'big'."),
+        ({**WINS, "b": {**B, "varaint": "x"}}, ", b: no option 'varaint'; did you mean 'variant'"),
+        ({**WINS, "lower": "yes"}, ", lower: expected true or false, got 'yes'."),
+        ({"kind": "correlation", "a": A, "b": [B]}, r", b: expected a mapping, got \["),
+        ({"kind": "stated", "ours": "x", "rule": "y"}, "no option 'rule'; expected one of id, "),
     ],
-)
+)  # fmt: skip
 def test_entries_that_do_not_fit_are_named(published, entry, message):
     positive = scores_on(a=[1.0, 2.0, 3.0], b=[1.5, 1.5, 3.0])
     with pytest.raises(InputError, match=message):
         outcome(published, positive, **{"published": 1, **entry})
 
 
-def test_the_rule_of_a_claim_shows_its_tolerance_and_options(published):
-    def brief(**entry):
-        return claim(published, PAIRS, **entry).brief
+@pytest.mark.parametrize(
+    ("changes", "brief"),
+    [
+        ({}, "±1"),
+        ({"lower": True}, "±1; lower is better"),
+        ({"published": 3}, "exact"),
+        ({"published": 0}, "exact"),
+        ({"published": "most"}, "`most` is more than half"),
+        ({"direction": "fewer"}, "±1; fewer is stronger"),
+        ({"direction": "neither"}, "±1; no direction"),
+        ({"rule": "near", "bound": 0.01}, "±1; bound 0.01 nats per variable"),
+        ({"rule": "beyond", "c": B, "bound": 2}, "±1; factor 2"),
+        ({"rule": "powers", "low": 0, "high": 2}, "±1; powers 0 to 2"),
+        (
+            {"rule": "above", "published": "all", "bound": -0.05},
+            "`all` is every one; bound -5 %",
+        ),
+        ({"rule": "similar", "bound": 0.05}, "±1; similar; bound 5 %"),
+        ({"rule": "apart", "bound": 0.05}, "±1; apart; bound 5 %"),
+    ],
+)
+def test_the_rule_of_a_count_shows_its_tolerance_and_options(published, changes, brief):
+    assert claim(published, PAIRS, **{**WINS, **changes}).brief == f"number of datasets, {brief}"
 
-    assert brief(**WINS) == "number of datasets, ±1"
-    assert brief(**WINS, lower=True) == "number of datasets, ±1; lower is better"
-    assert brief(**{**WINS, "published": 3}) == "number of datasets, exact"
-    assert brief(**{**WINS, "published": "most"}) == "number of datasets, `most` is more than half"
-    assert brief(**WINS, direction="fewer") == "number of datasets, ±1; fewer is stronger"
-    assert brief(**WINS, direction="neither") == "number of datasets, ±1; no direction"
-    assert brief(**{**WINS, "published": 0}) == "number of datasets, exact"
-    entry = {"kind": "near", "published": 1, "a": A, "b": B, "bound": 0.01}
-    assert brief(**entry) == "number of datasets, ±1; bound 0.01 nats per variable"
-    entry = {"kind": "beyond", "published": 1, "a": A, "b": B, "c": B, "bound": 2}
-    assert brief(**entry) == "number of datasets, ±1; factor 2"
-    entry = {"kind": "between_powers", "published": 1, "a": A, "b": A, "low": 0, "high": 2}
-    assert brief(**entry) == "number of datasets, ±1; powers 0 to 2"
-    columns = [{"name": "a", **A}, {"name": "b", **B}]
-    entry = {"kind": "best_of", "published": 1, "columns": columns, "best": ["a"], "ties": True}
-    assert brief(**entry) == "number of datasets, ±1; ties count"
-    entry = {"kind": "margin", "published": "all", "a": A, "b": B, "bound": -0.05}
-    assert brief(**entry) == "number of datasets, `all` is every one; bound -5 %"
-    assert brief(**entry, relation="similar").endswith("similar; bound -5 %")
-    entry = {"kind": "inside", "published": 1, "a": A, "low": 0.5, "high": 2}
-    assert brief(**entry) == "number of datasets, ±1; 0.5 to 2"
-    entry = {"kind": "ratio", "published": 2, "a": A, "b": B, "mean": "geometric"}
-    assert brief(**entry) == "mean ratio, geometric, ±10 %"
+
+@pytest.mark.parametrize(
+    ("entry", "brief"),
+    [
+        (
+            {**COUNT, "rule": "best", "a": [{"name": "a", **A}], "best": ["a"], "ties": True},
+            "number of datasets, ±1; ties count",
+        ),
+        ({**COUNT, "rule": "inside", "a": A, "low": 0.5, "high": 2},
+         "number of datasets, ±1; 0.5 to 2"),
+        ({**COUNT, "rule": "longer", "a": A, "bound": 86400, "published": "often"},
+         "slow datasets, `often` is at least a third; limit 86,400 s"),
+        ({**COUNT, "rule": "cells", "a": A, "b": B}, "number of cells, ±1"),
+        ({"kind": "ratio", "a": A, "b": B, "mean": "geometric"}, "mean ratio, geometric, ±10 %"),
+        ({"kind": "ratio", "rule": "rest", "a": A, "b": B}, "mean share, ±0.02"),
+        ({"kind": "range", "a": A, "b": B, "published": "1 to 2"},
+         "order of magnitude, arithmetic, ±10 %"),
+        ({"kind": "range", "rule": "ends", "a": A, "b": B, "published": "1 to 2"},
+         "range of ratios, ±20 %"),
+        ({"kind": "value", "a": A, "dataset": "kdd"}, "value, ±1 %"),
+        ({"kind": "value", "rule": "time", "a": A, "dataset": "kdd"}, "absolute time, ±10 %"),
+        ({"kind": "value", "rule": "above", "a": A, "dataset": "kdd", "limit": "number"},
+         "bound, not judged at our limit"),
+        ({"kind": "distribution", "a": A, "values": [1]}, "distribution, every count ±1"),
+        ({**TREND, "published": "1; 2"}, "trend of means, last over first ±10 %"),
+        ({"kind": "trend", "rule": "order", "a": A, "b": B}, "order of means, arithmetic"),
+        ({"kind": "trend", "rule": "power", "a": A, "b": B}, "power of growth, ±0.2"),
+        ({"kind": "correlation", "a": A, "b": B}, "rank correlation, at least 0.3"),
+        ({"kind": "example", "example": "figure_1", "published": "10; 64"},
+         "worked example, ±1e-06"),
+        ({"kind": "setting", "paths": ["title"]}, "setting, values of the study"),
+        ({"kind": "setting", "rule": "combinations", "paths": ["title"]},
+         "setting, number of combinations"),
+        ({"kind": "setting", "rule": "recorded", "a": A}, "setting, value of every model"),
+        ({"kind": "setting", "rule": "scored", "a": A}, "setting, number of scored variants"),
+        ({"kind": "stated", "ours": "x"}, "in words"),
+        ({"kind": "unavailable", "needs": "x"}, "no rule yet"),
+    ],
+)  # fmt: skip
+def test_the_rule_of_a_claim_in_a_few_words(published, entry, brief):
+    positive = scores_on(a=[1.0, 2.0, 3.0], b=[1.5, 1.5, 3.5])
+    made = claim(published, positive, content={"number": 5}, **{"published": 1, **entry})
+    assert made.brief == brief
+    assert made.is_setup == (entry["kind"] in ("setting", "stated"))
 
 
 def test_files_for_readers_and_programs(published, tmp_path):
@@ -254,42 +275,3 @@ def test_a_study_without_claims_says_so(published, tmp_path):
     study = study_of()
     claims.write_claims(study, claims.evaluate(study, scores_of({}), published), tmp_path)
     assert "states no claims" in (tmp_path / "claims.md").read_text()
-
-
-# What the pages call each kind of claim.
-TITLES = {
-    "wins": "number of datasets",
-    "best_of": "number of datasets",
-    "near": "number of datasets",
-    "margin": "number of datasets",
-    "beyond": "number of datasets",
-    "inside": "number of datasets",
-    "between_powers": "number of datasets",
-    "cells": "number of cells",
-    "ratio": "mean ratio",
-    "speedup": "mean ratio",
-    "orders": "order of magnitude",
-    "speedup_range": "range of ratios",
-    "share": "mean share",
-    "trend": "trend of means",
-    "ordered": "order of means",
-    "value": "value",
-    "exceeds": "bound",
-    "seconds": "absolute time",
-    "slow": "slow datasets",
-    "distribution": "distribution",
-    "correlation": "rank correlation",
-    "growth": "power of growth",
-    "wilcoxon": "Wilcoxon test",
-    "example": "worked example",
-    "setting": "setting",
-    "setups": "setting",
-    "recorded": "setting",
-    "compared": "setting",
-    "stated": "in words",
-    "unavailable": "no rule yet",
-}
-
-
-def test_every_kind_has_its_title():
-    assert {name: kind.title for name, kind in claims.KINDS.items()} == TITLES

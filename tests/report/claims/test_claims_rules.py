@@ -1,4 +1,4 @@
-"""Claims on ratios, values and p-values, on both sides of each threshold."""
+"""Claims on ratios, values, trends and p-values, on both sides of each threshold."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from scipy import stats
 
 from claim_cases import THREE, claim, outcome, scores_of, scores_on, source
 from mnlearn_studies.datasets.registry import load_registry
-from mnlearn_studies.report.claims import significance, values
+from mnlearn_studies.report.claims import values
 from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
@@ -18,14 +18,25 @@ from mnlearn_studies.report.claims.verdicts import (
 )
 from mnlearn_studies.report.statistics import rank_sums
 
-A, B, C = source("a"), source("b"), source("c")
+A, B, C, D = map(source, "abcd")
 ALL = list(load_registry())
+GRID = {"methods": {"a": {"grid": {"size": [10, 200]}}}}
+RATIO = {"kind": "ratio", "a": A, "b": B}
+SHARE = {**RATIO, "rule": "share", "published": 0.9}
+RANGE = {"kind": "range", "a": A, "b": B}
+VALUE = {"kind": "value", "a": A, "dataset": ALL[0], "published": 100}
+ABOVE = {**VALUE, "rule": "above", "limit": "methods.a.grid.size", "content": GRID}
+ORDER = {"kind": "trend", "rule": "order", "published": "more"}
+POWER = {"kind": "trend", "rule": "power", "published": 1, "a": A, "b": B}
+CORRELATED = {"kind": "correlation", "published": "more", "a": A, "b": B}
+COUNTED = {"kind": "distribution", "a": A, "values": [1, 2, 5]}
+SIZES = np.array([1.0, 10.0, 100.0])
 
 
-def verdict(printed, scores, /, **entry):
-    found = outcome(printed, scores, **entry)
-    assert isinstance(found.n_datasets, int), found
-    return found.verdict
+def judged(published, entry, **values):
+    """Evaluate a claim on as many datasets as there are values of each method."""
+    names = ALL[: len(next(iter(values.values())))]
+    return outcome(published, scores_on(names, **values), datasets=names, **entry)
 
 
 @pytest.mark.parametrize(
@@ -48,76 +59,209 @@ def test_ratios(ours, published, expected):
     assert ratio_verdict(ours, published) == expected
 
 
-@pytest.mark.parametrize(
-    ("mean", "ours", "expected"),
-    [("arithmetic", "4.05", REPRODUCED), ("geometric", "0.894", CONTRADICTED)],
-)
-def test_mean_ratios(published, mean, ours, expected):
-    names = ["nltcs", "msnbc"]
-    scores = scores_on(names, a=[1.0, 16.0], b=[10.0, 2.0])
-    entry = {"published": 4, "mean": mean, "datasets": names}
-    found = outcome(published, scores, kind="ratio", a=A, b=B, **entry)
-    assert (found.verdict, found.ours) == (expected, ours)
-    turned = outcome(published, scores, kind="speedup", a=B, b=A, **entry)
-    assert (turned.verdict, turned.ours) == (expected, ours)
-
-
-@pytest.mark.parametrize("kind", ["ratio", "speedup", "orders", "speedup_range"])
-def test_a_ratio_to_nothing_is_not_judged(published, kind):
-    scores = scores_on(["nltcs"], a=[0.0], b=[0.0])
-    entry = {"kind": kind, "published": "1 to 2" if kind.endswith(("s", "e")) else 1}
-    found = outcome(published, scores, datasets=["nltcs"], a=A, b=B, **entry)
-    assert (found.verdict, found.reason) == (UNKNOWN, "a ratio is not positive")
+def each(entry, cases):
+    """One case per entry, values by method, and expected verdict and number."""
+    return [(entry, values, *expected) for values, *expected in cases]
 
 
 @pytest.mark.parametrize(
-    ("speedup", "expected"),
+    ("entry", "found", "verdict", "ours"),
     [
-        (1101, MORE),
-        (1100, REPRODUCED),
-        (9.1, REPRODUCED),
-        (9.0, REPRODUCED),
-        (8.9, SMALLER),
-        (1.1, SMALLER),
-        (1.0, CONTRADICTED),
-        (0.9, CONTRADICTED),
+        # The usual mean is arithmetic.
+        *each({**RATIO, "published": 4}, [({"a": [1, 16], "b": [10, 2]}, REPRODUCED, "4.05")]),
+        *each(
+            {**RATIO, "published": 4, "mean": "geometric"},
+            [({"a": [1, 16], "b": [10, 2]}, CONTRADICTED, "0.894")],
+        ),
+        *(
+            (one, {"a": [1.0, 0.0], "b": [1.0, 0.0]}, UNKNOWN, "")
+            for one in (
+                {**RATIO, "published": 1},
+                {**RANGE, "published": "1 to 2"},
+                {**RANGE, "published": "1 to 2", "rule": "ends"},
+                SHARE,
+                {**SHARE, "rule": "rest"},
+            )
+        ),
+        *each(
+            SHARE,
+            [
+                ({"a": [0.93] * 3, "b": [1] * 3}, MORE, "0.930"),
+                ({"a": [0.89] * 3, "b": [1] * 3}, REPRODUCED, "0.890"),
+                ({"a": [0.87] * 3, "b": [1] * 3}, SMALLER, "0.870"),
+                ({"a": [0.51] * 3, "b": [1] * 3}, SMALLER, "0.510"),
+                ({"a": [0.5] * 3, "b": [1] * 3}, CONTRADICTED, "0.500"),
+            ],
+        ),
+        *each(
+            {**SHARE, "rule": "rest"},
+            [
+                ({"a": [0.07] * 3, "b": [1] * 3}, MORE, "0.930"),
+                ({"a": [0.11] * 3, "b": [1] * 3}, REPRODUCED, "0.890"),
+                ({"a": [0.13] * 3, "b": [1] * 3}, SMALLER, "0.870"),
+                ({"a": [0.5] * 3, "b": [1] * 3}, CONTRADICTED, "0.500"),
+            ],
+        ),
+        # The tolerance of a share is inside.
+        *each({**SHARE, "published": 0}, [({"a": [0.02], "b": [1]}, REPRODUCED, "0.020")]),
+        *each(
+            {**RANGE, "published": "10 to 1000"},
+            [
+                ({"a": [1101], "b": [1]}, MORE, "1100"),
+                ({"a": [1100], "b": [1]}, REPRODUCED, "1100"),
+                ({"a": [9.1], "b": [1]}, REPRODUCED, "9.10"),
+                ({"a": [9.0], "b": [1]}, REPRODUCED, "9.00"),
+                ({"a": [8.9], "b": [1]}, SMALLER, "8.90"),
+                ({"a": [1.1], "b": [1]}, SMALLER, "1.10"),
+                ({"a": [1.0], "b": [1]}, CONTRADICTED, "1.00"),
+                ({"a": [0.9], "b": [1]}, CONTRADICTED, "0.900"),
+            ],
+        ),
+        *each(
+            {**RANGE, "rule": "ends", "published": "10 to 100"},
+            [
+                ({"a": [8.1, 50, 110], "b": [1] * 3}, REPRODUCED, "8.10 to 110"),
+                ({"a": [10, 50, 121], "b": [1] * 3}, MORE, "10.0 to 121"),
+                ({"a": [13, 50, 90], "b": [1] * 3}, MORE, "13.0 to 90.0"),
+                ({"a": [7.9, 50, 100], "b": [1] * 3}, SMALLER, "7.90 to 100"),
+                ({"a": [10, 50, 79], "b": [1] * 3}, SMALLER, "10.0 to 79.0"),
+                ({"a": [1.1, 50, 200], "b": [1] * 3}, SMALLER, "1.10 to 200"),
+                ({"a": [1.0, 50, 200], "b": [1] * 3}, CONTRADICTED, "1.00 to 200"),
+                ({"a": [0.9, 50, 100], "b": [1] * 3}, CONTRADICTED, "0.900 to 100"),
+            ],
+        ),
+        *each(
+            VALUE,
+            [
+                ({"a": [101.0]}, REPRODUCED, "101"),
+                ({"a": [101.1]}, CONTRADICTED, "101.1"),
+                ({"a": [98.9]}, CONTRADICTED, "98.9"),
+            ],
+        ),
+        *each(
+            ABOVE,
+            [
+                ({"a": [101]}, REPRODUCED, "101"),
+                ({"a": [100]}, CONTRADICTED, "100"),
+                ({"a": [197]}, REPRODUCED, "197"),
+                ({"a": [99]}, CONTRADICTED, "99"),
+            ],
+        ),
+        # A bound that our limit excludes is not judged.
+        *each(
+            {**ABOVE, "published": 300},
+            [({"a": [198]}, UNKNOWN, "198"), ({"a": [197.8]}, CONTRADICTED, "198")],
+        ),
+        *each(
+            {**VALUE, "rule": "time"},
+            [
+                ({"a": [89]}, FASTER, "89.0"),
+                ({"a": [91]}, REPRODUCED, "91.0"),
+                ({"a": [109]}, REPRODUCED, "109"),
+                ({"a": [111]}, MORE, "111"),
+            ],
+        ),
+        *(
+            ({**COUNTED, "published": theirs}, {"a": [1, 2, 1]}, verdict, "2; 1; 0")
+            for theirs, verdict in (
+                ("2; 1; 0", REPRODUCED),
+                ("1; 1; 1", REPRODUCED),
+                ("0; 1; 2", CONTRADICTED),
+            )
+        ),
+        *each(
+            CORRELATED,
+            [
+                ({"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]}, REPRODUCED, "1.00"),
+                ({"a": [2, 1, 4, 3], "b": [1, 2, 3, 4]}, REPRODUCED, "0.60"),
+                ({"a": [2, 4, 1, 3], "b": [1, 2, 3, 4]}, CONTRADICTED, "0.00"),
+                ({"a": [3, 1, 2, 4], "b": [1, 2, 3, 4]}, REPRODUCED, "0.40"),
+                ({"a": [3, 2, 1, 4], "b": [1, 2, 3, 4]}, SMALLER, "0.20"),
+                ({"a": [4, 3, 2, 1], "b": [1, 2, 3, 4]}, CONTRADICTED, "-1.00"),
+                ({"a": [1, 1, 1, 1], "b": [1, 2, 3, 4]}, CONTRADICTED, "constant"),
+                ({"a": [1, 2, 3, 4], "b": [1, 1, 1, 1]}, CONTRADICTED, "constant"),
+            ],
+        ),
+        *each(
+            POWER,
+            [
+                ({"a": 7 * SIZES**1.19, "b": SIZES}, REPRODUCED, "1.19"),
+                ({"a": 7 * SIZES**1.21, "b": SIZES}, CONTRADICTED, "1.21"),
+                ({"a": 7 * SIZES**0.81, "b": SIZES}, REPRODUCED, "0.81"),
+                ({"a": 7 * SIZES**0.79, "b": SIZES}, MORE, "0.79"),
+                ({"a": [0, 1, 2], "b": SIZES}, UNKNOWN, ""),
+            ],
+        ),
+        *(
+            ({**ORDER, "a": a, "b": b}, {"a": [1, 2, 9], "b": [2, 3, 4], "c": [1] * 3}, *expected)
+            for a, b, *expected in (
+                ([A, B], [C], REPRODUCED, "4.00, 3.00 above 1.00"),
+                ([C], [B, A], CONTRADICTED, "1.00 against 3.00, 4.00"),
+                ([B, C], [A], CONTRADICTED, "3.00, 1.00 against 4.00"),
+                # One of two pairs is not more than half of them.
+                ([A, C], [B], CONTRADICTED, "4.00, 1.00 against 3.00"),
+                # Equal means are not in order.
+                ([A], [A], CONTRADICTED, "4.00 against 4.00"),
+            )
+        ),
+        *each(
+            {**ORDER, "a": [A, B], "b": [C, D]},
+            [
+                (
+                    {"a": [4], "b": [2], "c": [1], "d": [3]},
+                    SMALLER,
+                    "4.00, 2.00 against 1.00, 3.00",
+                )
+            ],
+        ),
     ],
 )
-def test_orders_of_magnitude(published, speedup, expected):
-    scores = scores_on(a=[1.0] * 3, b=[speedup] * 3)
-    entry = {"kind": "orders", "published": "10 to 1000", "a": A, "b": B}
-    assert verdict(published, scores, **entry) == expected
+def test_verdicts(published, entry, found, verdict, ours):
+    found = {method: [float(value) for value in of] for method, of in found.items()}
+    judgement = judged(published, entry, **found)
+    assert (judgement.verdict, judgement.ours) == (verdict, ours)
+    n = 1 if "dataset" in entry else len(next(iter(found.values())))
+    assert judgement.n_datasets == n
+    if isinstance(entry["published"], int | float) and judgement.difference:
+        assert float(judgement.difference) == pytest.approx(float(ours) - entry["published"], 0.02)
 
 
 @pytest.mark.parametrize(
-    ("speedups", "expected"),
+    ("entry", "reason"),
     [
-        ([8.1, 50, 110], REPRODUCED),
-        ([10, 50, 121], MORE),
-        ([13, 50, 90], MORE),
-        ([7.9, 50, 100], SMALLER),
-        ([10, 50, 79], SMALLER),
-        ([1.1, 50, 200], SMALLER),
-        ([1.0, 50, 200], CONTRADICTED),
-        ([0.9, 50, 100], CONTRADICTED),
+        ({**RATIO, "published": 1}, "a ratio is not positive"),
+        ({**RANGE, "published": "1 to 2", "rule": "ends"}, "a ratio is not positive"),
+        ({**SHARE, "published": 0.95}, "the divisor of a share is 0"),
+        ({**POWER}, "a value is not positive"),
+        ({**ABOVE, "published": 300}, "our limit of 200 ended the growth"),
     ],
 )
-def test_ranges_of_speedups(published, speedups, expected):
-    scores = scores_on(a=[1.0] * 3, b=[float(s) for s in speedups])
-    entry = {"kind": "speedup_range", "published": "10 to 100", "a": A, "b": B}
-    found = outcome(published, scores, **entry)
-    assert (found.verdict, found.n_datasets) == (expected, 3)
+def test_why_a_claim_is_not_judged(published, entry, reason):
+    of = judged(published, entry, a=[199.0, 0.0], b=[1.0, 0.0])
+    assert (of.verdict, of.reason) == (UNKNOWN, reason)
 
 
 @pytest.mark.parametrize(
-    ("share", "expected"),
-    [(0.93, MORE), (0.89, REPRODUCED), (0.87, SMALLER), (0.51, SMALLER), (0.5, CONTRADICTED)],
+    ("entry", "n"),
+    [
+        ({**VALUE, "dataset": "plants"}, 1),
+        ({**ABOVE, "dataset": "plants"}, 1),
+        ({**VALUE, "dataset": "plants", "rule": "time"}, 1),
+        ({**RATIO, "published": 2}, 2),
+        ({**RANGE, "published": "1 to 2"}, 2),
+        ({**RANGE, "published": "1 to 2", "rule": "ends"}, 2),
+        (SHARE, 2),
+        (POWER, 2),
+        (CORRELATED, 2),
+        ({**COUNTED, "published": "2; 1; 0"}, 2),
+        ({"kind": "test", "a": A, "b": B, "published": 0.01}, 2),
+    ],
 )
-def test_shares(published, share, expected):
-    scores = scores_on(a=[share] * 3, b=[1.0] * 3, c=[1 - share] * 3)
-    entry = {"kind": "share", "published": 0.9, "b": B}
-    assert verdict(published, scores, a=A, **entry) == expected
-    assert verdict(published, scores, a=C, rest=True, **entry) == expected
+def test_nothing_is_judged_without_scores(published, entry, n):
+    scores = scores_on(a=[1.0] * 3, b=[1.0] * 3)
+    found = outcome(published, scores, datasets=["x", "y"], **entry)
+    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "", 0)
+    assert found.reason == f"none of {n} datasets is scored"
 
 
 @pytest.mark.parametrize(
@@ -134,187 +278,33 @@ def test_shares(published, share, expected):
 def test_trends(published, means, expected):
     values = {("a", f"v{k}{side}"): dict.fromkeys(THREE, mean + (side - 0.5))
               for k, mean in enumerate(means) for side in (0, 1)}  # fmt: skip
-    entry = {"kind": "trend", "method": "a", "quantity": "cmll", "published": "10; 20; 40"}
-    groups = [[f"v{k}0", f"v{k}1"] for k in range(3)]
-    found = outcome(published, scores_of(values), groups=groups, **entry)
+    spec = {"method": "a", "quantity": "cmll"}
+    groups = [{**spec, "variants": [f"v{k}0", f"v{k}1"]} for k in range(3)]
+    entry = {"kind": "trend", "published": "10; 20; 40"}
+    found = outcome(published, scores_of(values), a=groups, **entry)
     assert found.verdict == expected
     assert [float(x) for x in found.ours.split(";")] == means
-    assert verdict(published, scores_of(values), groups=[["v0"], *groups], **entry) == UNKNOWN
+    none = outcome(published, scores_of(values), a=[{**spec, "variants": ["v0"]}, *groups], **entry)
+    assert none.verdict == UNKNOWN
 
 
-def test_orders_of_means(published):
-    scores = scores_on(a=[1.0, 2.0, 9.0], b=[2.0, 3.0, 4.0], c=[1.0, 1.0, 1.0])
-    entry = {"kind": "ordered", "published": "more"}
-    assert verdict(published, scores, high=[A, B], low=[C], **entry) == REPRODUCED
-    assert verdict(published, scores, high=[C], low=[B, A], **entry) == CONTRADICTED
-    assert verdict(published, scores, high=[B, C], low=[A], **entry) == CONTRADICTED
-    # One of two pairs is not more than half of them.
-    assert verdict(published, scores, high=[A, C], low=[B], **entry) == CONTRADICTED
-    more = scores_on(a=[4.0] * 3, b=[2.0] * 3, c=[1.0] * 3, d=[3.0] * 3)
-    mixed = {"high": [A, B], "low": [C, source("d")]}
-    found = outcome(published, more, **mixed, **entry)
-    assert (found.verdict, found.ours, found.n_datasets) == (
-        SMALLER,
-        "4.00, 2.00 against 1.00, 3.00",
-        3,
-    )
-    assert outcome(published, more, high=[A], low=[C], **entry).ours == "4.00 above 1.00"
-    # Equal means are not in order.
-    assert verdict(published, more, high=[A], low=[A], **entry) == CONTRADICTED
-    waiting = outcome(published, more, high=[A], low=[C], datasets=[*THREE, "plants"], **entry)
-    assert (waiting.verdict, waiting.ours) == (UNKNOWN, "4.00 above 1.00")
-
-
-@pytest.mark.parametrize(
-    ("ours", "expected", "difference"),
-    [(101.0, REPRODUCED, "+1"), (101.1, CONTRADICTED, "+1.1"), (98.9, CONTRADICTED, "-1.1")],
-)
-def test_values(published, ours, expected, difference):
-    entry = {"kind": "value", "a": A, "published": 100, "dataset": "nltcs"}
-    found = outcome(published, scores_on(a=[ours, 0.0, 0.0]), **entry)
-    assert (found.verdict, found.n_datasets) == (expected, 1)
-    assert float(found.difference) == float(difference)
-
-
-@pytest.mark.parametrize("kind", ["value", "exceeds", "seconds"])
-def test_a_value_that_is_not_scored(published, kind):
-    entry = {"kind": kind, "a": A, "published": 100, "dataset": "plants"}
-    if kind == "exceeds":
-        entry["limit"] = "title"
-    found = outcome(published, scores_on(a=[1.0] * 3), **entry)
-    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "", 0)
-    assert found.reason == "none of 1 datasets is scored"
-
-
-@pytest.mark.parametrize(
-    ("kind", "theirs"),
-    [("ratio", 2), ("orders", "1 to 2"), ("speedup_range", "1 to 2"), ("share", 1)],
-)
-def test_ratios_that_are_not_scored(published, kind, theirs):
-    entry = {"kind": kind, "a": A, "b": B, "published": theirs}
-    found = outcome(published, scores_on(a=[1.0] * 3, b=[1.0] * 3), datasets=["x", "y"], **entry)
-    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "", 0)
-    assert found.reason == "none of 2 datasets is scored"
-
-
-@pytest.mark.parametrize("rest", [False, True])
-def test_a_share_of_nothing_is_not_zero(published, rest):
-    scores = scores_on(a=[0.95, 0.95, 0.0], b=[1.0, 1.0, 0.0])
-    entry = {"kind": "share", "a": A, "b": B, "rest": rest}
-    found = outcome(published, scores, published=0.95, **entry)
-    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "", 3)
-    assert found.reason == "the divisor of a share is 0"
-
-
-def test_the_usual_mean_is_arithmetic(published):
-    names = ["nltcs", "msnbc"]
-    scores = scores_on(names, a=[1.0, 16.0], b=[10.0, 2.0])
-    found = outcome(published, scores, kind="ratio", a=A, b=B, published=4, datasets=names)
-    assert (found.ours, float(found.difference), found.n_datasets) == ("4.05", 0.05, 2)
-
-
-def test_a_share_at_the_tolerance(published):
-    scores = scores_on(a=[0.02] * 3, b=[1.0] * 3)
-    assert verdict(published, scores, kind="share", a=A, b=B, published=0) == REPRODUCED
+def test_a_trend_that_waits_shows_what_there_is(published):
+    scores = scores_on(a=[4.0] * 3, c=[1.0] * 3)
+    found = outcome(published, scores, a=[A], b=[C], datasets=[*THREE, "plants"], **ORDER)
+    assert (found.verdict, found.ours) == (UNKNOWN, "4.00 above 1.00")
 
 
 def test_a_rank_correlation_at_the_threshold(published, monkeypatch):
     a, b = [3.0, 2.0, 1.0, 4.0], [1.0, 2.0, 3.0, 4.0]
     monkeypatch.setattr(values, "WEAK_CORRELATION", float(stats.spearmanr(a, b).statistic))
-    entry = {"kind": "correlation", "published": "more", "a": A, "b": B, "datasets": ALL[:4]}
-    assert verdict(published, scores_on(ALL[:4], a=a, b=b), **entry) == REPRODUCED
-    for one, other in ((a, [1.0] * 4), ([1.0] * 4, b)):
-        found = outcome(published, scores_on(ALL[:4], a=one, b=other), **entry)
-        assert (found.verdict, found.ours) == (CONTRADICTED, "constant")
-
-
-@pytest.mark.parametrize(
-    ("ours", "expected"),
-    [(101, REPRODUCED), (100, CONTRADICTED), (197, REPRODUCED), (100 - 1, CONTRADICTED)],
-)
-def test_bounds(published, ours, expected):
-    content = {"methods": {"a": {"grid": {"size": [10, 200]}}}}
-    entry = {"kind": "exceeds", "a": A, "published": 100, "dataset": "kdd"}
-    entry |= {"limit": "methods.a.grid.size", "content": content}
-    scores = scores_on(["kdd"], a=[float(ours)])
-    found = outcome(published, scores, **entry)
-    assert (found.verdict, found.n_datasets) == (expected, 1)
-
-
-@pytest.mark.parametrize(("ours", "expected"), [(99.0, UNKNOWN), (98.9, CONTRADICTED)])
-def test_a_bound_that_our_limit_excludes_is_not_judged(published, ours, expected):
-    content = {"methods": {"a": {"grid": {"size": [10, 100]}}}}
-    entry = {"kind": "exceeds", "a": A, "published": 100, "dataset": "kdd"}
-    entry |= {"limit": "methods.a.grid.size", "content": content}
-    found = outcome(published, scores_on(["kdd"], a=[ours]), **entry)
-    assert found.verdict == expected
-    assert found.reason == ("our limit of 100 ended the growth" if expected == UNKNOWN else "")
-    assert found.n_datasets == 1
-
-
-@pytest.mark.parametrize(
-    ("ours", "expected"), [(89, FASTER), (91, REPRODUCED), (109, REPRODUCED), (111, MORE)]
-)
-def test_absolute_times(published, ours, expected):
-    entry = {"kind": "seconds", "a": A, "published": 100, "dataset": "kdd"}
-    found = outcome(published, scores_on(["kdd"], a=[float(ours)]), **entry)
-    assert (found.verdict, found.n_datasets) == (expected, 1)
-    assert found.difference[0] == ("-" if ours < 100 else "+")
-    assert float(found.difference) == ours - 100
-
-
-@pytest.mark.parametrize(("limit", "expected"), [(2.9, REPRODUCED), (3, FASTER)])
-def test_slow_datasets(published, limit, expected):
-    entry = {"kind": "slow", "a": A, "published": "often", "limit": limit}
-    assert verdict(published, scores_on(a=[1.0, 2.0, 3.0]), **entry) == expected
-
-
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [("2; 1; 0", REPRODUCED), ("1; 1; 1", REPRODUCED), ("0; 1; 2", CONTRADICTED)],
-)
-def test_distributions(published, counts, expected):
-    entry = {"kind": "distribution", "a": A, "values": [1, 2, 5], "published": counts}
-    found = outcome(published, scores_on(a=[1.0, 2.0, 1.0]), **entry)
-    assert (found.verdict, found.ours) == (expected, "2; 1; 0")
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([1, 2, 3, 4], REPRODUCED),
-        ([2, 1, 4, 3], REPRODUCED),
-        ([2, 4, 1, 3], CONTRADICTED),
-        ([3, 1, 2, 4], REPRODUCED),
-        ([3, 2, 1, 4], SMALLER),
-        ([4, 3, 2, 1], CONTRADICTED),
-        ([1, 1, 1, 1], CONTRADICTED),
-    ],
-)
-def test_rank_correlations(published, values, expected):
-    names = ALL[:4]
-    scores = scores_on(names, a=[float(v) for v in values], b=[1.0, 2.0, 3.0, 4.0])
-    entry = {"kind": "correlation", "published": "more", "a": A, "b": B, "datasets": names}
-    assert verdict(published, scores, **entry) == expected
-
-
-@pytest.mark.parametrize(
-    ("power", "expected"),
-    [(1.19, REPRODUCED), (1.21, CONTRADICTED), (0.81, REPRODUCED), (0.79, MORE)],
-)
-def test_growth(published, power, expected):
-    size = np.array([1.0, 10.0, 100.0])
-    scores = scores_on(a=list(7 * size**power), b=list(size))
-    entry = {"kind": "growth", "published": 1, "a": A, "b": B}
-    assert verdict(published, scores, **entry) == expected
-    assert verdict(published, scores_on(a=[0.0] * 3, b=list(size)), **entry) == UNKNOWN
+    assert judged(published, CORRELATED, a=a, b=b).verdict == REPRODUCED
 
 
 def losing(n_losses, n=12):
-    """Scores whose n_losses smallest differences speak for b."""
+    """Values of a whose n_losses smallest differences speak for b."""
     difference = np.arange(1.0, n + 1)
     difference[:n_losses] *= -1
-    return scores_on(ALL[:n], a=list(difference), b=[0.0] * n)
+    return {"a": list(difference), "b": [0.0] * n}
 
 
 @pytest.mark.parametrize(
@@ -335,37 +325,33 @@ def losing(n_losses, n=12):
         (5, "not significant", REPRODUCED),
     ],
 )
-def test_wilcoxon(published, n_losses, printed, expected):
-    entry = {"kind": "wilcoxon", "published": printed, "datasets": ALL[:12]}
-    found = outcome(published, losing(n_losses), a=A, b=B, **entry)
-    assert found.verdict == expected, found.ours
-    lower = outcome(published, losing(n_losses), a=B, b=A, lower=True, **entry)
-    assert lower == found
-    against = outcome(published, losing(n_losses), a=B, b=A, **entry)
+def test_signed_ranks(published, n_losses, printed, expected):
+    entry, found = {"kind": "test", "published": printed}, losing(n_losses)
+    usual = judged(published, {**entry, "a": A, "b": B}, **found)
+    assert (usual.verdict, usual.n_datasets) == (expected, 12)
+    assert judged(published, {**entry, "a": B, "b": A, "lower": True}, **found) == usual
+    against = judged(published, {**entry, "a": B, "b": A}, **found)
     assert against.verdict == (expected if "not" in str(printed) else CONTRADICTED)
 
 
 @pytest.mark.parametrize(
-    ("p", "expected"),
-    [(0.05, REPRODUCED), (0.0501, SMALLER), (0.1, SMALLER), (0.101, CONTRADICTED)],
-)
-def test_the_limits_of_p_values_are_inside(p, expected):
-    assert significance._verdict(p, favours=True, published=0.05, is_bound=False) == expected
-    assert significance._verdict(p, favours=False, published=0.05, is_bound=False) == CONTRADICTED
-
-
-@pytest.mark.parametrize(
-    ("p", "theirs", "is_bound", "expected"),
+    ("p", "favours", "theirs", "is_bound", "expected"),
     [
-        (0.05, None, False, CONTRADICTED),
-        (0.01, 0.01, True, SMALLER),
+        # The limits of p-values are inside.
+        (0.05, True, 0.05, False, REPRODUCED),
+        (0.0501, True, 0.05, False, SMALLER),
+        (0.1, True, 0.05, False, SMALLER),
+        (0.101, True, 0.05, False, CONTRADICTED),
+        (0.05, False, 0.05, False, CONTRADICTED),
+        (0.05, True, None, False, CONTRADICTED),
+        (0.01, True, 0.01, True, SMALLER),
         # A factor of 10 is inside, on both sides.
-        (0.005, 0.05, False, REPRODUCED),
-        (0.05, 0.005, False, REPRODUCED),
+        (0.005, True, 0.05, False, REPRODUCED),
+        (0.05, True, 0.005, False, REPRODUCED),
     ],
 )
-def test_the_limits_of_published_p_values(p, theirs, is_bound, expected):
-    assert significance._verdict(p, True, theirs, is_bound) == expected
+def test_the_limits_of_p_values(p, favours, theirs, is_bound, expected):
+    assert values.p_verdict(p, favours, theirs, is_bound) == expected
 
 
 def test_differences_below_the_ninth_decimal_have_no_rank():
@@ -381,16 +367,14 @@ def test_differences_below_the_ninth_decimal_have_no_rank():
     ],
 )
 def test_the_rule_for_a_p_value_in_brief(published, printed, expected):
-    entry = {"kind": "wilcoxon", "published": printed, "datasets": ALL[:12]}
-    found = claim(published, losing(3), a=A, b=B, **entry)
+    found = claim(published, scores_on(), kind="test", published=printed, a=A, b=B)
     assert found.brief == f"Wilcoxon test, {expected}"
 
 
 def test_rank_sums_decide_the_direction_and_not_counts(published):
     """As many losses as wins, but the losses are the ten smallest differences."""
-    difference = [*range(-10, 0), *range(11, 21)]
-    scores = scores_on(ALL, a=list(map(float, difference)), b=[0.0] * 20)
-    entry = {"kind": "wilcoxon", "published": 0.01, "datasets": ALL, "a": A, "b": B}
-    found = outcome(published, scores, **entry)
+    difference = [*map(float, range(-10, 0)), *map(float, range(11, 21))]
+    entry = {"kind": "test", "published": 0.01, "a": A, "b": B}
+    found = judged(published, entry, a=difference, b=[0.0] * 20)
     assert found.ours == "p 0.0637, rank sums 155 for and 55 against"
     assert found.verdict == SMALLER

@@ -59,7 +59,13 @@ def test_settings_of_several_paths_and_of_no_method(published):
 @pytest.mark.parametrize(("number", "reason"), [(6, ""), (9, "deviates: ours 6")])
 def test_numbers_of_setups(published, number, reason):
     paths = ["methods.a.grid.sd", "methods.a.grid.k"]
-    entry = {"kind": "setups", "published": number, "paths": paths, "content": SETTINGS}
+    entry = {
+        "kind": "setting",
+        "rule": "combinations",
+        "published": number,
+        "paths": paths,
+        "content": SETTINGS,
+    }
     assert outcome(published, **entry).reason == reason
     missing = outcome(published, **{**entry, "paths": ["cmll.groups", "cmll.x"]})
     assert (missing.verdict, missing.ours) == (SETUP, "")
@@ -70,7 +76,7 @@ def test_numbers_of_setups(published, number, reason):
     ("values", "reason"), [([1.0] * 3, ""), ([1.0, 1.0, 2.0], "deviates: ours 1; 2")]
 )
 def test_settings_that_models_recorded(published, values, reason):
-    entry = {"kind": "recorded", "published": 1, "a": A}
+    entry = {"kind": "setting", "rule": "recorded", "published": 1, "a": A}
     found = outcome(published, scores_on(a=values), **entry)
     assert (found.verdict, found.reason, found.n_datasets) == (SETUP, reason, 3)
     waiting = outcome(published, scores_on(a=values), datasets=[*THREE, "x"], **entry)
@@ -79,12 +85,16 @@ def test_settings_that_models_recorded(published, values, reason):
 
 def test_variants_that_are_compared(published):
     scores = scores_of({(m, v): dict.fromkeys(THREE, 1.0) for m in "ab" for v in "xy"})
-    entry = {"kind": "compared", "methods": ["a", "b"], "quantity": "cmll"}
-    found = outcome(published, scores, published=2, variants=["x", "y"], **entry)
+
+    def of(variants):
+        return [{"method": m, "quantity": "cmll", "each": variants} for m in "ab"]
+
+    entry = {"kind": "setting", "rule": "scored"}
+    found = outcome(published, scores, published=2, a=of(["x", "y"]), **entry)
     assert (found.verdict, found.reason, found.n_datasets) == (SETUP, "", 3)
-    found = outcome(published, scores, published=3, variants=["x", "y"], **entry)
+    found = outcome(published, scores, published=3, a=of(["x", "y"]), **entry)
     assert found.reason == "deviates: ours 2 of 2"
-    found = outcome(published, scores, published=3, variants=["x", "y", "z"], **entry)
+    found = outcome(published, scores, published=3, a=of(["x", "y", "z"]), **entry)
     assert (found.verdict, found.ours) == (UNKNOWN, "2 of 3")
     assert found.reason == "1 are not scored everywhere"
 
@@ -99,8 +109,8 @@ def test_words_instead_of_numbers(published):
 
 
 def test_examples_are_compared_with_every_number(published, monkeypatch):
-    monkeypatch.setitem(examples.EXAMPLES, "mine", lambda: [0.5, 1 / 3])
-    entry = {"kind": "example", "example": "mine"}
+    monkeypatch.setitem(examples.EXAMPLES, "uniform", lambda: [0.5, 1 / 3])
+    entry = {"kind": "example", "example": "uniform"}
     assert verdict(published, None, published="1/2; 1/3", **entry) == REPRODUCED
     assert verdict(published, None, published="1/2; 0.333", **entry) == CONTRADICTED
 
@@ -116,7 +126,7 @@ def test_sources_of_several_variants(published):
     entry = {"kind": "value", "dataset": "kdd", "published": 0}
     assert outcome(published, scores, a={**base, "variants": ["x", "y", "z"]}, **entry).ours == "3"
     assert outcome(published, scores, a={**base, "without": ["z"]}, **entry).ours == "2"
-    assert outcome(published, scores, a={**base, "without": []}, **entry).ours == "6"
+    assert outcome(published, scores, a={**base, "without": ["w"]}, **entry).ours == "6"
     less = outcome(published, scores, a={**base, "variants": ["x", "y"]}, **entry)
     assert (less.ours, less.difference) == ("1.5", "+1.50")
     none = outcome(published, scores, **{**entry, "published": 2}, a={**base, "variant": "y"})

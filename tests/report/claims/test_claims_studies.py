@@ -31,7 +31,24 @@ STUDIES = {name: load_study(WORKFLOW / "studies" / f"{name}.yaml") for name in N
 # The record of `lem` is made after the others.
 RECORDED = [name for name in NAMES if name != "lem" or (RESULTS / name / "scores.csv").exists()]
 # They do not depend on scores.
-NO_SCORES = ("setting", "setups", "stated", "unavailable", "example")
+NO_SCORES = ("setting values", "setting combinations", "stated", "unavailable", "example")
+# The rule of a claim that does not say which.
+USUAL = {
+    "count": "better",
+    "ratio": "ratio",
+    "range": "mean",
+    "value": "equal",
+    "trend": "means",
+    "setting": "values",
+}
+
+
+def rule_of(entry):
+    """Return the kind of a claim and its rule."""
+    rule = entry.get("rule", USUAL.get(entry["kind"]))
+    return entry["kind"] if rule is None else f"{entry['kind']} {rule}"
+
+
 ENTRIES = [
     pytest.param(study, entry, id=f"{name}-{entry['id']}-{k}")
     for name, study in STUDIES.items()
@@ -55,7 +72,7 @@ class Scores:
     def put_one(self, spec, dataset, value):
         if "study" in spec:
             return
-        variants = spec.get("variants", [spec.get("variant", "")])
+        variants = spec.get("variants", spec.get("each", [spec.get("variant", "")]))
         if "without" in spec:
             variants = ["left"]
             for variant, validation in [("left", -2.0), *((v, -1.0) for v in spec["without"])]:
@@ -83,7 +100,7 @@ def count_wanted(entry, n, supports):
 def build(study, entry, supports):
     """Return scores that support or contradict a claim."""
     scores = Scores(study, entry)
-    BUILDERS[entry["kind"]](scores, entry, supports)
+    BUILDERS[rule_of(entry)](scores, entry, supports)
     return scores.frame()
 
 
@@ -97,7 +114,7 @@ def build_wins(scores, entry, supports):
 def build_best_of(scores, entry, supports):
     count = count_wanted(entry, len(scores.datasets), supports)
     better, worse = (1.0, 2.0) if entry.get("lower") else (2.0, 1.0)
-    for column in entry["columns"]:
+    for column in entry["a"]:
         own = column["name"] in entry["best"]
         scores.put(column, lambda k, own=own: better if (k < count) == own else worse)
 
@@ -112,8 +129,8 @@ def build_near(scores, entry, supports):
 
 def build_margin(scores, entry, supports):
     count = count_wanted(entry, len(scores.datasets), supports)
-    bound, relation = entry["bound"], entry.get("relation", "above")
-    step = 0.001 if relation != "similar" else -0.001
+    bound = entry["bound"]
+    step = 0.001 if entry["rule"] != "similar" else -0.001
     scores.put(entry["b"], lambda k: -10)
     scores.put(entry["a"], lambda k: -10 + 10 * (bound + (step if k < count else -step)))
 
@@ -137,57 +154,54 @@ def build_between_powers(scores, entry, supports):
 
 
 def build_cells(scores, entry, supports):
-    first, second = zip(*entry["pairs"], strict=True)
-    spec = {"method": entry["method"], "quantity": entry["quantity"]}
-    scores.put({**spec, "variants": first}, lambda k: int(supports))
-    scores.put({**spec, "variants": second}, lambda k: int(not supports))
+    scores.put(entry["a"], lambda k: int(supports))
+    scores.put(entry["b"], lambda k: int(not supports))
 
 
 def build_ratio(scores, entry, supports):
     ratio = float(entry["published"]) ** (1 if supports else -1)
-    above, below = ("a", "b") if entry["kind"] == "ratio" else ("b", "a")
-    scores.put(entry[above], lambda k: ratio)
-    scores.put(entry[below], lambda k: 1)
+    scores.put(entry["a"], lambda k: ratio)
+    scores.put(entry["b"], lambda k: 1)
 
 
 def build_range(scores, entry, supports):
     low, high = map(float, entry["published"].split(" to "))
-    scores.put(entry["a"], lambda k: 1)
-    scores.put(entry["b"], lambda k: (high if k else low) if supports else 0.9)
+    scores.put(entry["b"], lambda k: 1)
+    scores.put(entry["a"], lambda k: (high if k else low) if supports else 0.9)
 
 
 def build_orders(scores, entry, supports):
     low, high = map(float, entry["published"].split(" to "))
-    scores.put(entry["a"], lambda k: 1)
-    scores.put(entry["b"], lambda k: math.sqrt(low * high) if supports else 0.9)
+    scores.put(entry["b"], lambda k: 1)
+    scores.put(entry["a"], lambda k: math.sqrt(low * high) if supports else 0.9)
 
 
 def build_share(scores, entry, supports):
     share = entry["published"] if supports else 0.4
     scores.put(entry["b"], lambda k: 1)
-    scores.put(entry["a"], lambda k: 1 - share if entry.get("rest") else share)
+    scores.put(entry["a"], lambda k: 1 - share if entry["rule"] == "rest" else share)
 
 
 def build_trend(scores, entry, supports):
     means = [float(part) for part in entry["published"].split(";")]
-    spec = {"method": entry["method"], "quantity": entry["quantity"]}
-    for mean, group in zip(means if supports else means[::-1], entry["groups"], strict=True):
-        scores.put({**spec, "variants": group}, lambda k, mean=mean: mean)
+    for mean, group in zip(means if supports else means[::-1], entry["a"], strict=True):
+        scores.put(group, lambda k, mean=mean: mean)
 
 
 def build_ordered(scores, entry, supports):
-    scores.put(entry["high"], lambda k: 1 + supports)
-    scores.put(entry["low"], lambda k: 2 - supports)
+    scores.put(entry["a"], lambda k: 1 + supports)
+    scores.put(entry["b"], lambda k: 2 - supports)
 
 
 def build_single(scores, entry, supports):
-    factor = 1.0 if supports else {"seconds": 0.5}.get(entry["kind"], 0.1)
-    shift = 1 if entry["kind"] == "exceeds" else 0
+    rule = entry.get("rule")
+    factor = 1.0 if supports else {"time": 0.5}.get(rule, 0.1)
+    shift = 1 if rule == "above" else 0
     scores.put_one(entry["a"], entry["dataset"], (entry["published"] + shift) * factor)
 
 
 def build_slow(scores, entry, supports):
-    scores.put(entry["a"], lambda k: entry["limit"] * (2 if supports else 0.5))
+    scores.put(entry["a"], lambda k: entry["bound"] * (2 if supports else 0.5))
 
 
 def build_distribution(scores, entry, supports):
@@ -225,38 +239,38 @@ def build_recorded(scores, entry, supports):
 
 
 def build_compared(scores, entry, supports):
-    for method in entry["methods"]:
-        for variant in entry["variants"][0 if supports else 1 :]:
-            spec = {"method": method, "variant": variant, "quantity": entry["quantity"]}
-            scores.put(spec, lambda k: 1)
+    for spec in entry["a"]:
+        scores.put({**spec, "each": spec["each"][0 if supports else 1 :]}, lambda k: 1)
 
 
 BUILDERS = {
-    "wins": build_wins,
-    "best_of": build_best_of,
-    "near": build_near,
-    "margin": build_margin,
-    "beyond": build_beyond,
-    "inside": build_inside,
-    "between_powers": build_between_powers,
-    "cells": build_cells,
-    "ratio": build_ratio,
-    "speedup": build_ratio,
-    "speedup_range": build_range,
-    "orders": build_orders,
-    "share": build_share,
-    "trend": build_trend,
-    "ordered": build_ordered,
-    "value": build_single,
-    "seconds": build_single,
-    "exceeds": build_single,
-    "slow": build_slow,
+    "count better": build_wins,
+    "count best": build_best_of,
+    "count near": build_near,
+    "count above": build_margin,
+    "count apart": build_margin,
+    "count similar": build_margin,
+    "count beyond": build_beyond,
+    "count inside": build_inside,
+    "count powers": build_between_powers,
+    "count cells": build_cells,
+    "count longer": build_slow,
+    "ratio ratio": build_ratio,
+    "ratio share": build_share,
+    "ratio rest": build_share,
+    "range ends": build_range,
+    "range mean": build_orders,
+    "trend means": build_trend,
+    "trend order": build_ordered,
+    "trend power": build_growth,
+    "value equal": build_single,
+    "value time": build_single,
+    "value above": build_single,
     "distribution": build_distribution,
     "correlation": build_correlation,
-    "growth": build_growth,
-    "wilcoxon": build_wilcoxon,
-    "recorded": build_recorded,
-    "compared": build_compared,
+    "test": build_wilcoxon,
+    "setting recorded": build_recorded,
+    "setting scored": build_compared,
 }
 
 
@@ -266,25 +280,25 @@ def evaluated(study, entry, scores, published):
 
 
 @pytest.mark.parametrize(
-    ("study", "entry"), [p for p in ENTRIES if p.values[1]["kind"] not in NO_SCORES]
+    ("study", "entry"), [p for p in ENTRIES if rule_of(p.values[1]) not in NO_SCORES]
 )
 def test_scores_decide_the_verdict(study, entry, published):
     supported = evaluated(study, entry, build(study, entry, True), published)
     against = evaluated(study, entry, build(study, entry, False), published)
-    if entry["kind"] == "recorded":
+    if entry.get("rule") == "recorded":
         assert (supported.verdict, supported.reason) == (SETUP, "")
         assert against.reason.startswith("deviates: ours")
-    elif entry["kind"] == "compared":
+    elif entry.get("rule") == "scored":
         assert (supported.verdict, supported.reason) == (SETUP, "")
         assert against.verdict == UNKNOWN
     else:
         assert supported.verdict in (REPRODUCED, MORE), supported
-        expected = FASTER if entry["kind"] in ("seconds", "slow") else CONTRADICTED
+        expected = FASTER if entry.get("rule") in ("time", "longer") else CONTRADICTED
         assert against.verdict == expected, against
 
 
 @pytest.mark.parametrize(
-    ("study", "entry"), [p for p in ENTRIES if p.values[1]["kind"] not in NO_SCORES]
+    ("study", "entry"), [p for p in ENTRIES if rule_of(p.values[1]) not in NO_SCORES]
 )
 def test_nothing_is_decided_without_scores(study, entry, published):
     empty = pd.DataFrame(columns=COLUMNS)
@@ -299,7 +313,7 @@ def others(value):
 
 
 @pytest.mark.parametrize(
-    ("study", "entry"), [p for p in ENTRIES if p.values[1]["kind"] in ("setting", "setups")]
+    ("study", "entry"), [p for p in ENTRIES if rule_of(p.values[1]) in NO_SCORES[:2]]
 )
 def test_another_setting_deviates(study, entry, published):
     """A set-up claim compares the study with the paper, and not the study with itself."""
@@ -315,7 +329,7 @@ def test_another_setting_deviates(study, entry, published):
     for key in path:
         place = place[key]
     place.setdefault(last, ["x"])
-    place[last] = place[last][:-1] if entry["kind"] == "setups" else others(place[last])
+    place[last] = place[last][:-1] if entry.get("rule") == "combinations" else others(place[last])
     changed = evaluated(Study(study.name, content), entry, empty, published)
     assert changed.verdict == SETUP
     assert changed.reason.startswith("deviates")

@@ -1,6 +1,6 @@
-"""Claims of a paper, each evaluated on our numbers by the rule of its kind.
+"""Claims of a paper, each evaluated on our numbers by a rule of its kind.
 
-Each kind is a function with its rule in a file of this package; `KINDS` names them.
+Each kind is a dataclass in a file of this package, and its fields are its options; see `KINDS`.
 """
 
 import dataclasses
@@ -9,38 +9,42 @@ from pathlib import Path
 
 import pandas as pd
 
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
-from mnlearn_studies.report.claims.counts import KINDS as COUNT_KINDS
-from mnlearn_studies.report.claims.evidence import (
-    Entry,
-    Evidence,
-    Kind,
-    absent_sources,
-    datasets_of,
-)
-from mnlearn_studies.report.claims.examples import KINDS as EXAMPLE_KINDS
-from mnlearn_studies.report.claims.ratios import KINDS as RATIO_KINDS
+from mnlearn_studies.report.claims.counts import Count
+from mnlearn_studies.report.claims.evidence import Entry, Evidence, sources_in
+from mnlearn_studies.report.claims.examples import Example
+from mnlearn_studies.report.claims.ratios import Range, Ratio
 from mnlearn_studies.report.claims.rendering import Claim, to_csv, to_text
-from mnlearn_studies.report.claims.settings import KINDS as SETTING_KINDS
-from mnlearn_studies.report.claims.significance import KINDS as SIGNIFICANCE_KINDS
-from mnlearn_studies.report.claims.values import KINDS as VALUE_KINDS
+from mnlearn_studies.report.claims.settings import Setting, Stated, Unavailable
+from mnlearn_studies.report.claims.values import (
+    Correlation,
+    Distribution,
+    SignedRank,
+    Trend,
+    Value,
+)
 from mnlearn_studies.report.claims.verdicts import UNKNOWN
-from mnlearn_studies.report.options import ANYTHING, Keys
-from mnlearn_studies.report.products import check_entry
+from mnlearn_studies.report.products import read_entry
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.published import tidy_scores
+from mnlearn_studies.study.reading import place_name
 
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
-KINDS: dict[str, Kind] = {
-    **COUNT_KINDS,
-    **RATIO_KINDS,
-    **VALUE_KINDS,
-    **SIGNIFICANCE_KINDS,
-    **EXAMPLE_KINDS,
-    **SETTING_KINDS,
+KINDS: dict[str, type[Entry]] = {
+    "count": Count,
+    "ratio": Ratio,
+    "range": Range,
+    "value": Value,
+    "distribution": Distribution,
+    "trend": Trend,
+    "correlation": Correlation,
+    "test": SignedRank,
+    "example": Example,
+    "setting": Setting,
+    "stated": Stated,
+    "unavailable": Unavailable,
 }
-# Options of every claim; the schema of studies says what they have to be.
-COMMON: Keys = dict.fromkeys(("id", "kind", "statement", "published", "datasets", "note"), ANYTHING)
 
 
 def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> list[Claim]:
@@ -62,31 +66,38 @@ def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> lis
     """
     own = tidy_scores(scores[scores["study"] == study.name])
     evidence = Evidence(study, own, published)
-    return [_evaluate(entry, evidence) for entry in study.content["claims"]]
+    return [
+        _evaluate(read_entry(study, "claims", entry, KINDS), evidence)
+        for entry in study.content["claims"]
+    ]
 
 
 def _evaluate(entry: Entry, evidence: Evidence) -> Claim:
-    check_entry(evidence.study, "claims", entry, KINDS, COMMON)
-    kind = KINDS[entry["kind"]]
-    outcome = kind.evaluate(entry, evidence)
-    absent = absent_sources(entry, evidence)
+    try:
+        outcome = entry.judge(evidence)
+    except InputError as error:
+        place = place_name(evidence.study.name, "claims", dataclasses.asdict(entry))
+        error.where = f"{place}, {error.where}"
+        raise
+    absent = [f"{s.quantity} of {s.method}" for s in sources_in(entry) if evidence.lacks(s)]
     if outcome.verdict == UNKNOWN and absent:
-        outcome = dataclasses.replace(outcome, reason=f"not in the scores: {', '.join(absent)}")
-    datasets = datasets_of(entry, evidence)
-    published = str(entry["published"])
-    if entry["kind"] in COUNT_KINDS and not isinstance(entry["published"], str):
-        published += f" of {len(datasets)}"
+        reason = f"not in the scores: {', '.join(dict.fromkeys(absent))}"
+        outcome = dataclasses.replace(outcome, reason=reason)
+    n_datasets, rule = len(entry.datasets_in(evidence)), entry.rule_used
+    published = str(entry.published)
+    if entry.counts and not isinstance(entry.published, str):
+        published += f" of {n_datasets}"
     return Claim(
-        int(entry["id"]),
-        str(entry["kind"]),
-        str(entry["statement"]),
+        entry.id,
+        entry.kind,
+        entry.statement,
         published,
         outcome,
-        ", ".join(filter(None, (kind.title, kind.brief({**entry, "datasets": datasets})))),
-        kind.title,
-        kind.rule,
-        kind.is_setup,
-        str(entry.get("note", "")),
+        ", ".join(filter(None, (rule.title, entry.brief(n_datasets)))),
+        rule.title,
+        rule.text,
+        entry.is_setup,
+        entry.note,
     )
 
 

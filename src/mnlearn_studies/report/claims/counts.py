@@ -2,36 +2,31 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report.claims.evidence import (
-    A_AND_B,
-    NUMBERS_OF,
-    NUMBERS_OF_COLUMNS,
-    NUMBERS_OF_EACH,
-    A,
+    ClaimSource,
+    Column,
     Entry,
     Evidence,
-    Kind,
-    claim_name,
-    datasets_of,
-    incomplete,
-    numbers_at,
-    source_numbers,
-    sources_at,
+    OneOrMore,
+    Rule,
 )
-from mnlearn_studies.report.claims.verdicts import COUNT_TOLERANCE, WORDS, Outcome, count_verdict
-from mnlearn_studies.report.options import FLAG, NAMES, NUMBER, PAIRS, TEXT, needed, one_of
+from mnlearn_studies.report.claims.verdicts import (
+    CONTRADICTED,
+    COUNT_TOLERANCE,
+    FASTER,
+    WORDS,
+    Outcome,
+    count_verdict,
+)
 from mnlearn_studies.study.published import Number
-
-DIRECTIONS = ("more", "fewer", "neither")
-# Whether a difference is related to its bound as the statement says.
-RELATIONS: dict[str, Callable[[float, float], bool]] = {
-    "above": lambda difference, bound: difference >= bound,
-    "apart": lambda difference, bound: abs(difference) >= bound,
-    "similar": lambda difference, bound: abs(difference) <= bound,
-}
 
 COUNT_RULE = (
     f"`reproduced` if our count differs from the published one by at most {COUNT_TOLERANCE}, or "
@@ -43,254 +38,157 @@ COUNT_RULE = (
     "a count for which it is untrue is `contradicted`, or has a `smaller effect` if the word is "
     "`all` and the count is a majority"
 )
-
-
-def collect_rows(
-    columns: Sequence[dict[str, Number]], datasets: Sequence[str]
-) -> tuple[list[list[float]], list[str]]:
-    """Return the values of all columns on each dataset, and the datasets that lack one.
-
-    Values are rounded to the fewest decimals that a paper prints: digits that the paper does not
-    print must not decide which method is better.
-    """
-    rows, missing = [], []
-    for dataset in datasets:
-        found = [column[dataset] for column in columns if dataset in column]
-        if len(found) < len(columns):
-            missing.append(dataset)
-            continue
-        decimals = min((n.decimals for n in found if n.decimals is not None), default=12)
-        rows.append([round(n.value, decimals) for n in found])
-    return rows, missing
-
-
-def _judge(
-    entry: Entry, evidence: Evidence, count: int, total: int, *, missing: list[str], chance: float
-) -> Outcome:
-    """Return the outcome of a count; `chance` is its expected share for equally good methods."""
-    ours = f"{count} of {total}"
-    if missing:
-        return incomplete(ours, total, missing)
-    published, where = entry["published"], claim_name(entry, evidence)
-    direction = entry.get("direction", "more")
-    if isinstance(published, str) and published not in WORDS:
-        raise InputError(
-            f"{where}, published: expected a number or one of {', '.join(WORDS)}, got "
-            f"{published!r}."
-        )
-    verdict = count_verdict(count, total, published, chance, direction=direction)
-    difference = "" if isinstance(published, str) else f"{count - published:+g}"
-    return Outcome(verdict, ours, difference, n_datasets=total)
-
-
-def judge_wins(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the datasets on which `a` is better than `b`; each may be a list of sources.
-
-    With lists, every source of `a` has to be better than every source of `b`. lower : whether lower
-    values are better.
-    """
-    first, second = sources_at(entry, evidence, "a"), sources_at(entry, evidence, "b")
-    rows, missing = collect_rows([*first, *second], datasets_of(entry, evidence))
-    sign, n = (-1 if entry.get("lower") else 1), len(first)
-    count = sum(min(sign * x for x in r[:n]) > max(sign * x for x in r[n:]) for r in rows)
-    chance = 1 / math.comb(n + len(second), n)
-    return _judge(entry, evidence, count, len(rows), missing=missing, chance=chance)
-
-
-def judge_best_of(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the datasets on which a column named in `best` beats all other `columns`.
-
-    ties : whether a tie with another column counts. lower : whether lower values are better.
-    """
-    where = claim_name(entry, evidence)
-    specs, best = entry["columns"], entry["best"]
-    names = [str(spec["name"]) for spec in specs]
-    for name in best:
-        if name not in names:
-            raise InputError(f"{where}, best: no column is named {name!r}.")
-    columns = [source_numbers(spec, evidence, where) for spec in specs]
-    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
-    sign, ties, count = (-1 if entry.get("lower") else 1), entry.get("ties", False), 0
-    for row in rows:
-        values = {name: sign * value for name, value in zip(names, row, strict=True)}
-        own = max(values[name] for name in best)
-        other = max((v for name, v in values.items() if name not in best), default=-math.inf)
-        count += own > other or (ties and own == other)
-    return _judge(entry, evidence, count, len(rows), missing=missing, chance=len(best) / len(names))
-
-
-def judge_near(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the datasets on which `a` and `b` differ by less than `bound` nats per variable."""
-    bound = float(entry["bound"])
-    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    n_vars = {name: benchmark.n_vars for name, benchmark in load_registry().items()}
-    datasets = datasets_of(entry, evidence)
-    count, total = 0, 0
-    missing = [d for d in datasets if d not in n_vars or any(d not in c for c in columns)]
-    for dataset in [d for d in datasets if d not in missing]:
-        difference = columns[0][dataset].value - columns[1][dataset].value
-        count += abs(difference) / n_vars[dataset] < bound
-        total += 1
-    return _judge(entry, evidence, count, total, missing=missing, chance=0.5)
-
-
-def judge_margin(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the datasets on which `a` exceeds `b` by at least `bound`, a share of |b|.
-
-    A negative bound counts the datasets on which `a` is at most this share below `b`. relation :
-    `apart` counts where the two differ by at least the bound in either direction, `similar` where
-    they differ by at most the bound.
-    """
-    bound, relation = float(entry["bound"]), entry.get("relation", "above")
-    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
-    holds = RELATIONS[relation]
-    count = sum(holds(a - b, bound * abs(b)) for a, b in rows)
-    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
-
-
-def judge_beyond(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the datasets on which `a` is at least `bound` times the difference of `b` and `c`."""
-    bound = float(entry["bound"])
-    columns = [numbers_at(entry, evidence, key) for key in ("a", "b", "c")]
-    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
-    count = sum(a >= bound * abs(b - c) for a, b, c in rows)
-    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
-
-
-def judge_inside(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the datasets on which `a` is at least `low` and at most `high`."""
-    low, high = (float(entry[key]) for key in ("low", "high"))
-    rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
-    count = sum(low <= a <= high for (a,) in rows)
-    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
-
-
-def judge_between_powers(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the datasets on which `a` is from `b` to the power `low` to `b` to the power `high`."""
-    low, high = (float(entry[key]) for key in ("low", "high"))
-    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
-    count = sum(b**low <= a <= b**high for a, b in rows)
-    return _judge(entry, evidence, count, len(rows), missing=missing, chance=0.5)
-
-
-def judge_cells(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the cells in which one variant is better than another.
-
-    A cell is a dataset with a pair of variants from `pairs`; the first of the pair should be
-    better. method, quantity : what is compared; higher is better.
-    """
-    spec = {key: entry[key] for key in ("method", "quantity")}
-    where, datasets = claim_name(entry, evidence), datasets_of(entry, evidence)
-    count, total, lacking = 0, 0, set()
-    for pair in entry["pairs"]:
-        columns = [source_numbers({**spec, "variant": v}, evidence, where) for v in pair]
-        rows, missing = collect_rows(columns, datasets)
-        count += sum(a > b for a, b in rows)
-        total += len(rows)
-        lacking |= set(missing)
-    if lacking:
-        missing = [d for d in datasets if d in lacking]
-        return incomplete(f"{count} of {total}", len(datasets) - len(missing), missing)
-    found = _judge(entry, evidence, count, total, missing=[], chance=0.5)
-    return Outcome(found.verdict, found.ours, found.difference, n_datasets=len(datasets))
-
-
-def count_brief(entry: Entry) -> str:
-    """Return the tolerance and the options of a claim that counts."""
-    published = entry["published"]
-    if isinstance(published, str):
-        text = f"`{published}` is {WORDS.get(published, published)}"
-    else:
-        exact = published in (0, len(entry.get("datasets", ())))
-        text = "exact" if exact else f"±{COUNT_TOLERANCE}"
-    extras = []
-    direction = entry.get("direction", "more")
-    if direction != "more":
-        extras.append("no direction" if direction == "neither" else f"{direction} is stronger")
-    if entry.get("lower"):
-        extras.append("lower is better")
-    if entry.get("ties"):
-        extras.append("ties count")
-    if entry.get("relation", "above") != "above":
-        extras.append(str(entry["relation"]))
-    if entry["kind"] == "near":
-        extras.append(f"bound {entry['bound']} nats per variable")
-    if entry["kind"] == "margin":
-        extras.append(f"bound {100 * entry['bound']:g} %")
-    if entry["kind"] == "inside":
-        extras.append(f"{entry['low']:g} to {entry['high']:g}")
-    if entry["kind"] == "between_powers":
-        extras.append(f"powers {entry['low']:g} to {entry['high']:g}")
-    if entry["kind"] == "beyond":
-        extras.append(f"factor {entry['bound']:g}")
-    return "; ".join([text, *extras])
-
-
-_TITLE = "number of datasets"
-_DIRECTION = {"direction": one_of(DIRECTIONS)}
-KINDS = {
-    "wins": Kind(
-        judge_wins,
-        _TITLE,
-        COUNT_RULE,
-        count_brief,
-        {"a": NUMBERS_OF_EACH, "b": NUMBERS_OF_EACH, "lower": FLAG, **_DIRECTION},
-    ),
-    "best_of": Kind(
-        judge_best_of,
-        _TITLE,
-        COUNT_RULE,
-        count_brief,
-        {
-            "columns": NUMBERS_OF_COLUMNS,
-            "best": needed(NAMES),
-            "lower": FLAG,
-            "ties": FLAG,
-            **_DIRECTION,
-        },
-    ),
-    "near": Kind(
-        judge_near,
-        _TITLE,
-        COUNT_RULE,
-        count_brief,
-        {**A_AND_B, "bound": needed(NUMBER), **_DIRECTION},
-    ),
-    "margin": Kind(
-        judge_margin,
-        _TITLE,
-        COUNT_RULE,
-        count_brief,
-        {**A_AND_B, "bound": needed(NUMBER), "relation": one_of(RELATIONS), **_DIRECTION},
-    ),
-    "beyond": Kind(
-        judge_beyond,
-        _TITLE,
-        COUNT_RULE,
-        count_brief,
-        {**A_AND_B, "c": NUMBERS_OF, "bound": needed(NUMBER), **_DIRECTION},
-    ),
-    "inside": Kind(
-        judge_inside,
-        _TITLE,
-        COUNT_RULE,
-        count_brief,
-        {**A, "low": needed(NUMBER), "high": needed(NUMBER), **_DIRECTION},
-    ),
-    "between_powers": Kind(
-        judge_between_powers,
-        _TITLE,
-        COUNT_RULE,
-        count_brief,
-        {**A_AND_B, "low": needed(NUMBER), "high": needed(NUMBER), **_DIRECTION},
-    ),
-    "cells": Kind(
-        judge_cells,
-        "number of cells",
-        COUNT_RULE,
-        count_brief,
-        {"method": needed(TEXT), "quantity": needed(TEXT), "pairs": needed(PAIRS), **_DIRECTION},
-    ),
+SLOW_RULE = (
+    "`reproduced` if at least a third of the datasets take longer than the limit, else "
+    "`faster here`"
+)
+# Whether the values of a dataset count, for rules that compare single values with bounds.
+HOLDS: dict[str, Callable[["Count", Sequence[float]], bool]] = {
+    "near": lambda of, x: abs(x[0] - x[1]) / x[2] < of.bound,
+    "above": lambda of, x: x[0] - x[1] >= of.bound * abs(x[1]),
+    "apart": lambda of, x: abs(x[0] - x[1]) >= of.bound * abs(x[1]),
+    "similar": lambda of, x: abs(x[0] - x[1]) <= of.bound * abs(x[1]),
+    "beyond": lambda of, x: x[0] >= of.bound * abs(x[1] - x[2]),
+    "inside": lambda of, x: of.low <= x[0] <= of.high,
+    "powers": lambda of, x: x[1] ** of.low <= x[0] <= x[1] ** of.high,
+    "longer": lambda of, x: x[0] > of.bound,
 }
+
+
+def _rule(extras: str, *reads: str, title: str = "number of datasets") -> Rule:
+    return Rule(title, extras, COUNT_RULE, reads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count(Entry):
+    """The number of datasets on which a rule holds.
+
+    Attributes
+    ----------
+    a, b, c : ClaimSource or tuple of ClaimSource
+        What is compared; only the rules `better`, `best` and `cells` take lists.
+    rule : str
+        - better: every source of `a` is better than every source of `b`;
+        - best: the best of the sources of `a` whose names are in `best` beats all its others;
+        - cells: counts pairs and not datasets: each source of `a` against the same one of `b`;
+        - near: `a` and `b` differ by less than `bound` nats per variable;
+        - above: `a` exceeds `b` by at least `bound`, a share of the size of `b`; a bound below 0
+          counts where `a` is at most this share below `b`;
+        - apart, similar: they differ by at least, or by at most, the bound;
+        - beyond: `a` is at least `bound` times the difference of `b` and `c`;
+        - inside: `a` is from `low` to `high`;
+        - powers: `a` is from `b` to the power `low` to `b` to the power `high`;
+        - longer: `a` takes more than `bound` seconds, which the paper calls long.
+    lower : bool
+        Whether lower values are better.
+    ties : bool
+        Whether a tie of the best with another source counts.
+    direction : str
+        Which counts support the statement more strongly.
+    """
+
+    a: OneOrMore
+    b: OneOrMore = ()
+    c: ClaimSource | None = None
+    rule: Literal[
+        "better", "best", "cells", "near", "above", "apart", "similar", "beyond", "inside",
+        "powers", "longer",
+    ] = "better"  # fmt: skip
+    best: tuple[str, ...] = ()
+    bound: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    lower: bool = False
+    ties: bool = False
+    direction: Literal["more", "fewer", "neither"] = "more"
+
+    counts: ClassVar = True
+    rules: ClassVar = {
+        "better": _rule("", "b"),
+        "best": _rule("", "best"),
+        "cells": _rule("", "b", title="number of cells"),
+        "near": _rule("; bound {0.bound} nats per variable", "b", "bound"),
+        "above": _rule("; bound {0.per_cent:g} %", "b", "bound"),
+        "apart": _rule("; apart; bound {0.per_cent:g} %", "b", "bound"),
+        "similar": _rule("; similar; bound {0.per_cent:g} %", "b", "bound"),
+        "beyond": _rule("; factor {0.bound:g}", "b", "c", "bound"),
+        "inside": _rule("; {0.low:g} to {0.high:g}", "low", "high"),
+        "powers": _rule("; powers {0.low:g} to {0.high:g}", "b", "low", "high"),
+        "longer": Rule("slow datasets", "; limit {0.bound:,} s", SLOW_RULE, ("bound",)),
+    }
+
+    def check(self, where: str) -> None:
+        """Refuse options that do not fit the rule; see `Entry.check`."""
+        super().check(where)
+        for key in ("a", "b"):
+            given = getattr(self, key)
+            if self.rule in HOLDS and given and isinstance(given, tuple):
+                fault = f"expected a mapping with the rule {self.rule!r}, got a list."
+                raise InputError(fault, where=f"{where}, {key}")
+        for name in self.best:
+            if name not in self._names:
+                raise InputError(f"no column is named {name!r}.", where=f"{where}, best")
+        if isinstance(self.published, str) and self.published not in WORDS:
+            fault = f"expected a number or one of {', '.join(WORDS)}, got {self.published!r}."
+            raise InputError(fault, where=f"{where}, published")
+
+    @property
+    def _names(self) -> list[str]:
+        """The name of each column of `a`."""
+        sources = self.a if isinstance(self.a, tuple) else (self.a,)
+        return [source.name for source in sources for _ in source.each or ("",)]
+
+    @property
+    def per_cent(self) -> float:
+        """The bound in per cent."""
+        return 100 * self.bound
+
+    def columns(self, evidence: Evidence) -> list[Column]:
+        """Return the numbers of the sources, and those of variables if the rule needs them."""
+        columns = super().columns(evidence)
+        if self.rule == "near":
+            columns.append({d: Number(known.n_vars) for d, known in load_registry().items()})
+        return columns
+
+    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+        """Count the datasets, or the cells, on which the rule holds."""
+        n, n_columns = len(self._names), rows.shape[1]
+        count, total, chance = sum(map(self._holding, rows.tolist())), len(rows), 0.5
+        if self.rule == "cells":
+            total *= n
+        elif self.rule == "best":
+            chance = len(self.best) / n
+        elif self.rule == "better":
+            chance = 1 / math.comb(n_columns, n)
+        verdict = count_verdict(count, total, self.published, chance, direction=self.direction)
+        if self.rule == "longer" and verdict == CONTRADICTED:
+            verdict = FASTER
+        difference = "" if isinstance(self.published, str) else f"{count - self.published:+g}"
+        return Outcome(verdict, f"{count} of {total}", difference)
+
+    def _holding(self, row: list[float]) -> int:
+        """Return whether the rule holds on a dataset, or in how many cells of it."""
+        if self.rule in HOLDS:
+            return HOLDS[self.rule](self, row)
+        n, values = len(self._names), [-x for x in row] if self.lower else row
+        if self.rule == "better":
+            return min(values[:n]) > max(values[n:])
+        if self.rule == "cells":
+            return sum(a > b for a, b in zip(values[:n], values[n:], strict=True))
+        by_name = list(zip(self._names, values, strict=True))
+        best = max(value for name, value in by_name if name in self.best)
+        others = [value for name, value in by_name if name not in self.best]
+        other = max(others, default=-math.inf)
+        return best > other or (self.ties and best == other)
+
+    def brief(self, n_datasets: int) -> str:
+        """Return the tolerance and the options of a claim that counts."""
+        if isinstance(self.published, str):
+            text = f"`{self.published}` is {WORDS[self.published]}"
+        else:
+            text = "exact" if self.published in (0, n_datasets) else f"±{COUNT_TOLERANCE}"
+        if self.direction != "more":
+            is_neither = self.direction == "neither"
+            text += "; no direction" if is_neither else f"; {self.direction} is stronger"
+        text += "; lower is better" * self.lower + "; ties count" * self.ties
+        return text + super().brief(n_datasets)

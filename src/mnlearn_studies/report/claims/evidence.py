@@ -1,40 +1,40 @@
 """What claims are evaluated on: entries of a study, our scores and the published numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.claims.verdicts import UNKNOWN, Outcome
-from mnlearn_studies.report.options import (
-    NAMES,
-    NAMES_IF_ANY,
-    SOURCE,
-    TEXT,
-    Keys,
-    Options,
-    listed,
-    mapping,
-    needed,
-    one_or_more,
-)
 from mnlearn_studies.report.tables.table import significant
+from mnlearn_studies.study.content import ClaimEntry
 from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.published import Number, numbers, source
+from mnlearn_studies.study.published import NamedSource, Number, Source, numbers
 
-Entry = Options
+# Numbers of a source by dataset.
+Column = Mapping[str, Number]
 
-# See `source_numbers`.
-_SOURCE: Keys = {**SOURCE, "variants": NAMES, "without": NAMES_IF_ANY}
-# Forms of one source, of one or a list of them, and of a list of them.
-NUMBERS_OF = needed(mapping(_SOURCE))
-NUMBERS_OF_EACH = needed(one_or_more(_SOURCE))
-NUMBERS_OF_LIST = needed(listed(_SOURCE))
-NUMBERS_OF_COLUMNS = needed(listed({**_SOURCE, "name": needed(TEXT)}))
-A: Keys = {"a": NUMBERS_OF}
-A_AND_B: Keys = {**A, "b": NUMBERS_OF}
+
+@dataclass(frozen=True)
+class ClaimSource(NamedSource):
+    """A source of which several variants may count.
+
+    variants : the mean over these variants, on datasets that have all of them. each : these
+    variants, one after another. without : the number of the variant that validation chooses among
+    all but these.
+    """
+
+    variants: tuple[str, ...] = ()
+    each: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+OneOrMore = ClaimSource | tuple[ClaimSource, ...]
 
 
 @dataclass(frozen=True)
@@ -55,103 +55,155 @@ class Evidence:
     scores: pd.DataFrame
     published: pd.DataFrame
 
+    def values_at(self, path: str) -> list[Any] | None:
+        """Return the values of the study at a dotted path, as a list; None if there are none."""
+        found: Any = self.study.content
+        for key in path.split("."):
+            if not isinstance(found, dict) or key not in found:
+                return None
+            found = found[key]
+        return list(found) if isinstance(found, list) else [found]
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of claim.
+    def columns(self, given: OneOrMore) -> list[Column]:
+        """Return the numbers of one or more sources; one with `each` has a column per variant."""
+        sources = given if isinstance(given, tuple) else (given,)
+        return [
+            self._column(dataclasses.replace(source, variant=variant))
+            for source in sources
+            for variant in source.each or (source.variant,)
+        ]
+
+    def _column(self, source: ClaimSource) -> Column:
+        if source.variants:
+            sources = [dataclasses.replace(source, variant=v, variants=()) for v in source.variants]
+            columns = [self._column(s) for s in sources]
+            common = [d for d in columns[0] if all(d in other for other in columns)]
+            return {d: Number(sum(c[d].value for c in columns) / len(columns)) for d in common}
+        if source.without:
+            return self._chosen_without(source)
+        return numbers(self.scores, self.published, source)
+
+    def _chosen_without(self, source: ClaimSource) -> Column:
+        scores = self.scores[self.scores["method"] == source.method]
+        left = scores[(scores["variant"] != "") & ~scores["variant"].isin(source.without)]
+        validation = left[left["quantity"] == "validation"].dropna(subset=["value"])
+        best = validation.loc[validation.groupby("dataset")["value"].idxmax()]
+        values = left[left["quantity"] == source.quantity].set_index(["dataset", "variant"])
+        keys = zip(best["dataset"], best["variant"], strict=True)
+        return {d: Number(float(values["value"][d, v])) for d, v in keys if (d, v) in values.index}
+
+    def lacks(self, source: Source) -> bool:
+        """Whether our scores have no number of this method and quantity at all."""
+        own = self.scores[self.scores["method"] == source.method]
+        return not source.is_published and not (own["quantity"] == source.quantity).any()
+
+
+class Rule(NamedTuple):
+    """How a claim gets its verdict.
 
     Attributes
     ----------
-    evaluate : callable
-        Returns the outcome of an entry.
     title : str
         Name of the rule.
-    rule : str
+    brief : str
+        The tolerance and the options in a few words; `{0.mean}` stands for the option `mean`.
+    text : str
         Which verdict a claim gets when, with the tolerance.
-    brief : callable
-        Returns the tolerance and the options of one entry in a few words.
-    options : mapping of str to Form
-        The options that an entry may have besides those of every claim.
+    reads : tuple of str
+        Options that the rule needs and that no other rule of the kind reads, unless it says so.
+    """
+
+    title: str
+    brief: str
+    text: str
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(ClaimEntry):
+    """A claim of a study, of a kind that derives from this class.
+
+    Attributes
+    ----------
+    rules : mapping of str to Rule
+        The rules of the kind. A kind with several rules has an option `rule`.
     is_setup : bool
         Whether such claims are about the set-up and not about results.
+    counts : bool
+        Whether a published number is a number of datasets.
     """
 
-    evaluate: Callable[[Entry, Evidence], Outcome]
-    title: str
-    rule: str
-    brief: Callable[[Entry], str]
-    options: Keys
-    is_setup: bool = False
+    rules: ClassVar[Mapping[str, Rule]]
+    is_setup: ClassVar[bool] = False
+    counts: ClassVar[bool] = False
 
+    @property
+    def rule_used(self) -> Rule:
+        """The rule of the claim."""
+        return self.rules[getattr(self, "rule", "")]
 
-def claim_name(entry: Entry, evidence: Evidence) -> str:
-    """Return how messages name a claim."""
-    return f"study {evidence.study.name}, claim {entry['id']}"
+    def check(self, where: str) -> None:
+        """Refuse options that the rule does not read, or lacks; see `study.reading.read`."""
+        for key in dict.fromkeys(key for rule in self.rules.values() for key in rule.reads):
+            value = getattr(self, key)
+            # A number that is not given is not equal to itself.
+            is_given = value not in (None, ()) and value == value
+            if key in self.rule_used.reads and not is_given:
+                raise InputError(f"expected the key {key!r}.", where=where)
+            if is_given and key not in self.rule_used.reads:
+                advice = f"the rule is {self.rule_used.title!r}"
+                raise InputError(f"no option {key!r}.", where=where, advice=advice)
 
+    def judge(self, evidence: Evidence) -> Outcome:
+        """Return what our numbers say about the claim."""
+        rows, missing = collect_rows(self.columns(evidence), self.datasets_in(evidence))
+        if not rows:
+            return incomplete("", 0, missing)
+        outcome = self.compare(np.array(rows), evidence)
+        if missing and outcome.verdict != UNKNOWN:
+            return incomplete(outcome.ours, len(rows), missing)
+        return dataclasses.replace(outcome, n_datasets=len(rows))
 
-def datasets_of(entry: Entry, evidence: Evidence) -> list[str]:
-    """Return the datasets of a claim: all of the study unless the claim lists them."""
-    return list(entry.get("datasets", evidence.study.datasets))
+    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+        """Return what the values of the sources, one row per dataset, say about the claim."""
+        raise NotImplementedError
 
+    def columns(self, evidence: Evidence) -> list[Column]:
+        """Return the numbers of the sources of the claim, in the order of its options."""
+        return [column for source in sources_in(self) for column in evidence.columns(source)]
 
-def values_at(path: str, evidence: Evidence) -> list[Any] | None:
-    """Return the values of the study at a dotted path, as a list; None if there are none."""
-    found: Any = evidence.study.content
-    for key in path.split("."):
-        if not isinstance(found, dict) or key not in found:
-            return None
-        found = found[key]
-    return list(found) if isinstance(found, list) else [found]
+    def datasets_in(self, evidence: Evidence) -> list[str]:
+        """Return the datasets of the claim: all of the study unless the claim lists them."""
+        return evidence.study.datasets if self.datasets is None else list(self.datasets)
 
+    def brief(self, n_datasets: int) -> str:
+        """Return the tolerance and the options of the claim in a few words."""
+        return self.rule_used.brief.format(self)
 
-def published_number(entry: Entry, evidence: Evidence) -> float:
-    """Return the published value of a claim; raise InputError if it is not one number."""
-    value = entry["published"]
-    if isinstance(value, str):
-        where = claim_name(entry, evidence)
-        raise InputError(f"{where}, published: expected a number, got {value!r}.")
-    return float(value)
+    def published_number(self, *, is_divisor: bool = False) -> float:
+        """Return the published value; raise InputError if it is not one number, or no divisor."""
+        if isinstance(self.published, str):
+            raise InputError(f"expected a number, got {self.published!r}.", where="published")
+        if is_divisor and self.published <= 0.0:
+            fault = f"expected a number above 0, got {self.published:g}."
+            raise InputError(fault, where="published")
+        return float(self.published)
 
+    def published_list(self, n: int, separator: str = ";") -> list[float]:
+        """Return the `n` published values; each may be a fraction such as 4/85.
 
-def published_positive(entry: Entry, evidence: Evidence) -> float:
-    """Return the published value of a claim, which is a divisor; see `published_number`."""
-    value = published_number(entry, evidence)
-    if value <= 0.0:
-        where = claim_name(entry, evidence)
-        raise InputError(f"{where}, published: expected a number above 0, got {value:g}.")
-    return value
-
-
-def published_list(
-    entry: Entry, evidence: Evidence, n: int, *, separator: str = ";"
-) -> list[float]:
-    """Return the published values of a claim, which its entry separates by semicolons.
-
-    Parameters
-    ----------
-    entry : mapping
-        The claim. A value may be a fraction such as 4/85.
-    evidence : Evidence
-        What the claim is evaluated on.
-    n : int
-        The number of values that the claim needs.
-    separator : str
-        What stands between two values, instead of a semicolon.
-
-    Raises
-    ------
-    InputError
-        A value is no number, or there are more or fewer than `n` values.
-    """
-    where = f"{claim_name(entry, evidence)}, published"
-    parts = str(entry["published"]).split(separator)
-    try:
-        values = [_fraction(part) for part in parts]
-    except (ValueError, ZeroDivisionError) as error:
-        raise InputError(f"{where}: expected numbers, {error}.") from error
-    if len(values) != n:
-        raise InputError(f"{where}: expected {n} numbers, got {len(values)}.")
-    return values
+        Raises
+        ------
+        InputError
+            A value is no number, or there are more or fewer than `n` values.
+        """
+        try:
+            values = [_fraction(part) for part in str(self.published).split(separator)]
+        except (ValueError, ZeroDivisionError) as error:
+            raise InputError(f"expected numbers, {error}.", where="published") from error
+        if len(values) != n:
+            raise InputError(f"expected {n} numbers, got {len(values)}.", where="published")
+        return values
 
 
 def _fraction(text: str) -> float:
@@ -159,67 +211,35 @@ def _fraction(text: str) -> float:
     return float(above) / float(below or 1)
 
 
-def numbers_at(entry: Entry, evidence: Evidence, key: str) -> dict[str, Number]:
-    """Return the numbers of the source under a key of an entry, by dataset."""
-    return source_numbers(entry[key], evidence, f"{claim_name(entry, evidence)}, {key}")
+def collect_rows(
+    columns: Sequence[Column], datasets: Sequence[str]
+) -> tuple[list[list[float]], list[str]]:
+    """Return the values of all columns on each dataset, and the datasets that lack one.
 
-
-def sources_at(entry: Entry, evidence: Evidence, key: str) -> list[dict[str, Number]]:
-    """Return the numbers of each source under a key, which has one source or a list of sources."""
-    specs = entry[key]
-    each = specs if isinstance(specs, list) else [specs]
-    return [source_numbers(s, evidence, f"{claim_name(entry, evidence)}, {key}") for s in each]
-
-
-def source_numbers(spec: Mapping[str, Any], evidence: Evidence, where: str) -> dict[str, Number]:
-    """Return the numbers of a source by dataset, ours or published.
-
-    Two keys beyond those of `study.published.source` describe numbers of several variants:
-
-    - variants: the mean over these variants, on datasets that have all of them;
-    - without: the number of the variant that validation chooses among all but these.
+    Values are rounded to the fewest decimals that a paper prints: digits that the paper does not
+    print must not decide which method is better.
     """
-    if "variants" in spec:
-        each = [_own(spec, variant, evidence, where) for variant in spec["variants"]]
-        common = [d for d in each[0] if all(d in other for other in each)]
-        return {d: Number(sum(e[d].value for e in each) / len(each)) for d in common}
-    if "without" in spec:
-        return _chosen_without(spec, evidence, where)
-    return numbers(evidence.scores, evidence.published, source(spec, where))
+    rows, missing = [], []
+    for dataset in datasets:
+        found = [column[dataset] for column in columns if dataset in column]
+        if len(found) < len(columns):
+            missing.append(dataset)
+            continue
+        decimals = min((n.decimals for n in found if n.decimals is not None), default=12)
+        rows.append([round(n.value, decimals) for n in found])
+    return rows, missing
 
 
-def _own(
-    spec: Mapping[str, Any], variant: str, evidence: Evidence, where: str
-) -> dict[str, Number]:
-    own = source({**spec, "variant": variant}, where)
-    return numbers(evidence.scores, evidence.published, own)
-
-
-def _chosen_without(spec: Mapping[str, Any], evidence: Evidence, where: str) -> dict[str, Number]:
-    quantity = source(spec, where).quantity
-    scores = evidence.scores[evidence.scores["method"] == spec["method"]]
-    left = scores[(scores["variant"] != "") & ~scores["variant"].isin(spec["without"])]
-    validation = left[left["quantity"] == "validation"].dropna(subset=["value"])
-    best = validation.loc[validation.groupby("dataset")["value"].idxmax()]
-    values = left[left["quantity"] == quantity].set_index(["dataset", "variant"])["value"]
-    keys = zip(best["dataset"], best["variant"], strict=True)
-    return {d: Number(float(values[d, v])) for d, v in keys if (d, v) in values.index}
-
-
-def absent_sources(spec: object, evidence: Evidence) -> list[str]:
-    """Return the quantities that a claim names and that the scores lack, in the claim's order."""
-    if isinstance(spec, list):
-        found = [name for part in spec for name in absent_sources(part, evidence)]
-        return list(dict.fromkeys(found))
-    if not isinstance(spec, Mapping):
-        return []
-    found = absent_sources(list(spec.values()), evidence)
-    if "method" in spec and "quantity" in spec and "study" not in spec:
-        scores = evidence.scores
-        of_method = scores["method"] == spec["method"]
-        if not (of_method & (scores["quantity"] == spec["quantity"])).any():
-            found = [f"{spec['quantity']} of {spec['method']}", *found]
-    return list(dict.fromkeys(found))
+def sources_in(value: object) -> Iterator[ClaimSource]:
+    """Yield the sources in the options of a claim, in their order."""
+    if isinstance(value, ClaimSource):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from sources_in(item)
+    elif isinstance(value, Entry):
+        for field in dataclasses.fields(value):
+            yield from sources_in(getattr(value, field.name))
 
 
 def incomplete(ours: str, n: int, missing: Sequence[str]) -> Outcome:

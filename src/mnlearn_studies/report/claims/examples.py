@@ -1,6 +1,8 @@
 """Worked examples of the papers: our code against the published numbers."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -8,10 +10,9 @@ from mnlearn.learning.conversion import Orders, to_markov_network
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn_studies.report.claims.evidence import Entry, Evidence, Kind, published_list
+from mnlearn_studies.report.claims.evidence import Entry, Evidence, Rule
 from mnlearn_studies.report.claims.lem_examples import figure_1
 from mnlearn_studies.report.claims.verdicts import CONTRADICTED, REPRODUCED, Outcome
-from mnlearn_studies.report.options import needed, one_of
 
 EXAMPLE_TOLERANCE = 1e-6
 # Number of variables in the example of rotations; the paper does not state it.
@@ -153,22 +154,28 @@ EXAMPLES: dict[str, Callable[[], list[float]]] = {
 }
 
 
-def judge_example(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the numbers of the worked example named `example` with the published numbers."""
-    ours = EXAMPLES[entry["example"]]()
-    theirs = published_list(entry, evidence, len(ours))
-    agrees = np.allclose(ours, theirs, rtol=0, atol=EXAMPLE_TOLERANCE)
-    text = "; ".join(f"{value + 0.0:.4g}" for value in ours)
-    return Outcome(REPRODUCED if agrees else CONTRADICTED, text)
+@dataclass(frozen=True, kw_only=True)
+class Example(Entry):
+    """The numbers of the worked example named `example`, which our code runs on."""
 
+    example: Literal[
+        "consistent", "simplified", "inconsistent_true", "inconsistent_false", "rotations",
+        "all_orders", "length_two", "uniform", "figure_1",
+    ]  # fmt: skip
 
-KINDS = {
-    "example": Kind(
-        judge_example,
-        "worked example",
-        f"our code runs on the example; `reproduced` if every number agrees within "
-        f"{EXAMPLE_TOLERANCE:g}, else `contradicted`",
-        lambda entry: f"±{EXAMPLE_TOLERANCE:g}",
-        {"example": needed(one_of(EXAMPLES))},
-    )
-}
+    rules: ClassVar = {
+        "": Rule(
+            "worked example",
+            f"±{EXAMPLE_TOLERANCE:g}",
+            "our code runs on the example; `reproduced` if every number agrees within "
+            f"{EXAMPLE_TOLERANCE:g}, else `contradicted`",
+        )
+    }
+
+    def judge(self, evidence: Evidence) -> Outcome:
+        """Compare our numbers with the published ones."""
+        ours = EXAMPLES[self.example]()
+        theirs = self.published_list(len(ours))
+        agrees = np.allclose(ours, theirs, rtol=0, atol=EXAMPLE_TOLERANCE)
+        text = "; ".join(f"{value + 0.0:.4g}" for value in ours)
+        return Outcome(REPRODUCED if agrees else CONTRADICTED, text)

@@ -1,56 +1,109 @@
 """Claims about the set-up: settings of a study against those of its paper; unchecked claims."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.report.claims.counts import collect_rows
 from mnlearn_studies.report.claims.evidence import (
-    A,
     Entry,
     Evidence,
-    Kind,
-    claim_name,
-    datasets_of,
-    incomplete,
-    numbers_at,
-    published_number,
-    source_numbers,
-    values_at,
+    OneOrMore,
+    Rule,
+    collect_rows,
 )
 from mnlearn_studies.report.claims.verdicts import SETUP, UNKNOWN, Outcome
-from mnlearn_studies.report.options import NAMES, TEXT, needed
+
+SETUP_RULE = (
+    "the values that this study or its models use are compared with the published ones, without "
+    "a tolerance. A set-up is not a result: where it differs, we deviate from the paper"
+)
 
 
 def _outcome(ours: str, deviates: str = "") -> Outcome:
     return Outcome(SETUP, ours, reason=f"deviates: {deviates}" if deviates else "")
 
 
-def judge_setting(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the values that the study has at the dotted `paths` with the published values.
+@dataclass(frozen=True, kw_only=True)
+class Setting(Entry):
+    """A setting of the study, or of its models, against the published one.
 
-    The published text has one of three forms: `a; b; c`, all values in any order; `a to b`, the
-    smallest and the largest value; `a, times b`, the smallest value and the factor between
-    neighbours. Values that the study sets for some datasets only have to be the same.
+    Attributes
+    ----------
+    rule : str
+        - values: those that the study has at the dotted `paths`. The published text has one of
+          three forms: `a; b; c`, all values in any order; `a to b`, the smallest and the largest
+          value; `a, times b`, the smallest value and the factor between neighbours. Values that the
+          study sets for some datasets only have to be the same;
+        - combinations: the number of combinations of the values at `paths`;
+        - recorded: the value of `a` that every scored model recorded;
+        - scored: how many of the variants, `each` of the sources `a`, are scored for all sources.
     """
-    found: list[Any] = []
-    for path in entry["paths"]:
-        method = path.split(".")[1] if path.startswith("methods.") else None
-        if method is not None and method not in evidence.study.methods:
-            return Outcome(UNKNOWN, reason=f"the study does not have the method {method}")
-        values = values_at(path, evidence)
-        if values is None:
-            return _outcome("", f"the study does not set {path}")
-        found += values
-    ours = "; ".join(_text(value) for value in found)
-    if not _agrees(found, str(entry["published"]), claim_name(entry, evidence)):
-        return _outcome(ours, f"ours {ours}")
-    for path in entry["paths"]:
-        exceptions = _exceptions(path, evidence)
-        if exceptions:
-            return _outcome(ours, f"other values on {', '.join(exceptions)}")
-    return _outcome(ours)
+
+    rule: Literal["values", "combinations", "recorded", "scored"] = "values"
+    paths: tuple[str, ...] = ()
+    a: OneOrMore = ()
+
+    is_setup: ClassVar = True
+    rules: ClassVar = {
+        "values": Rule("setting", "values of the study", SETUP_RULE, ("paths",)),
+        "combinations": Rule("setting", "number of combinations", SETUP_RULE, ("paths",)),
+        "recorded": Rule("setting", "value of every model", SETUP_RULE, ("a",)),
+        "scored": Rule("setting", "number of scored variants", SETUP_RULE, ("a",)),
+    }
+
+    def judge(self, evidence: Evidence) -> Outcome:
+        """Compare what the study or its models have with the published setting."""
+        if self.rule == "recorded":
+            return super().judge(evidence)
+        if self.rule == "scored":
+            return self._judge_scored(evidence)
+        values = []
+        for path in self.paths:
+            method = path.split(".")[1] if path.startswith("methods.") else None
+            if method is not None and method not in evidence.study.methods:
+                return Outcome(UNKNOWN, reason=f"the study does not have the method {method}")
+            found = evidence.values_at(path)
+            if found is None:
+                return _outcome("", f"the study does not set {path}")
+            values.append(found)
+        if self.rule == "combinations":
+            count = math.prod(map(len, values))
+            same = count == self.published_number()
+            return _outcome(str(count), "" if same else f"ours {count}")
+        return self._judge_values([value for found in values for value in found], evidence)
+
+    def _judge_values(self, values: Sequence[Any], evidence: Evidence) -> Outcome:
+        ours = "; ".join(map(_text, values))
+        if not _agrees(values, str(self.published)):
+            return _outcome(ours, f"ours {ours}")
+        exceptions = (_exceptions(path, evidence) for path in self.paths)
+        others = next(filter(None, exceptions), [])
+        return _outcome(ours, f"other values on {', '.join(others)}" if others else "")
+
+    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+        """Compare the values that models recorded with the published one."""
+        values = np.unique(rows).tolist()
+        ours = "; ".join(map(_text, values))
+        return _outcome(ours, "" if values == [self.published_number()] else f"ours {ours}")
+
+    def _judge_scored(self, evidence: Evidence) -> Outcome:
+        sources = self.a if isinstance(self.a, tuple) else (self.a,)
+        by_variant = list(zip(*map(evidence.columns, sources), strict=True))
+        datasets = self.datasets_in(evidence)
+        count = sum(not collect_rows(columns, datasets)[1] for columns in by_variant)
+        ours = f"{count} of {len(by_variant)}"
+        if count < len(by_variant):
+            reason = f"{len(by_variant) - count} are not scored everywhere"
+            return Outcome(UNKNOWN, ours, reason=reason)
+        same = count == self.published_number()
+        outcome = _outcome(ours, "" if same else f"ours {ours}")
+        return dataclasses.replace(outcome, n_datasets=len(datasets))
 
 
 def _exceptions(path: str, evidence: Evidence) -> list[str]:
@@ -72,124 +125,48 @@ def _text(value: object) -> str:
         return str(value)
 
 
-def _agrees(found: Sequence[Any], published: str, where: str) -> bool:
+def _agrees(values: Sequence[Any], published: str) -> bool:
     try:
         if " to " in published:
             ends = sorted(float(part) for part in published.split(" to "))
-            return [min(map(float, found)), max(map(float, found))] == ends
+            return [min(map(float, values)), max(map(float, values))] == ends
         if ", times " in published:
             first, factor = (float(part) for part in published.split(", times "))
-            powers = [first * factor**k for k in range(len(found))]
-            return all(math.isclose(a, b) for a, b in zip(sorted(found), powers, strict=True))
+            powers = [first * factor**k for k in range(len(values))]
+            return all(math.isclose(a, b) for a, b in zip(sorted(values), powers, strict=True))
     except (TypeError, ValueError) as error:
-        raise InputError(f"{where}, published: expected numbers, {error}.") from error
-    return {_text(value) for value in found} == {_text(p.strip()) for p in published.split(";")}
+        raise InputError(f"expected numbers, {error}.", where="published") from error
+    return {_text(value) for value in values} == {_text(p.strip()) for p in published.split(";")}
 
 
-def judge_setups(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the number of combinations of the values at `paths` with the published number."""
-    lengths = []
-    for path in entry["paths"]:
-        values = values_at(path, evidence)
-        if values is None:
-            return _outcome("", f"the study does not set {path}")
-        lengths.append(len(values))
-    count = math.prod(lengths)
-    same = count == published_number(entry, evidence)
-    return _outcome(str(count), "" if same else f"ours {count}")
-
-
-def judge_recorded(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare a setting that every scored model recorded, `a`, with the published value."""
-    rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
-    values = sorted({a for (a,) in rows})
-    ours = "; ".join(map(_text, values))
-    if missing:
-        return incomplete(ours, len(rows), missing)
-    same = values == [published_number(entry, evidence)]
-    return Outcome(SETUP, ours, "", "" if same else f"deviates: ours {ours}", len(rows))
-
-
-def judge_compared(entry: Entry, evidence: Evidence) -> Outcome:
-    """Count the `variants` that are scored for all `methods`; the paper compares this number.
-
-    quantity : the score that each of them needs.
-    """
-    where, quantity = claim_name(entry, evidence), entry["quantity"]
-    variants, datasets = entry["variants"], datasets_of(entry, evidence)
-    count = 0
-    for variant in variants:
-        specs = [
-            {"method": method, "variant": variant, "quantity": quantity}
-            for method in entry["methods"]
-        ]
-        columns = [source_numbers(spec, evidence, where) for spec in specs]
-        count += not collect_rows(columns, datasets)[1]
-    ours, published = f"{count} of {len(variants)}", published_number(entry, evidence)
-    if count < len(variants):
-        return Outcome(UNKNOWN, ours, reason=f"{len(variants) - count} are not scored everywhere")
-    same = count == published
-    return Outcome(SETUP, ours, "", "" if same else f"deviates: ours {ours}", len(datasets))
-
-
-def judge_stated(entry: Entry, evidence: Evidence) -> Outcome:
-    """Say in words how the data or the code follow a set-up, or how they deviate.
+@dataclass(frozen=True, kw_only=True)
+class Stated(Entry):
+    """How the data or the code follow a set-up, or how they deviate, in words.
 
     ours : what this study does. deviates : the difference, if there is one.
     """
-    return _outcome(str(entry["ours"]), str(entry.get("deviates", "")))
+
+    ours: str
+    deviates: str = ""
+
+    is_setup: ClassVar = True
+    rules: ClassVar = {
+        "": Rule("in words", "", "we state in words what is done here; no number is compared")
+    }
+
+    def judge(self, evidence: Evidence) -> Outcome:
+        """Return what the study says."""
+        return _outcome(self.ours, self.deviates)
 
 
-def judge_unavailable(entry: Entry, evidence: Evidence) -> Outcome:
-    """Say what a check of the claim `needs`."""
-    return Outcome(UNKNOWN, reason=f"needs {entry['needs']}")
+@dataclass(frozen=True, kw_only=True)
+class Unavailable(Entry):
+    """A claim that is not checked, and what a check of it `needs`."""
 
+    needs: str
 
-SETUP_RULE = (
-    "the values that this study or its models use are compared with the published ones, without "
-    "a tolerance. A set-up is not a result: where it differs, we deviate from the paper"
-)
-KINDS = {
-    "setting": Kind(
-        judge_setting,
-        "setting",
-        SETUP_RULE,
-        lambda entry: "values of the study",
-        {"paths": needed(NAMES)},
-        True,
-    ),
-    "setups": Kind(
-        judge_setups,
-        "setting",
-        SETUP_RULE,
-        lambda entry: "number of combinations",
-        {"paths": needed(NAMES)},
-        True,
-    ),
-    "recorded": Kind(
-        judge_recorded, "setting", SETUP_RULE, lambda entry: "value of every model", A, True
-    ),
-    "compared": Kind(
-        judge_compared,
-        "setting",
-        SETUP_RULE,
-        lambda entry: "number of scored variants",
-        {"variants": needed(NAMES), "methods": needed(NAMES), "quantity": needed(TEXT)},
-        True,
-    ),
-    "stated": Kind(
-        judge_stated,
-        "in words",
-        "we state in words what is done here; no number is compared",
-        lambda entry: "",
-        {"ours": needed(TEXT), "deviates": TEXT},
-        True,
-    ),
-    "unavailable": Kind(
-        judge_unavailable,
-        "no rule yet",
-        "the verdict names what is missing",
-        lambda entry: "",
-        {"needs": needed(TEXT)},
-    ),
-}
+    rules: ClassVar = {"": Rule("no rule yet", "", "the verdict names what is missing")}
+
+    def judge(self, evidence: Evidence) -> Outcome:
+        """Return what a check needs."""
+        return Outcome(UNKNOWN, reason=f"needs {self.needs}")

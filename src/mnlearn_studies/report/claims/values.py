@@ -1,221 +1,318 @@
-"""Claims about single values: lengths, sizes, times, choices and growth."""
+"""Claims about single values, distributions, trends, correlations and tests."""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.report.claims.counts import collect_rows, count_brief
 from mnlearn_studies.report.claims.evidence import (
-    A_AND_B,
-    A,
+    ClaimSource,
     Entry,
     Evidence,
-    Kind,
-    claim_name,
-    datasets_of,
-    incomplete,
-    numbers_at,
-    published_list,
-    published_number,
-    published_positive,
+    OneOrMore,
+    Rule,
     signed,
-    values_at,
 )
+from mnlearn_studies.report.claims.ratios import PERCENT
 from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     COUNT_TOLERANCE,
     FASTER,
     MORE,
-    OFTEN,
     RATIO_TOLERANCE,
     REPRODUCED,
     SMALLER,
     UNKNOWN,
     Outcome,
+    ratio_verdict,
 )
-from mnlearn_studies.report.options import NUMBER, NUMBERS, TEXT, needed
+from mnlearn_studies.report.statistics import rank_sums, wilcoxon
 from mnlearn_studies.report.tables.table import significant
-from mnlearn_studies.study.published import Number
 
 VALUE_TOLERANCE = 0.01
 SLOPE_TOLERANCE = 0.2
 # A rank correlation below this is weak.
 WEAK_CORRELATION = 0.3
+LEVEL = 0.05
+# Above LEVEL and up to this p, an advantage in the published direction is a smaller effect.
+MARGINAL = 0.1
+# p-values agree if they differ by at most this factor.
+P_FACTOR = 10
+NOT_SIGNIFICANT = "not significant"
+
+_NEAR = f"{100 * VALUE_TOLERANCE:g} %"
 
 
-def _value(entry: Entry, evidence: Evidence) -> tuple[str, Number | None]:
-    dataset = str(entry["dataset"])
-    return dataset, numbers_at(entry, evidence, "a").get(dataset)
+@dataclass(frozen=True, kw_only=True)
+class Value(Entry):
+    """One number, that of `a` on `dataset`.
 
-
-def judge_value(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare one number: that of `a` on `dataset`."""
-    dataset, found = _value(entry, evidence)
-    if found is None:
-        return incomplete("", 0, [dataset])
-    published = published_number(entry, evidence)
-    difference = found.value - published
-    agrees = abs(difference) <= VALUE_TOLERANCE * abs(published)
-    verdict = REPRODUCED if agrees else CONTRADICTED
-    return Outcome(verdict, f"{found.value:.4g}", signed(difference), n_datasets=1)
-
-
-def judge_exceeds(entry: Entry, evidence: Evidence) -> Outcome:
-    """Say whether `a` on `dataset` exceeds the published bound.
-
-    limit : dotted path of a grid in the study, whose largest value ends the growth. A value that
-    this limit stopped is not judged.
+    rule : `equal` to the published one; `above` a published bound, where a value is not judged that
+    the largest value of the grid at the dotted path `limit` stopped; or a `time` in seconds that
+    the paper calls long.
     """
-    dataset, found = _value(entry, evidence)
-    if found is None:
-        return incomplete("", 0, [dataset])
-    bound = published_number(entry, evidence)
-    path = str(entry["limit"])
-    grid = values_at(path, evidence)
-    if grid is None:
-        raise InputError(f"{claim_name(entry, evidence)}, limit: the study does not set {path}.")
-    limit = max(float(tried) for tried in grid)
-    ours = f"{found.value:,.0f}"
-    if found.value > bound:
-        return Outcome(REPRODUCED, ours, n_datasets=1)
-    if found.value >= limit * (1 - VALUE_TOLERANCE):
-        reason = f"our limit of {limit:,.0f} ended the growth"
-        return Outcome(UNKNOWN, ours, reason=reason, n_datasets=1)
-    return Outcome(CONTRADICTED, ours, n_datasets=1)
+
+    a: ClaimSource
+    dataset: str
+    rule: Literal["equal", "above", "time"] = "equal"
+    limit: str | None = None
+
+    rules: ClassVar = {
+        "equal": Rule(
+            "value",
+            f"±{_NEAR}",
+            f"`reproduced` if our value is within {_NEAR} of the published one, else "
+            "`contradicted`",
+        ),
+        "above": Rule(
+            "bound",
+            "not judged at our limit",
+            "`reproduced` if our value is above the published bound, `cannot be checked` if it is "
+            f"within {_NEAR} of the largest value that the study allows, else `contradicted`",
+            ("limit",),
+        ),
+        "time": Rule(
+            "absolute time",
+            f"±{PERCENT}",
+            f"`reproduced` if our time is within {PERCENT} of the published one, `faster here` if "
+            "it is shorter; a longer time `holds more strongly`, because the papers report such "
+            "times as long",
+        ),
+    }
+
+    def datasets_in(self, evidence: Evidence) -> list[str]:
+        """Return the dataset of the number."""
+        return [self.dataset]
+
+    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+        """Compare the number with the published one."""
+        value = float(rows[0, 0])
+        if self.rule == "above":
+            return self._compare_bound(value, evidence)
+        published = self.published_number(is_divisor=self.rule == "time")
+        if self.rule == "equal":
+            agrees = abs(value - published) <= VALUE_TOLERANCE * abs(published)
+            verdict, ours = REPRODUCED if agrees else CONTRADICTED, f"{value:.4g}"
+        else:
+            relative = value / published - 1
+            verdict, ours = FASTER if relative < 0 else MORE, significant(value)
+            if abs(relative) <= RATIO_TOLERANCE:
+                verdict = REPRODUCED
+        return Outcome(verdict, ours, signed(value - published))
+
+    def _compare_bound(self, value: float, evidence: Evidence) -> Outcome:
+        bound, grid = self.published_number(), evidence.values_at(str(self.limit))
+        if grid is None:
+            raise InputError(f"the study does not set {self.limit}.", where="limit")
+        limit = max(map(float, grid))
+        ours = f"{value:,.0f}"
+        if value > bound:
+            return Outcome(REPRODUCED, ours)
+        if value >= limit * (1 - VALUE_TOLERANCE):
+            return Outcome(UNKNOWN, ours, reason=f"our limit of {limit:,.0f} ended the growth")
+        return Outcome(CONTRADICTED, ours)
 
 
-def judge_seconds(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare a time, that of `a` on `dataset`, which the paper calls long."""
-    dataset, found = _value(entry, evidence)
-    if found is None:
-        return incomplete("", 0, [dataset])
-    published = published_positive(entry, evidence)
-    relative = found.value / published - 1
-    verdict = FASTER if relative < 0 else MORE
-    if abs(relative) <= RATIO_TOLERANCE:
-        verdict = REPRODUCED
-    difference = signed(found.value - published)
-    return Outcome(verdict, significant(found.value), difference, n_datasets=1)
+@dataclass(frozen=True, kw_only=True)
+class Distribution(Entry):
+    """On how many datasets `a` has each of `values`; the published counts, `3; 4; 7`."""
+
+    a: ClaimSource
+    values: tuple[float, ...]
+
+    rules: ClassVar = {
+        "": Rule(
+            "distribution",
+            f"every count ±{COUNT_TOLERANCE}",
+            f"`reproduced` if every count differs by at most {COUNT_TOLERANCE} from the published "
+            "one, else `contradicted`",
+        )
+    }
+
+    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+        """Compare the counts with the published ones."""
+        counts = [int((rows == value).sum()) for value in self.values]
+        theirs = self.published_list(len(counts))
+        off = max(abs(a - b) for a, b in zip(counts, theirs, strict=True))
+        verdict = REPRODUCED if off <= COUNT_TOLERANCE else CONTRADICTED
+        return Outcome(verdict, "; ".join(map(str, counts)))
 
 
-def judge_slow(entry: Entry, evidence: Evidence) -> Outcome:
-    """Say whether `a` often takes more than `limit` seconds."""
-    limit = float(entry["limit"])
-    rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets_of(entry, evidence))
-    count = sum(a > limit for (a,) in rows)
-    if missing:
-        return incomplete(f"{count} of {len(rows)}", len(rows), missing)
-    verdict = REPRODUCED if count >= OFTEN * len(rows) else FASTER
-    return Outcome(verdict, f"{count} of {len(rows)}", n_datasets=len(rows))
+@dataclass(frozen=True, kw_only=True)
+class Trend(Entry):
+    """How means over datasets change from source to source, or how `a` grows in `b`.
+
+    rule : `means`, the means of the sources `a` in the order of the published means, `10; 20; 40`;
+    `order`, every mean of `a` should exceed every mean of `b`; or `power`, the slope of the
+    logarithms of `a` over those of `b`.
+    """
+
+    a: OneOrMore
+    b: OneOrMore = ()
+    rule: Literal["means", "order", "power"] = "means"
+
+    rules: ClassVar = {
+        "means": Rule(
+            "trend of means",
+            f"last over first ±{PERCENT}",
+            "`contradicted` if our means are in another order than the published ones; else the "
+            f"ratio of the last mean to the first is judged as a mean ratio, within {PERCENT}",
+        ),
+        "order": Rule(
+            "order of means",
+            "arithmetic",
+            "`reproduced` if every mean that should be higher is higher than every one that should "
+            "be lower; a `smaller effect` if this is true of more than half of the pairs; else "
+            "`contradicted`",
+            ("b",),
+        ),
+        "power": Rule(
+            "power of growth",
+            f"±{SLOPE_TOLERANCE}",
+            "`reproduced` if the slope of the logarithms over datasets is within "
+            f"{SLOPE_TOLERANCE} of the published power; slower growth `holds more strongly`, "
+            "faster growth is `contradicted`",
+            ("b",),
+        ),
+    }
+
+    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+        """Compare the means or the slope with what is published."""
+        if self.rule == "power":
+            return self._compare_power(rows)
+        means = rows.mean(axis=0).tolist()
+        if self.rule == "order":
+            n = len(evidence.columns(self.a))
+            return _order_of_means(means[:n], means[n:])
+        theirs = self.published_list(len(means))
+        verdict = CONTRADICTED
+        if list(np.argsort(means)) == list(np.argsort(theirs)) and means[0] > 0:
+            verdict = ratio_verdict(means[-1] / means[0], theirs[-1] / theirs[0])
+        return Outcome(verdict, "; ".join(map(significant, means)))
+
+    def _compare_power(self, rows: NDArray[np.float64]) -> Outcome:
+        if (rows <= 0).any():
+            return Outcome(UNKNOWN, reason="a value is not positive")
+        slope = float(stats.linregress(np.log(rows[:, 1]), np.log(rows[:, 0])).slope)
+        difference = slope - self.published_number()
+        if abs(difference) <= SLOPE_TOLERANCE:
+            verdict = REPRODUCED
+        else:
+            verdict = MORE if difference < 0 else CONTRADICTED
+        return Outcome(verdict, f"{slope:.2f}", f"{difference:+.2f}")
 
 
-def judge_distribution(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare on how many datasets `a` has each of `values`."""
-    datasets = datasets_of(entry, evidence)
-    rows, missing = collect_rows([numbers_at(entry, evidence, "a")], datasets)
-    found = [a for (a,) in rows]
-    counts = [found.count(float(v)) for v in entry["values"]]
-    ours = "; ".join(map(str, counts))
-    if missing:
-        return incomplete(ours, len(rows), missing)
-    theirs = published_list(entry, evidence, len(counts))
-    off = max(abs(a - b) for a, b in zip(counts, theirs, strict=True))
-    verdict = REPRODUCED if off <= COUNT_TOLERANCE else CONTRADICTED
-    return Outcome(verdict, ours, n_datasets=len(rows))
+def _order_of_means(above: list[float], below: list[float]) -> Outcome:
+    """Return whether the means of one list are above those of another."""
+    true, pairs = sum(x > y for x in above for y in below), len(above) * len(below)
+    word = "above" if true == pairs else "against"
+    ours = f"{', '.join(map(significant, above))} {word} {', '.join(map(significant, below))}"
+    if true == pairs:
+        return Outcome(REPRODUCED, ours)
+    return Outcome(SMALLER if 2 * true > pairs else CONTRADICTED, ours)
 
 
-def judge_correlation(entry: Entry, evidence: Evidence) -> Outcome:
-    """Say whether `a` grows with `b`, by Spearman's rank correlation."""
-    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
-    if missing:
-        return incomplete("", len(rows), missing)
-    a, b = np.array(rows).T
-    if not np.ptp(a) or not np.ptp(b):
-        return Outcome(CONTRADICTED, "constant", n_datasets=len(rows))
-    rho = float(stats.spearmanr(a, b).statistic)
-    verdict = SMALLER if rho > 0 else CONTRADICTED
-    if rho >= WEAK_CORRELATION:
-        verdict = REPRODUCED
-    return Outcome(verdict, f"{rho:.2f}", n_datasets=len(rows))
+@dataclass(frozen=True, kw_only=True)
+class Correlation(Entry):
+    """Whether `a` grows with `b`, by Spearman's rank correlation."""
+
+    a: ClaimSource
+    b: ClaimSource
+
+    rules: ClassVar = {
+        "": Rule(
+            "rank correlation",
+            f"at least {WEAK_CORRELATION}",
+            f"`reproduced` if Spearman's rank correlation is at least {WEAK_CORRELATION}; a weaker "
+            "positive one has a `smaller effect`, else it is `contradicted`",
+        )
+    }
+
+    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+        """Judge the rank correlation."""
+        a, b = rows.T
+        if not np.ptp(a) or not np.ptp(b):
+            return Outcome(CONTRADICTED, "constant")
+        rho = float(stats.spearmanr(a, b).statistic)
+        verdict = SMALLER if rho > 0 else CONTRADICTED
+        if rho >= WEAK_CORRELATION:
+            verdict = REPRODUCED
+        return Outcome(verdict, f"{rho:.2f}")
 
 
-def judge_growth(entry: Entry, evidence: Evidence) -> Outcome:
-    """Compare the power with which `a` grows in `b`: the slope of the logarithms."""
-    columns = [numbers_at(entry, evidence, key) for key in ("a", "b")]
-    rows, missing = collect_rows(columns, datasets_of(entry, evidence))
-    if missing:
-        return incomplete("", len(rows), missing)
-    table = np.array(rows)
-    if (table <= 0).any():
-        return Outcome(UNKNOWN, reason="a value is not positive", n_datasets=len(rows))
-    slope = float(stats.linregress(np.log(table[:, 1]), np.log(table[:, 0])).slope)
-    difference = slope - published_number(entry, evidence)
-    if abs(difference) <= SLOPE_TOLERANCE:
-        verdict = REPRODUCED
-    else:
-        verdict = MORE if difference < 0 else CONTRADICTED
-    return Outcome(verdict, f"{slope:.2f}", f"{difference:+.2f}", n_datasets=len(rows))
+@dataclass(frozen=True, kw_only=True)
+class SignedRank(Entry):
+    """Whether `a` is better than `b` by Wilcoxon's signed-rank test over datasets.
+
+    The published text is a p-value, an upper bound such as `p < 0.05`, or `not significant`.
+    lower : whether lower values are better.
+    """
+
+    a: ClaimSource
+    b: ClaimSource
+    lower: bool = False
+
+    rules: ClassVar = {
+        "": Rule(
+            "Wilcoxon test",
+            "",
+            "two-sided, exact, ties left out; rank sums give the direction. Where the paper finds "
+            f"no significant difference, `reproduced` if our p is above {LEVEL}, else "
+            f"`contradicted`. Where it finds one, `reproduced` if our p is at most {LEVEL} in the "
+            f"same direction and within a factor of {P_FACTOR} of the published p, or below the "
+            f"published bound; a smaller p `holds more strongly`, a larger one up to {MARGINAL} "
+            "has a `smaller effect`; else `contradicted`",
+        )
+    }
+
+    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+        """Compare the p-value and its direction with the published ones."""
+        first, second = (-rows if self.lower else rows).T
+        result = wilcoxon(first, second)
+        plus, minus = rank_sums(first - second)
+        ours = f"p {significant(result.p)}, rank sums {plus:g} for and {minus:g} against"
+        return Outcome(p_verdict(result.p, plus > minus, *self._published_p()), ours)
+
+    def _published_p(self) -> tuple[float | None, bool]:
+        """Return the published p-value, None if not significant, and whether it is a bound."""
+        text = str(self.published)
+        if text == NOT_SIGNIFICANT:
+            return None, False
+        found = re.fullmatch(r"(?:p (<) )?([0-9]*\.?[0-9]+)", text)
+        if not found or not 0 < float(found[2]) <= LEVEL:
+            fault = (
+                f"expected a p-value up to {LEVEL}, `p < VALUE`, or {NOT_SIGNIFICANT!r}, got "
+                f"{text!r}."
+            )
+            raise InputError(fault, where="published")
+        return float(found[2]), found[1] is not None
+
+    def brief(self, n_datasets: int) -> str:
+        """Return the level, and the factor by which p-values may differ."""
+        text = str(self.published)
+        if text == NOT_SIGNIFICANT:
+            return f"p above {LEVEL}"
+        return f"p up to {LEVEL}" + ("" if "<" in text else f", within a factor of {P_FACTOR}")
 
 
-KINDS = {
-    "value": Kind(
-        judge_value,
-        "value",
-        f"`reproduced` if our value is within {100 * VALUE_TOLERANCE:g} % of the published one, "
-        "else `contradicted`",
-        lambda entry: f"±{100 * VALUE_TOLERANCE:g} %",
-        {**A, "dataset": needed(TEXT)},
-    ),
-    "exceeds": Kind(
-        judge_exceeds,
-        "bound",
-        "`reproduced` if our value is above the published bound, `cannot be checked` if it is "
-        f"within {100 * VALUE_TOLERANCE:g} % of the largest value that the study allows, else "
-        "`contradicted`",
-        lambda entry: "not judged at our limit",
-        {**A, "dataset": needed(TEXT), "limit": needed(TEXT)},
-    ),
-    "seconds": Kind(
-        judge_seconds,
-        "absolute time",
-        f"`reproduced` if our time is within {100 * RATIO_TOLERANCE:g} % of the published one, "
-        "`faster here` if it is shorter; a longer time `holds more strongly`, because the papers "
-        "report such times as long",
-        lambda entry: f"±{100 * RATIO_TOLERANCE:g} %",
-        {**A, "dataset": needed(TEXT)},
-    ),
-    "slow": Kind(
-        judge_slow,
-        "slow datasets",
-        "`reproduced` if at least a third of the datasets take longer than the limit, else "
-        "`faster here`",
-        lambda entry: f"{count_brief(entry)}; limit {entry['limit']:,} s",
-        {**A, "limit": needed(NUMBER)},
-    ),
-    "distribution": Kind(
-        judge_distribution,
-        "distribution",
-        f"`reproduced` if every count differs by at most {COUNT_TOLERANCE} from the published "
-        "one, else `contradicted`",
-        lambda entry: f"every count ±{COUNT_TOLERANCE}",
-        {**A, "values": needed(NUMBERS)},
-    ),
-    "correlation": Kind(
-        judge_correlation,
-        "rank correlation",
-        f"`reproduced` if Spearman's rank correlation is at least {WEAK_CORRELATION}; a weaker "
-        "positive one has a `smaller effect`, else it is `contradicted`",
-        lambda entry: f"at least {WEAK_CORRELATION}",
-        A_AND_B,
-    ),
-    "growth": Kind(
-        judge_growth,
-        "power of growth",
-        f"`reproduced` if the slope of the logarithms over datasets is within {SLOPE_TOLERANCE} "
-        "of the published power; slower growth `holds more strongly`, faster growth is "
-        "`contradicted`",
-        lambda entry: f"±{SLOPE_TOLERANCE}",
-        A_AND_B,
-    ),
-}
+def p_verdict(p: float, favours: bool, published: float | None, is_bound: bool) -> str:
+    """Return the verdict on a p-value.
+
+    favours : whether the difference is in the published direction. published : the published
+    p-value, None if not significant. is_bound : whether it is an upper bound.
+    """
+    if published is None:
+        return REPRODUCED if p > LEVEL else CONTRADICTED
+    if p > MARGINAL or not favours:
+        return CONTRADICTED
+    if p > LEVEL:
+        return SMALLER
+    if is_bound:
+        return REPRODUCED if p < published else SMALLER
+    if p * P_FACTOR < published:
+        return MORE
+    return SMALLER if p > published * P_FACTOR else REPRODUCED

@@ -62,7 +62,7 @@ class Outcome:
 
 
 def count_verdict(
-    count: int, total: int, published: int | str, chance: float, *, direction: str = "more"
+    count: int, total: int, published: float | str, chance: float, *, direction: str = "more"
 ) -> str:
     """Return the verdict on a count.
 
@@ -72,7 +72,7 @@ def count_verdict(
         Our number of datasets.
     total : int
         Number of datasets that were examined.
-    published : int or str
+    published : float or str
         The published count, or a key of WORDS.
     chance : float
         The expected share of the datasets if all methods are equally good.
