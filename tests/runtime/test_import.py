@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,8 @@ def watch(event, arguments):
     elif event in ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link"):
         written.append(f"{event} {arguments[0]}")
 
+OF_STUDIES = ("mnlearn_studies", "snakemake", "requests", "jsonschema", "markdown")
+
 def settings():
     return {name: repr(getattr(numba.config, name)) for name in dir(numba.config)
             if not name.startswith("__")}
@@ -52,6 +55,7 @@ found = json.dumps({
     "handlers": [repr(x) for x in logging.getLogger().handlers if x not in handlers],
     "level": logging.getLogger().level,
     "environment": [x for x in os.environ if environment.get(x) != os.environ[x]],
+    "studies": [x for x in sys.modules if x.partition(".")[0] in OF_STUDIES],
 })
 pathlib.Path(report).write_text(found)
 """
@@ -85,4 +89,37 @@ def test_importing_everything_changes_nothing(tmp_path):
     os.umask(usual)
     assert imported(MODULES, tmp_path) == {
         "written": [], "numba": [], "umask": usual, "handlers": [], "level": 30, "environment": [],
+        "studies": [],
     }  # fmt: skip
+
+
+# The command in a process that has no package of the extra `study`.
+PLAIN = """
+import contextlib, io, sys
+for name in ("filelock", "jsonschema", "markdown", "psutil", "requests", "snakemake", "urllib3"):
+    sys.modules[name] = None
+from mnlearn.cli import main
+tried = ["--help", "methods", "demo", "study dtsl", "datasets", "step write dtsl page"]
+for words in map(str.split, tried):
+    said, told = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+        try:
+            main(words)
+        except SystemExit as ended:
+            status = ended.code
+    print(words[0], status, told.getvalue().strip())
+"""
+
+
+def test_without_the_extra_commands_of_studies_say_what_to_install():
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert done[:2] == ["--help 0 ", "methods 0 "]
+    assert len(done) == 6
+    for line in done[2:]:
+        assert re.fullmatch(
+            r"\w+ 2 mnlearn: this needs the package \w+; "
+            r"install it with `pip install 'mnlearn\[study\]'`\.",
+            line,
+        ), line
