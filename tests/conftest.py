@@ -1,6 +1,11 @@
 """Fixtures that several tests use."""
 
 import os
+
+# A second thread of BLAS spins while it waits: tests beside each other would take ten times as
+# long. NumPy reads this when it is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import threading
 from pathlib import Path
 from types import SimpleNamespace
