@@ -7,6 +7,7 @@ READY  := $(VENV)/ready
 SITE   := .venv-docs
 N       = 100
 SECONDS = 1500
+NIGHTLY = nightly
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test golden nightly lint faults mutants bench record check-record archive readme docs clean
@@ -20,8 +21,8 @@ demo: $(READY)   ## The whole pipeline on embedded data, without network; says w
 test: $(READY)   ## The tests
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not slow and not nightly" -n 3 --dist loadgroup
 
-nightly: $(READY) ## The tests that take minutes
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m nightly
+nightly: $(READY) ## The tests that take minutes; .ci/run leaves out those that are `long`
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "$(NIGHTLY)" -n 3 --dist loadgroup
 
 golden: $(READY) ## The golden values on the benchmark data (MNLEARN_DATA_MIRROR)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m slow
