@@ -28,6 +28,14 @@ from mnlearn_studies.study.published import load_published
 from mutants import pure_kernels
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Run a file in one worker: it makes its fixtures and compiles its kernels once."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.location[0]))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def unsynced():
     """Write files without waiting for the disk: tests do not outlive a power loss."""

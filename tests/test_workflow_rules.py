@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from daily import first_daily
 from mnlearn.data.dataset import load_npz
 from mnlearn.runtime.code_digest import reached
 from mnlearn.runtime.yaml_files import read_yaml
@@ -109,11 +110,6 @@ def refused(tree, *config, study=None):
     assert not list(tree.folder.parent.rglob("hit"))
     assert not (tree.folder / "results/tiny").exists()
     return shown
-
-
-def first_daily(first, *others):
-    """Return cases of which all but the first are nightly: each starts Snakemake."""
-    return [first, *(pytest.param(other, marks=pytest.mark.nightly) for other in others)]
 
 
 @pytest.mark.parametrize("kind", first_daily("label", "study", "dataset", "local", "column"))

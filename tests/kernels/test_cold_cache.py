@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 # A search that takes many small steps: a difference in the last bit of a gain changes its result.
 SEARCH = """
 import numpy as np
@@ -19,6 +21,7 @@ print(found.replaced, [gain.hex() for gain in found.gained], found.objective.hex
 """
 
 
+@pytest.mark.nightly
 def test_a_cold_and_a_warm_cache_give_the_same_bytes(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", SEARCH]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from daily import first_daily
 from made_random import random_data, random_dependency_network
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning import shares
@@ -146,7 +147,7 @@ def test_every_learner_that_can_be_shared_out_has_a_grid_here():
     assert all(rounds_of(name) for name in GRIDS)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", first_daily(2, 1, 3))
 @pytest.mark.parametrize("name", GRIDS)
 def test_parts_give_the_bytes_of_one_process(data, alone, tmp_path, name, n):
     cell = Cell(data, name, tmp_path)
