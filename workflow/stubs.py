@@ -7,7 +7,7 @@ import dataclasses
 from pathlib import Path
 
 from mnlearn.api.learner_estimators import make_estimator
-from mnlearn.api.names import class_names
+from mnlearn.methods import class_names
 
 STUB = Path(__file__).parent.parent / "src" / "mnlearn" / "api" / "learners.pyi"
 HEAD = '''"""The estimators of all learners; `make readme` writes this file."""

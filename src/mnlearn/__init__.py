@@ -84,6 +84,6 @@ def __dir__() -> list[str]:
 
 
 def _public_names() -> list[str]:
-    from mnlearn.api.names import class_names
+    from mnlearn.methods import class_names
 
     return sorted({*_PLACES, *class_names(), "__version__"})

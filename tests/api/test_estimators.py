@@ -17,9 +17,8 @@ from sklearn.preprocessing import Binarizer
 from sklearn.utils.estimator_checks import check_estimator
 
 import mnlearn as mn
-from mnlearn.api.names import class_names
 from mnlearn.learning.tuning import tune
-from mnlearn.methods import load_learner
+from mnlearn.methods import class_names, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 
 LEARNERS = sorted(class_names())

@@ -9,8 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mnlearn.api.column_names import check_order, column_names
-from mnlearn.api.frames import PYTHON, is_frame, read_frame, reading_of_data
+from mnlearn.api.frames import (
+    PYTHON,
+    check_order,
+    column_names,
+    is_frame,
+    read_frame,
+    reading_of_data,
+)
 from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,

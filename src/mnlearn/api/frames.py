@@ -1,13 +1,13 @@
 """Tables in Python, such as pandas DataFrames, read like the files of people."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mnlearn.api.column_names import column_names
 from mnlearn.api.user_warnings import warn_user
-from mnlearn.data.cell_texts import RawColumn, cell_text
+from mnlearn.data.cell_texts import RawColumn, cell_text, some_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.reading import Reading, read_columns, reading_of, unmatched_na
@@ -20,6 +20,40 @@ PYTHON = Reading(form="mn.read_data(X, {}=...)")
 def is_frame(X: Any) -> bool:
     """Tell whether data are a table with named columns, such as a pandas DataFrame."""
     return hasattr(X, "columns") and hasattr(X, "iloc")
+
+
+def column_names(table: object, of_model: Sequence[str] | None = None) -> tuple[str, ...] | None:
+    """Return the names of the columns of a DataFrame; None if it has none.
+
+    Whole numbers are names too, unless they only count the columns from 0.
+
+    Parameters
+    ----------
+    table : DataFrame or anything else
+        What may have columns with names.
+    of_model : sequence of str, optional
+        Names of the variables of a model. Labels 0, 1, ... are names if the model has variables of
+        these names.
+    """
+    names = tuple(getattr(table, "columns", ()))
+    counted = names == tuple(range(len(names)))
+    if not names or (counted and not set(map(str, names)) <= set(of_model or ())):
+        return None
+    known = all(isinstance(name, str | int | np.integer) for name in names)
+    return tuple(map(str, names)) if known else None
+
+
+def check_order(names: Sequence[str] | None, expected: Sequence[str] | None, argument: str) -> None:
+    """Refuse columns with other names than expected, or in another order.
+
+    names, expected : None if there are none, so that nothing is compared.
+    """
+    if names is None or expected is None or tuple(names) == tuple(expected):
+        return
+    raise InputError(
+        f"{argument}: expected the columns {some_of(list(expected))} in this order, as in fit, got "
+        f"{some_of(list(names))}."
+    )
 
 
 def keep_reading(data: Dataset, reading: Reading) -> None:

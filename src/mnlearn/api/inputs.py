@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mnlearn.api.column_names import column_names
-from mnlearn.api.frames import is_frame, read_frame
+from mnlearn.api.frames import column_names, is_frame, read_frame
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import MISSING, IncompleteData, merge_incomplete

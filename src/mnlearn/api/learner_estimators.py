@@ -14,13 +14,12 @@ from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
 from mnlearn.api.kinds import core
 from mnlearn.api.model_data import warn_of_order
 from mnlearn.api.models import public
-from mnlearn.api.names import describe_ignored_groups
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.score import check_variables
 from mnlearn.learning.learner import Learner
 from mnlearn.learning.parameters import public_name
 from mnlearn.learning.tuning import tune
-from mnlearn.methods import load_learner
+from mnlearn.methods import describe_ignored_groups, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
 

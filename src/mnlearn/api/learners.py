@@ -6,7 +6,7 @@ The file `learners.pyi` beside this one declares them for type checkers; `make r
 from typing import Any
 
 from mnlearn.api.learner_estimators import make_estimator
-from mnlearn.api.names import class_names
+from mnlearn.methods import class_names
 
 
 def __getattr__(name: str) -> Any:

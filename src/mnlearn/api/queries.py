@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mnlearn.api.circuits import exact_circuit, exact_model, small_circuit
-from mnlearn.api.column_names import column_names
+from mnlearn.api.frames import column_names
 from mnlearn.api.inputs import find_variable, is_frame, refuse_mask, to_numbers
 from mnlearn.api.kinds import core
-from mnlearn.api.model_data import warn_of_order
+from mnlearn.api.model_data import expand_states, replace_states, warn_of_order
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
-from mnlearn.api.states import expand_states, replace_states
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.cell_texts import cell_text
 from mnlearn.data.domains import (

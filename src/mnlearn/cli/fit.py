@@ -87,11 +87,10 @@ def fit(
     log-pseudo-likelihood for all other methods, both as from `mnlearn score`. junction_tree, lem
     and tree_bag learn from a group of columns as one variable; other methods see binary columns.
     """
-    from mnlearn.api.names import describe_ignored_groups
     from mnlearn.data.domains import describe_overlaps
     from mnlearn.learning.missing_cells import refine
     from mnlearn.learning.tuning import tune
-    from mnlearn.methods import load_learner
+    from mnlearn.methods import describe_ignored_groups, load_learner
     from mnlearn.models.io.formats import load_network
     from mnlearn.runtime.progress import say
 

@@ -56,6 +56,7 @@ class JunctionTree(Learner):
         return Fitted(tree, seconds, {**tree.describe(), "threshold_used": found.threshold})
 
     title = "Junction tree"
+    reads_groups = True
     citation = "Chechetka & Guestrin 2007"
     stages = (
         Stage(
