@@ -63,14 +63,10 @@ class LearnerEstimator(Estimator):
             for field in dataclasses.fields(self.learner)  # type: ignore[arg-type]
         }
         if self.random_state is not None:
-            seed = to_whole_seed(self.random_state)
+            seeds = self.learner.seeds(to_whole_seed(self.random_state))
             defaults = self.learner.defaults()
             # A seed that differs from its default was given by name.
-            values |= {
-                name: seed
-                for name, value in values.items()
-                if name.endswith("_seed") and value == defaults[name]
-            }
+            values |= {name: seed for name, seed in seeds.items() if values[name] == defaults[name]}
         return values
 
     def given_network(self, data: Dataset) -> DependencyNetwork | None:

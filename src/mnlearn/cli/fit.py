@@ -161,16 +161,11 @@ def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
 
 def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
     """Return --seed as the value of every parameter of the learner that is a seed."""
-    from mnlearn.learning.parameters import check_value
-
-    fields = {name: field for name, field in learner.fields().items() if name.endswith("_seed")}
-    for field in fields.values():
-        try:
-            check_value(field, seed)
-        except InputError as error:
-            error.where = "--seed"
-            raise
-    return dict.fromkeys(fields, seed)
+    try:
+        return learner.seeds(seed)
+    except InputError as error:
+        error.where = "--seed"
+        raise
 
 
 def _save(

@@ -21,7 +21,7 @@ from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
-    from mnlearn.data.incomplete import IncompleteData
+    from mnlearn.data.examples import Examples
     from mnlearn.learning.ising.estimate import Estimate, ItemGroups
 
     Codes = Mapping[str, tuple[str, str]]
@@ -177,58 +177,47 @@ def _load(
 
     The last item has the values that count as 0 and 1 in each column.
     """
-    if column is not None and len(paths) > 1:
-        raise InputError("--compare-by: expected no --compare.")
-    if column is not None:
-        return _divide_groups(paths[0], column, reader, treatment)
-    if len(paths) == 1:
-        refuse_given(["permutations"], "without --compare or --compare-by")
-    groups, codes = _load_groups(paths, reader, treatment)
-    return groups, next(iter(groups.values())), codes
-
-
-def _load_groups(
-    paths: Sequence[Path], reader: Reader, treatment: Treatment
-) -> tuple[dict[str, "Dataset"], "Codes"]:
-    """Return the data of all groups by the names of their files, and their values of 0 and 1."""
-    from mnlearn.data.own_files import check_same_variables
-
-    for names in ([p.name.partition(".")[0] for p in paths], list(map(str, paths))):
-        if len(set(names)) == len(names):
-            break
-    else:
-        raise InputError("--compare: expected different files.")
-    first = reader.load(paths[0])
-    found = [first, *(reader.like(first).load(path) for path in paths[1:])]
-    for path, other in zip(paths[1:], found[1:], strict=True):
-        check_same_variables(paths[0], _any_values(first.data), path, _any_values(other.data))
-    if len(paths) == 1 or treatment.missing == REFUSE:
-        loaded = [treatment.complete(*pair) for pair in zip(found, paths, strict=True)]
-        return dict(zip(names, loaded, strict=True)), first.reading.codes
-    parts = {name: one.data for name, one in zip(names, found, strict=True)}
-    places = dict(zip(names, paths, strict=True))
-    return treatment.complete_groups(parts, places), first.reading.codes
-
-
-def _any_values(data: "Dataset | IncompleteData") -> "Dataset":
-    """Return data with the variables of some data, whose missing cells may have any value."""
-    from mnlearn.data.dataset import Dataset
-
-    return data if isinstance(data, Dataset) else data.filled(data.values % 2)
-
-
-def _divide_groups(
-    path: Path, column: str, reader: Reader, treatment: Treatment
-) -> tuple[dict[str, "Dataset"], "Dataset", "Codes"]:
-    """Return the data of each group that a column names, and of all, without this column."""
     from mnlearn.data.group_column import join_groups, load_groups
 
     refuse = treatment.missing == REFUSE
-    found, parts = load_groups(path, column, reader.limit, reader.reading, leave_out=not refuse)
+    if column is not None:
+        if len(paths) > 1:
+            raise InputError("--compare-by: expected no --compare.")
+        how = reader.limit, reader.reading
+        first, cells = load_groups(paths[0], column, *how, leave_out=not refuse)
+        loaded, path_of = [first], dict.fromkeys(cells, paths[0])
+    else:
+        path_of = _name_groups(paths)
+        loaded = _load_files(paths, reader)
+        cells = {name: one.data for name, one in zip(path_of, loaded, strict=True)}
     if refuse:
-        found.complete(path)
-    groups = treatment.complete_groups(parts, dict.fromkeys(parts, path))
-    return groups, join_groups(groups), found.reading.codes
+        for one, path in zip(loaded, paths, strict=True):
+            one.complete(path)
+    groups = treatment.complete_groups(cells, path_of)
+    data = next(iter(groups.values())) if column is None else join_groups(groups)
+    return groups, data, loaded[0].reading.codes
+
+
+def _name_groups(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return the files of groups by the names of the groups; that of a single file has no name."""
+    if len(paths) == 1:
+        refuse_given(["permutations"], "without --compare or --compare-by")
+        return {"": paths[0]}
+    for names in ([path.name.partition(".")[0] for path in paths], list(map(str, paths))):
+        if len(set(names)) == len(names):
+            return dict(zip(names, paths, strict=True))
+    raise InputError("--compare: expected different files.")
+
+
+def _load_files(paths: Sequence[Path], reader: Reader) -> "list[Examples]":
+    """Return the examples in files, which have the same variables and are read like the first."""
+    from mnlearn.data.own_files import check_same_variables
+
+    first = reader.load(paths[0])
+    others = [reader.like(first).load(path) for path in paths[1:]]
+    for path, other in zip(paths[1:], others, strict=True):
+        check_same_variables(paths[0], first.data, path, other.data)
+    return [first, *others]
 
 
 def _read_item_groups(path: Path | None, data: "Dataset", reader: Reader) -> "ItemGroups | None":

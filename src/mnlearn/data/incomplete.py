@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +37,8 @@ class IncompleteData:
     weight: NDArray[np.float64]
     row_of: NDArray[np.int32]
     names: tuple[str, ...] | None = None
+    # Whether a row has exactly one 1 in the columns of a group is not known.
+    groups: ClassVar[tuple[tuple[int, ...], ...]] = ()
 
     @property
     def n_rows(self) -> int:

@@ -8,6 +8,7 @@ from mnlearn.data.categories import Encoding, encode
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.examples import Examples, load_examples
 from mnlearn.data.groups import find_groups
+from mnlearn.data.incomplete import IncompleteData
 from mnlearn.data.reading import Reading
 from mnlearn.data.splits import SPLITS, split_examples
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
@@ -131,7 +132,10 @@ def declare_groups(
 
 
 def check_same_variables(
-    path: Path | str, data: Dataset, other_path: Path | str, other: Dataset
+    path: Path | str,
+    data: Dataset | IncompleteData,
+    other_path: Path | str,
+    other: Dataset | IncompleteData,
 ) -> None:
     """Raise InputError unless both have the same number of variables, groups and, if any, names.
 

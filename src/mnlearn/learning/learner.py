@@ -198,6 +198,14 @@ class Learner:
         return {name: field.default for name, field in cls.fields().items()}
 
     @classmethod
+    def seeds(cls, seed: int) -> dict[str, int]:
+        """Return a seed as the value of every hyperparameter that is one."""
+        fields = {name: field for name, field in cls.fields().items() if name.endswith("_seed")}
+        for field in fields.values():
+            check_value(field, seed)
+        return dict.fromkeys(fields, seed)
+
+    @classmethod
     def choose(cls, values: Mapping[str, Any]) -> Self:
         """Return the learner with the given values, which are checked.
 
