@@ -185,3 +185,11 @@ def sample(request, benchmark_split, tmp_path_factory):
 def folder(tmp_path, monkeypatch):
     """A folder with data, models and broken files, as current folder."""
     return fill_folder(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def sketched(monkeypatch):
+    """Commands that draw Ising networks, but do not render them, which takes most of their time."""
+    from mnlearn.drawing import style
+
+    monkeypatch.setattr(style, "render", lambda figure: (b"pdf", b"png"))

@@ -151,6 +151,7 @@ def test_names_of_states_are_the_values_of_the_data(name, zero, one, suffix):
         assert mn.load(f"t.{suffix}").score(data) == pytest.approx(score_of("plain.npz plain.csv"))
 
 
+@pytest.mark.usefixtures("sketched")
 def test_weights_and_ising_keep_the_values():
     succeed("weights twos.npz twos.csv --out w.npz")
     assert read_codes("w.npz", 2) == (("1", "2"),) * 2

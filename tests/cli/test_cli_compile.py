@@ -17,7 +17,8 @@ def test_compile_says_how_long_each_method_took():
     assert lines == ["atomic", "ising"]
 
 
-def test_an_unknown_method_is_refused_before_anything_is_compiled():
+def test_an_unknown_method_is_refused_before_anything_is_compiled(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     refuse("compile atomic judge", "METHOD: expected some of acbn")
 
 

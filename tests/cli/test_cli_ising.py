@@ -19,6 +19,18 @@ from mnlearn.drawing import ising_folder
 from mnlearn.learning.ising.comparison import compare
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases
 
+RENDERED = (
+    "test_ising_writes_tables_figures_and_a_model",
+    "test_ising_twice_writes_the_same_bytes",
+)
+
+
+@pytest.fixture(autouse=True)
+def pictures(request):
+    """Pictures are rendered in tests of pictures only."""
+    if request.node.name not in RENDERED:
+        request.getfixturevalue("sketched")
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):

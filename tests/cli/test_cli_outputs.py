@@ -75,6 +75,7 @@ def test_an_earlier_output_is_written_over():
         succeed("score m.npz d.data --per-example a.csv")
 
 
+@pytest.mark.usefixtures("sketched")
 def test_the_files_of_ising_are_known():
     succeed("ising d.data --out o --bootstraps 2 --case-drops 2 --compare v.data --permutations 2")
     assert {path.name for path in Path("o").iterdir()} == set(FILES)

@@ -8,12 +8,16 @@ import pytest
 from mnlearn.runtime import code_digest as digests
 from mnlearn.runtime import digest_cache
 
-ROOTS = ("methods.atomic.Atomic",)
+ROOTS = ("mnlearn.small.Small",)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder in the place of the user's cache folder."""
+    """An empty folder in the place of the user's cache folder, and small packages to read."""
+    for name in digests.PACKAGES:
+        (tmp_path / "src" / name).mkdir(parents=True)
+        (tmp_path / "src" / name / "small.py").write_text("class Small:\n    x = 1\n")
+    monkeypatch.setattr(digests, "SOURCES", tmp_path / "src")
     monkeypatch.setattr(digest_cache.platformdirs, "user_cache_dir", lambda name: str(tmp_path))
     digests.clear_caches()
     yield tmp_path / "digests"
@@ -21,7 +25,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_tests_do_not_write_to_the_cache_folder_of_the_user():
-    file = digest_cache.digest_file(digests.PACKAGE)
+    file = digest_cache.digest_file([digests.SOURCES / digests.PACKAGES[0]])
     assert not file.is_relative_to(platformdirs.user_cache_dir("mnlearn"))
 
 
@@ -43,7 +47,7 @@ def test_a_digest_is_computed_once(folder, monkeypatch):
 
 @pytest.mark.parametrize(
     "damage",
-    ["", "{", "[]", "null", '{"methods.atomic.Atomic": 3}', '{"methods.atomic.Atomic": "x"}'],
+    ["", "{", "[]", "null", '{"mnlearn.small.Small": 3}', '{"mnlearn.small.Small": "x"}'],
 )
 def test_a_damaged_file_is_not_used(folder, monkeypatch, damage):
     digest, _ = computed(monkeypatch)
@@ -63,11 +67,11 @@ def test_each_state_of_the_sources_has_a_file(folder, tmp_path):
     package = tmp_path / "package"
     package.mkdir()
     (package / "a.py").write_text("x = 1\n")
-    files = {digest_cache.digest_file(package)}
+    files = {digest_cache.digest_file([package])}
     (package / "a.py").write_text("x = 2\n")
-    files.add(digest_cache.digest_file(package))
+    files.add(digest_cache.digest_file([package]))
     (package / "a.py").rename(package / "b.py")
-    files.add(digest_cache.digest_file(package))
+    files.add(digest_cache.digest_file([package]))
     assert len(files) == 3
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 import shutil
+from functools import cache
 
 import pytest
 
@@ -24,6 +25,34 @@ ROOTS = {
 }
 
 
+def by_text(function, kept, texts):
+    """Return a function of a module that works once for each text that the module has had.
+
+    The files that a test does not edit are then read and parsed for the first test only.
+    """
+
+    def once(module, *name):
+        if module not in texts:
+            texts[module] = digests._path(module).read_text(encoding="utf-8")
+        key = (function, texts[module], *name)
+        if key not in kept:
+            kept[key] = function.__wrapped__(module, *name)
+        return kept[key]
+
+    once.cache_clear = texts.clear
+    return once
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parsed_once():
+    kept, texts = {}, {}
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_module", "_numeric", "_syntax"):
+            patch.setattr(digests, name, by_text(getattr(digests, name), kept, texts))
+        patch.setattr(digests, "_global_names", cache(digests._global_names))
+        yield
+
+
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
     """A folder with copies of both packages, of which digests are taken."""
@@ -42,9 +71,15 @@ def taken(roots=ROOTS):
     return {name: digests.code_digest(*each) for name, each in roots.items()}
 
 
+@cache
+def unchanged():
+    """Return the digests of the packages before any edit; a copy of them has the same."""
+    return taken()
+
+
 def changed(sources, old, new):
     """Return the digests that an edit changes; the text `old` stands in one file only."""
-    before = taken()
+    before = unchanged()
     files = [path for path in sources.rglob("*.py") if old in path.read_text()]
     assert len(files) == 1, files
     text = files[0].read_text()
@@ -79,7 +114,7 @@ def test_words_change_nothing(sources):
     dataset = sources / "mnlearn" / "data" / "dataset.py"
     text = dataset.read_text()
     assert "def __repr__(self) -> str:" in text
-    before = taken()
+    before = unchanged()
     dataset.write_text(text.replace("def __repr__(self) -> str:", "def __repr__(self) -> 'str':"))
     assert taken() == before
 
@@ -158,7 +193,7 @@ def test_words_of_each_kind_are_left_out_and_nothing_else(sources, old, new, cha
 
 
 def test_a_new_definition_in_a_shared_file_changes_nothing(sources):
-    before = taken()
+    before = unchanged()
     for name in ("models/features.py", "learning/tuning.py"):
         path = sources / "mnlearn" / name
         path.write_text(path.read_text() + "\n\ndef added(x):\n    return x + EXTRA\n")
@@ -167,7 +202,7 @@ def test_a_new_definition_in_a_shared_file_changes_nothing(sources):
 
 def test_the_order_of_definitions_changes_nothing(sources):
     """The functions of a module are put in reverse order, its constants left in front."""
-    before = taken()
+    before = unchanged()
     path = sources / "mnlearn/models/features.py"
     tree = ast.parse(path.read_text())
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -178,7 +213,7 @@ def test_the_order_of_definitions_changes_nothing(sources):
 
 
 def test_a_moved_and_renamed_module_changes_nothing(sources):
-    before = taken()
+    before = unchanged()
     (sources / "mnlearn/learning/penalty.py").rename(sources / "mnlearn/models/punishment.py")
     for path in sources.rglob("*.py"):
         text = path.read_text()
@@ -187,7 +222,7 @@ def test_a_moved_and_renamed_module_changes_nothing(sources):
 
 
 def test_an_import_of_another_function_of_the_same_name_changes_it(sources):
-    before = taken()
+    before = unchanged()
     text = (sources / "mnlearn/learning/penalty.py").read_text()
     (sources / "mnlearn/other_penalty.py").write_text(text.replace("0.0", "0.5"))
     for path in (sources / "mnlearn/learning").rglob("*.py"):
