@@ -14,7 +14,13 @@ from mnlearn.runtime.errors import InputError
 
 def learner_names() -> list[str]:
     """Return the names of all learners, in alphabetical order."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return list(_names())
+
+
+# A plan of a study asks thousands of times.
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 def load_learner(name: str) -> type[Learner]:
@@ -84,11 +90,12 @@ def class_names() -> dict[str, str]:
 
 
 def _known(name: str) -> str:
-    if name not in learner_names():
-        raise InputError(f"method {name}: expected one of {', '.join(learner_names())}.")
+    if name not in _names():
+        raise InputError(f"method {name}: expected one of {', '.join(_names())}.")
     return name
 
 
+@cache
 def _class_name(name: str) -> str:
     path = learner_file(name)
     for node in ast.parse(path.read_text(encoding="utf-8")).body:

@@ -70,7 +70,7 @@ def write_all(plan: Plan, name: str, out: Path) -> None:
     labels = study.labels(label_datasets(plan.local))
     for method in study.content.get("appendix", []):
         write_appendix(study, method, labels, folder)
-    write_study_page(name)
+    write_study_page(plan, name)
     if study.content.get("listed", True):
         with FileLock(plan.results / "made" / "index.lock"):
             claims = plan.results.glob("*/claims.csv")
@@ -95,7 +95,7 @@ WRITERS: dict[str, Callable[..., None]] = {
     "tables": write_study_tables,
     "figures": write_study_figures,
     "claims": write_study_claims,
-    "page": write_study_page,
+    "page": lambda name: write_study_page(plan_of(name, []), name),
 }
 
 

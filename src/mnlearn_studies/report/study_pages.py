@@ -1,13 +1,14 @@
 """The pages of results, written from products and records."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mnlearn.runtime.files import write_text
 from mnlearn_studies.datasets.prepare import label_datasets
-from mnlearn_studies.plan.configuration import configuration, find_study, plan_of
+from mnlearn_studies.plan.configuration import find_study, plan_of
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.gather import read_scores
+from mnlearn_studies.report import claims
 from mnlearn_studies.report.html import write_html
 from mnlearn_studies.report.pages.fidelity import build_fidelity_page
 from mnlearn_studies.report.pages.numbers import load_reasons, published_numbers
@@ -15,7 +16,7 @@ from mnlearn_studies.report.pages.overview import build_claim_page, build_index
 from mnlearn_studies.report.pages.records import StudyRecords, build_record_page
 from mnlearn_studies.report.pages.study import Material, build_study_page
 from mnlearn_studies.report.pages.texts import summarise
-from mnlearn_studies.report.study_products import scored, study_claims
+from mnlearn_studies.report.study_products import scored
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.folders import results_folder, run_folder, source_folder
@@ -27,33 +28,45 @@ _STUDY_NOTE = "<!-- Written by `mnlearn study`; edits are lost. -->\n\n"
 _RECORD_NOTE = "<!-- Written by `make readme`; edits are lost. -->\n\n"
 
 
-def write_study_page(name: str) -> None:
+def write_study_page(plan: Plan, name: str) -> None:
     """Write the page of a study to its results, as README.md and as index.html."""
-    text = study_page(name)
-    folder = results_folder() / name
+    text, folder = study_page(plan, name), plan.results / name
     write_text(folder / "README.md", _STUDY_NOTE + text)
-    write_html(folder / "index.html", str(find_study(name).content["title"]), text)
+    write_html(folder / "index.html", str(plan.studies[name].content["title"]), text)
 
 
 def write_index(names: Iterable[str], path: Path) -> None:
     """Write the index of the results of some studies."""
-    write_text(path, index_page(names))
+    write_text(path, _STUDY_NOTE + build_index(listed_studies(names), results_folder()))
 
 
 def result_pages() -> dict[Path, str]:
     """Return the text of the pages of results/ that git keeps, which runs of studies write too."""
     results = results_folder()
-    names = listed_studies(path.parent.name for path in results.glob("*/claims.csv"))
+    plans = {name: plan_of(name, [], left_out={}) for name in _recorded_studies()}
+    pages = {results / name / "README.md": study_page(plan, name) for name, plan in plans.items()}
     return {
-        results / "README.md": index_page(names),
-        results / "FIDELITY.md": _RECORD_NOTE + fidelity_page(),
-        results / "CLAIMS.md": _RECORD_NOTE + build_claim_page(studies_of_papers(), results),
-        results / "RECORD.md": _RECORD_NOTE + record_page(names),
-        **{results / name / "README.md": _STUDY_NOTE + study_page(name) for name in names},
+        **{path: _STUDY_NOTE + text for path, text in pages.items()},
+        results / "RECORD.md": _RECORD_NOTE + record_page(plans),
+        **overview_pages(),
     }
 
 
-def study_page(name: str) -> str:
+def overview_pages() -> dict[Path, str]:
+    """Return the text of those pages of results/ that ask of no record whether it is current."""
+    results, papers = results_folder(), studies_of_papers()
+    return {
+        results / "README.md": _STUDY_NOTE + build_index(_recorded_studies(), results),
+        results / "FIDELITY.md": _RECORD_NOTE + fidelity_page(papers, results),
+        results / "CLAIMS.md": _RECORD_NOTE + build_claim_page(papers, results),
+    }
+
+
+def _recorded_studies() -> dict[str, Study]:
+    return listed_studies(path.parent.name for path in results_folder().glob("*/claims.csv"))
+
+
+def study_page(plan: Plan, name: str) -> str:
     """Return the page of a study.
 
     Raises
@@ -62,14 +75,13 @@ def study_page(name: str) -> str:
         The study has not run, or a file of its results is malformed.
     """
     study, folder, scores = scored(name)
-    plan = plan_of(name, [])
     return build_study_page(
         Material(
             study=study,
             folder=folder,
             quantities=list(dict.fromkeys(scores["quantity"])),
-            claims=study_claims(name),
-            labels=label_datasets(configuration()["local"]),
+            claims=claims.evaluate(study, scores, load_published()),
+            labels=label_datasets(plan.local),
             summaries=learner_summaries(study),
             records=plan.kept(name),
             commit=common_commit([plan]),
@@ -86,32 +98,25 @@ def learner_summaries(study: Study) -> dict[str, str]:
     return {learner: summarise(learner, docs, is_linked) for learner in learners}
 
 
-def index_page(names: Iterable[str]) -> str:
-    """Return the index of the results of some studies."""
-    return _STUDY_NOTE + build_index(listed_studies(names), results_folder())
-
-
-def fidelity_page() -> str:
-    """Return the page on how closely the studies of the papers reproduce them.
+def fidelity_page(studies: Mapping[str, Study], results: Path) -> str:
+    """Return the page on how closely the studies of papers reproduce them.
 
     Raises
     ------
     InputError
         The study of a paper has not run, or a file is malformed.
     """
-    results = results_folder()
-    studies = studies_of_papers()
     scores = {name: read_scores(results / name / "scores.csv") for name in studies}
     numbers = published_numbers(load_published(), scores)
     return build_fidelity_page(studies, numbers, load_reasons(), results)
 
 
-def record_page(names: Iterable[str]) -> str:
+def record_page(plans: Mapping[str, Plan]) -> str:
     """Return the page on the records of some studies; see `build_record_page`."""
-    studies = []
-    plans = {name: plan_of(name, [], left_out={}) for name in names}
-    for name, plan in plans.items():
-        studies.append(StudyRecords(name, plan.kept(name), len(plan.all_records(name))))
+    studies = [
+        StudyRecords(name, plan.kept(name), len(plan.all_records(name)))
+        for name, plan in plans.items()
+    ]
     return build_record_page(studies, common_commit(plans.values()))
 
 

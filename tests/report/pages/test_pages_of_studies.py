@@ -12,7 +12,7 @@ from mnlearn_studies.records.record import Record
 from mnlearn_studies.report.pages.overview import count_groups, read_claims
 from mnlearn_studies.report.pages.study import Material, build_study_page, sections_of, title_of
 from mnlearn_studies.report.pages.texts import metrics_of, summarise
-from mnlearn_studies.report.study_pages import common_commit, result_pages
+from mnlearn_studies.report.study_pages import common_commit, overview_pages, result_pages
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study, load_study
 
@@ -100,11 +100,22 @@ def test_the_commit_of_a_record(tmp_path):
             read_commit(tmp_path)
 
 
-def test_the_recorded_pages_follow_from_the_record():
-    pages = result_pages()
-    assert {path.stem for path in pages} == {"README", "FIDELITY", "CLAIMS", "RECORD"}
+def compare(pages):
     differing = [str(path) for path, text in pages.items() if path.read_text("utf-8") != text]
     assert differing == [], "run `make readme`"
+
+
+def test_the_recorded_overviews_follow_from_the_record():
+    pages = overview_pages()
+    assert [path.name for path in pages] == ["README.md", "FIDELITY.md", "CLAIMS.md"]
+    compare(pages)
+
+
+@pytest.mark.nightly
+def test_the_recorded_pages_follow_from_the_record():
+    pages = result_pages()
+    assert len(pages) == len(overview_pages()) + 1 + 7
+    compare(pages)
 
 
 def test_the_commit_is_named_while_no_record_is_of_earlier_code(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from mnlearn_studies.report.claims.verdicts import (
     FASTER,
     MORE,
     REPRODUCED,
+    SETUP,
     SMALLER,
     UNKNOWN,
 )
@@ -49,7 +50,8 @@ def read_claims(folder: Path) -> pd.DataFrame:
     """
     claims = read_frame(folder / "claims.csv", ("id", "kind", "statement", "verdict"))
     setups = [name for name, kind in KINDS.items() if kind.is_setup]
-    return claims[~claims["kind"].isin(setups)]
+    is_setup = claims["kind"].isin(setups) | (claims["verdict"] == SETUP)
+    return claims[~is_setup]
 
 
 def count_groups(claims: pd.DataFrame) -> list[int]:
