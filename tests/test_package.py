@@ -107,6 +107,7 @@ def test_a_plain_installation_is_light(installed):
     assert links["Repository"] == "https://forge.example/us/mnlearn"
 
 
+@pytest.mark.nightly
 def test_a_folder_without_a_checkout(installed, tmp_path):
     """The installed package finds its own files, and writes nothing that is not asked for."""
     done = mnlearn(installed, tmp_path, "datasets", "--json")
@@ -129,6 +130,7 @@ def own_folder(folder):
     (folder / "mine.csv").write_text("\n".join(rows * 40) + "\n")
 
 
+@pytest.mark.nightly
 def test_a_plan_without_a_checkout(installed, tmp_path):
     """Snakemake finds all inputs of an own study of own data."""
     own_folder(tmp_path)

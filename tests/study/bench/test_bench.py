@@ -124,6 +124,7 @@ def test_a_dataset_is_measured_whole(capsys):
 
 
 def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     out = tmp_path / "bench.csv"
     row = {"seconds": 1.0, "code_digest": "s", "machine": "m"}
     write_csv(out, [{"task": t, "dataset": d, **row} for t, d in (("a", "plants"), ("b", "grid"))])
