@@ -18,7 +18,7 @@ from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitGrowth, Growing
 from mnlearn.learning.circuits.markov import MarkovGrowth
-from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.scoring.any_model import ll
 

@@ -15,12 +15,11 @@ from mnlearn.kernels.arithmetic.sums import add_where, sum_where
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.likelihood.packed_columns import BLOCK
 from mnlearn.learning.features.generation import INITIAL, generate_features
-from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.tuning import tune, validation_score
 from mnlearn.learning.weights.arrangement import arrange
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, fit_weights
-from mnlearn.learning.weights.packed_likelihood import arrange_packed
-from mnlearn.learning.weights.rewritten_likelihood import RewrittenLikelihood
+from mnlearn.learning.weights.packed_likelihood import RewrittenLikelihood, arrange_packed
 from mnlearn.methods.gssl import GSSL
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork

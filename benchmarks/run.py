@@ -36,8 +36,8 @@ from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
-from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.models.io.native import Model

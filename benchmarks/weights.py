@@ -18,12 +18,10 @@ from benchmarks.measure import (
     measure_seconds,
 )
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights.arrangement import arrange
-from mnlearn.learning.weights.descent import REFERENCE, Stopping
+from mnlearn.learning.weights.descent import REFERENCE, Likelihood, Penalty, Stopping
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_weights
-from mnlearn.learning.weights.likelihood import Likelihood
-from mnlearn.learning.weights.rewritten_likelihood import RewrittenLikelihood
+from mnlearn.learning.weights.packed_likelihood import RewrittenLikelihood
 from mnlearn.learning.weights.stored_likelihood import StoredLikelihood, arrange_stored
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork

@@ -17,7 +17,7 @@ from command_folder import fill_folder
 from faults.counting import Counts
 from made_server import Server, make_benchmark
 from mnlearn.data.examples import load_dataset
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime import atomic, digest_cache
 from mnlearn_studies.datasets import transport
 from mnlearn_studies.datasets.built import BUILT

@@ -6,8 +6,7 @@ import numpy as np
 
 import lem_oracle
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.lem.growth import learn_feature_tree
-from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models.grouped_variables import grouped_variables
 
 

@@ -6,7 +6,7 @@ import lem_oracle
 from made_feature_trees import random_settings, random_values
 from mnlearn.kernels.lem.division import _make_node
 from mnlearn.kernels.lem.node import Clauses, new_side
-from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.learning.lem.growth import LemSettings
 
 
 class MadeNode:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn_studies.datasets.registry import COLUMNS, Benchmark, SplitFile
 from mnlearn_studies.datasets.verification import compute_blob_id
 

@@ -8,8 +8,8 @@ from mnlearn.learning.conversion import Orders, smooth_marginals, to_markov_netw
 from mnlearn.learning.features.generation import generate_features
 from mnlearn.learning.learner import Task
 from mnlearn.learning.logistic import learn_logistic_path
-from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.methods.chow_liu import ChowLiu

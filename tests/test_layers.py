@@ -166,7 +166,7 @@ def test_methods_do_not_score_or_tune(path):
         "from mnlearn.scoring import networks as own",
         "import mnlearn.scoring.circuits",
         "from mnlearn.learning.tuning import validation_score",
-        "from mnlearn.inference.enumeration import conditional_log_likelihood",
+        "from mnlearn.inference.marginals import conditional_log_likelihood",
         "score = networks.pll(network, data)",
         "scorer: ClassVar[Scorer] = networks.pll",
         "from mnlearn.inference.score import Score",

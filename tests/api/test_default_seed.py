@@ -12,7 +12,7 @@ from mnlearn.api.estimators import Estimator
 from mnlearn.api.model import Model
 from mnlearn.cli import main
 from mnlearn.methods import learner_names, load_learner
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED
 
 RNG = np.random.default_rng(3)
 # Each column is the one before it, with noise.

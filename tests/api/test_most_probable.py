@@ -7,7 +7,7 @@ import pytest
 import mnlearn as mn
 from mnlearn.api.kinds import core
 from mnlearn.api.models import public
-from mnlearn.inference.circuits.conditioning import condition
+from mnlearn.inference.circuits.exact import condition
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from oracles import all_states
 

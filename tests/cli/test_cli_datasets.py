@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from command import numbers, refuse, succeed
-from mnlearn.data.own_files import load_local
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS, load_local
 from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE
 from mnlearn_studies.datasets.embedded import EMBEDDED
 from mnlearn_studies.datasets.registry import load_registry

@@ -8,9 +8,8 @@ import pytest
 from made_data import assert_same, examples, write
 from mnlearn.data.categories import find_encoding
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.own_files import load_local
+from mnlearn.data.own_files import load_local, split_examples
 from mnlearn.data.reading import Reading
-from mnlearn.data.splits import split_examples
 from mnlearn.data.text import save_text
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError

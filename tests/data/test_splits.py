@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from made_data import examples
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.splits import split_examples
+from mnlearn.data.own_files import split_examples
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 

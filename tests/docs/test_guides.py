@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from mnlearn.cli import main
-from mnlearn.inference.automatic import _ENUMERATED
 from mnlearn.inference.marginals import MAX_ENUMERATED
+from mnlearn.inference.queries import _ENUMERATED
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.io.formats import FORMS, load_model
 

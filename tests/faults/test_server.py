@@ -10,7 +10,7 @@ import pytest
 
 from faults.counting import N
 from made_server import make_benchmark, split_content
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn_studies.datasets import transport
 from mnlearn_studies.datasets.fetch import fetch_many
 from mnlearn_studies.datasets.places import MIRROR_VARIABLE

@@ -5,10 +5,10 @@ import pytest
 
 from checked_networks import CHECKED
 from made_random import random_data, random_dependency_network, random_network
-from mnlearn.inference.belief_propagation import bethe_log_partition, infer_beliefs, propagate
 from mnlearn.inference.marginals import conditional_marginals as marginals_of_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import query_of, terms_of
+from mnlearn.inference.variational import bethe_log_partition, infer_beliefs, propagate
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from made_data import write
-from mnlearn.inference.evidence_files import read_evidence
+from mnlearn.inference.evidence import read_evidence
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.dependency_network import flat_trees
 from mnlearn.models.features import features_of

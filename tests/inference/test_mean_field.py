@@ -7,9 +7,9 @@ import oracles
 from checked_networks import CHECKED
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.inference.marginals import conditional_marginals
-from mnlearn.inference.mean_field import bound_log_partition, fit_independent
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import query_of, terms_of
+from mnlearn.inference.variational import bound_log_partition, fit_independent
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 

@@ -11,7 +11,7 @@ SEARCH = """
 import numpy as np
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.features.bottom_up import search_bottom_up
-from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import Penalty
 
 rng = np.random.default_rng(0)
 hidden = rng.normal(size=(500, 3)) @ rng.normal(size=(3, 10))

@@ -6,8 +6,7 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.data.incomplete import MISSING, merge_incomplete
-from mnlearn.learning.imputation import Imputation, impute
-from mnlearn.learning.imputed_groups import OpenGroup, open_groups
+from mnlearn.learning.imputation import Imputation, OpenGroup, impute, open_groups
 
 N = 4000
 NAMES = ("v=p", "v=q", "z", "v=r", "w")

@@ -12,8 +12,7 @@ import oracles
 from made_questionnaires import answers
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.ising.estimation import TOLERANCE, estimate, learn_ising
-from mnlearn.learning.ising.paths import prepare_items
+from mnlearn.learning.ising.estimation import TOLERANCE, estimate, learn_ising, prepare_items
 from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.learning.logistic import learn_logistic_path
 from mnlearn.runtime.errors import InputError

@@ -8,7 +8,7 @@ import pytest
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import conditionals, log_partition, log_value
-from mnlearn.learning.circuit_mixtures import learn_circuit_mixture
+from mnlearn.learning.mixtures import learn_circuit_mixture
 from mnlearn.learning.tree_mixtures import (
     MixtureSettings,
     TreeMixture,

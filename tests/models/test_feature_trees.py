@@ -15,16 +15,15 @@ from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.inference.queries import answer
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
-from mnlearn.learning.lem.growth import learn_feature_tree
-from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models import feature_tree_network
 from mnlearn.models.feature_tree import feature_tree, merge_equal
 from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.feature_tree_network import _expand, leaf_features, network_of
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
-from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_arrays, write_arrays
 from mnlearn.scoring.any_model import cmll, ll, pll
 from oracles import all_states
 

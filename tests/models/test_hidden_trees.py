@@ -20,8 +20,8 @@ from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.hidden_tree_circuit import circuit_of, n_circuit_edges, with_parameters
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.tree_models import network_of
-from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_arrays, write_arrays
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
 from oracles import all_states
 

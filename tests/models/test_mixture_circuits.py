@@ -10,8 +10,7 @@ from made_random import random_data
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.learning.junction_trees.search import SearchSettings, learn_junction_tree
 from mnlearn.learning.learner import Task
-from mnlearn.learning.lem.growth import learn_feature_tree
-from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.methods.tree_bag import TreeBag
 from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.io.formats import load_model, save_model

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mnlearn.runtime.holm import holm
+from mnlearn.learning.ising.comparison import holm
 
 
 def test_holm():

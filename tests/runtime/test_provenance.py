@@ -214,19 +214,26 @@ def test_the_order_of_definitions_changes_nothing(sources):
 
 def test_a_moved_and_renamed_module_changes_nothing(sources):
     before = unchanged()
-    (sources / "mnlearn/learning/penalty.py").rename(sources / "mnlearn/models/punishment.py")
+    (sources / "mnlearn/learning/weights/descent.py").rename(
+        sources / "mnlearn/models/punishment.py"
+    )
     for path in sources.rglob("*.py"):
         text = path.read_text()
-        path.write_text(text.replace("mnlearn.learning.penalty", "mnlearn.models.punishment"))
+        path.write_text(
+            text.replace("mnlearn.learning.weights.descent", "mnlearn.models.punishment")
+        )
     assert taken() == before
 
 
 def test_an_import_of_another_function_of_the_same_name_changes_it(sources):
     before = unchanged()
-    text = (sources / "mnlearn/learning/penalty.py").read_text()
+    text = (sources / "mnlearn/learning/weights/descent.py").read_text()
     (sources / "mnlearn/other_penalty.py").write_text(text.replace("0.0", "0.5"))
     for path in (sources / "mnlearn/learning").rglob("*.py"):
-        old, new = "from mnlearn.learning.penalty import", "from mnlearn.other_penalty import"
+        old, new = (
+            "from mnlearn.learning.weights.descent import",
+            "from mnlearn.other_penalty import",
+        )
         path.write_text(path.read_text().replace(old, new))
     assert taken()["dtsl"] != before["dtsl"]
 

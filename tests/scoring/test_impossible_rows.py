@@ -10,7 +10,7 @@ from command import numbers, succeed
 from made_hidden_trees import random_hidden_tree
 from mnlearn.api.kinds import core
 from mnlearn.api.models import public
-from mnlearn.inference.circuits.conditioning import condition
+from mnlearn.inference.circuits.exact import condition
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 

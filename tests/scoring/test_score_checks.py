@@ -12,12 +12,11 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import merge_incomplete
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.inference.hard_weight import HARD_WEIGHT
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals
 from mnlearn.inference.score import Score, check_groups, score_of
 from mnlearn.inference.settings import Inference
-from mnlearn.learning.lem.growth import learn_feature_tree
-from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.inference.terms import HARD_WEIGHT
+from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network

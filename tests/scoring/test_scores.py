@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import oracles
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.evidence_files import read_evidence
+from mnlearn.inference.evidence import read_evidence
 from mnlearn.inference.queries import answer, format_answers
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.sampling import sample_rows

@@ -4,8 +4,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from mnlearn.api.kinds import core
-from mnlearn.inference.automatic import compile_small
 from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_network
+from mnlearn.inference.queries import compile_small
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.hidden_tree import HiddenTree

@@ -40,7 +40,7 @@ from mnlearn.data.reading import Reading
 from mnlearn.learning.imputation import complete
 from mnlearn.learning.missing_cells import TREATMENTS, refine, treatment_of
 from mnlearn.runtime.errors import InputError, name_data
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,7 +25,7 @@ from mnlearn.models.io.codes import read_codes
 from mnlearn.models.io.formats import check_writable, load_model
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.names import labels_of
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED
 
 # Missing cells stay in a table.
 _KEEP = "keep"

@@ -8,7 +8,7 @@ from mnlearn.api.frames import is_frame, read_frame
 from mnlearn.api.inputs import IncompleteData, to_count, to_dataset, to_threads, to_whole_seed
 from mnlearn.learning.imputation import Imputation
 from mnlearn.learning.imputation import impute as impute_cells
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED
 
 
 def impute(

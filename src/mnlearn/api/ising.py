@@ -21,16 +21,19 @@ from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.drawing.item_groups import to_groups
 from mnlearn.learning.imputation import complete_groups
-from mnlearn.learning.ising.cautions import describe_dropped
-from mnlearn.learning.ising.comparison import IsingComparison, compare
+from mnlearn.learning.ising.comparison import IsingComparison, compare, describe_dropped
 from mnlearn.learning.ising.estimate import Estimate
 from mnlearn.learning.ising.estimation import GAMMA
-from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
-from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
+from mnlearn.learning.ising.tables import (
+    case_drop_frame,
+    centrality_frame,
+    differences_frame,
+    predictability_frame,
+)
 from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED
 
 if TYPE_CHECKING:
     import pandas as pd

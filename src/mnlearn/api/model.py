@@ -20,7 +20,7 @@ from mnlearn.models import markov_network as markov
 from mnlearn.models.edge_weights import graph_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -15,11 +15,10 @@ from mnlearn.api.model import Model
 from mnlearn.api.model_data import data_for
 from mnlearn.api.queries import values_of
 from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
-from mnlearn.inference.circuits.conditioning import condition
-from mnlearn.inference.circuits.exact import UNKNOWN
-from mnlearn.learning.penalty import Penalty
+from mnlearn.inference.circuits.exact import UNKNOWN, condition
+from mnlearn.learning.weights.arrangement import learn_weights
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS
-from mnlearn.learning.weights.given_features import learn_weights
 from mnlearn.models import (
     bayesian_network,
     circuit,

@@ -14,9 +14,8 @@ from mnlearn.api.settings import (
     settings_of,
 )
 from mnlearn.inference.annealing import estimate_log_partition
-from mnlearn.inference.belief_propagation import bethe_log_partition
 from mnlearn.inference.circuits import exact
-from mnlearn.inference.mean_field import bound_log_partition
+from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError

@@ -27,12 +27,11 @@ from mnlearn.data.domains import (
     states_of,
 )
 from mnlearn.data.incomplete import MISSING, merge_incomplete
-from mnlearn.inference.automatic import choose
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.circuits.exact import most_probable as most_probable_states
 from mnlearn.inference.evidence import find_literals, labels_of_answers
 from mnlearn.inference.group_sampling import describe_barriers
-from mnlearn.inference.queries import answer
+from mnlearn.inference.queries import answer, choose
 from mnlearn.inference.settings import AUTO, METHODS, Inference
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel

@@ -31,8 +31,7 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
-from mnlearn.runtime.random_streams import stream_seed
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED, stream_seed
 from mnlearn.scoring import any_model, by_variable
 from mnlearn.scoring.metrics import METRICS
 

@@ -22,8 +22,7 @@ from mnlearn.learning.tuning import Criterion, Tuned, tune
 from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.random_streams import stream
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED, stream
 
 _CRITERIA = ("pll", "ll", "cmll")
 

@@ -114,7 +114,7 @@ def _ask(model: "Model", data: "Dataset") -> None:
     from mnlearn.inference.settings import METHODS, inference_of
     from mnlearn.models.io.formats import load_model, save_model
     from mnlearn.runtime.errors import InputError
-    from mnlearn.runtime.seed import SEED
+    from mnlearn.runtime.random_streams import SEED
     from mnlearn.scoring import any_model
 
     with TemporaryDirectory() as folder:

@@ -146,8 +146,7 @@ def _given(opened: ModelFile, evidence: str) -> "Model":
     """Return what is left of a circuit given one row of evidence, in the values of its data."""
     import numpy as np
 
-    from mnlearn.inference.circuits.conditioning import condition
-    from mnlearn.inference.circuits.exact import UNKNOWN
+    from mnlearn.inference.circuits.exact import UNKNOWN, condition
     from mnlearn.models.circuit import ArithmeticCircuit
     from mnlearn.models.tree_models import TreeModel, circuit_of
 

@@ -43,8 +43,7 @@ def read_question(evidence: str | None, opened: ModelFile, option: str) -> Quest
     import numpy as np
 
     from mnlearn.data.domains import domains_of
-    from mnlearn.inference.evidence import parse_evidence
-    from mnlearn.inference.evidence_files import read_evidence
+    from mnlearn.inference.evidence import parse_evidence, read_evidence
 
     model = opened.coded
     if evidence is None:

@@ -127,7 +127,7 @@ def fit(
 def _criterion(learner: "type[Learner]", valid: "Dataset", threads: int) -> "Criterion":
     """Return what chooses the values of a grid: the score that `mnlearn score` gives."""
     from mnlearn.api.scores import How, validation_criterion
-    from mnlearn.runtime.seed import SEED
+    from mnlearn.runtime.random_streams import SEED
 
     # Neither pll nor ll reads the seed.
     return validation_criterion(learner.criterion, valid, How(None, None, None, {}, SEED, threads))

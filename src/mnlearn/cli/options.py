@@ -15,7 +15,7 @@ from mnlearn.cli.values import parse_object
 from mnlearn.inference.settings import METHODS, SCHEDULES, Inference
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED
 from mnlearn.runtime.threads import available_threads
 
 F = TypeVar("F", bound=Callable[..., Any])

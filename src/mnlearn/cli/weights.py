@@ -59,9 +59,9 @@ def weights(
     """
     from mnlearn.api.saving import save_own
     from mnlearn.data.coding import own_codes
-    from mnlearn.learning.penalty import Penalty
+    from mnlearn.learning.weights.arrangement import learn_weights
+    from mnlearn.learning.weights.descent import Penalty
     from mnlearn.learning.weights.fit import MAX_ITERATIONS
-    from mnlearn.learning.weights.given_features import learn_weights
     from mnlearn.runtime.progress import say
 
     check_model_file(out)

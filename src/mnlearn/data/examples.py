@@ -19,8 +19,15 @@ from mnlearn.data.reading import (
     reading_of,
     unmatched_na,
 )
-from mnlearn.data.table_text import TextTable, check_rows, columns_of, has_quoted_numbers
-from mnlearn.data.text import decode_text, parse_lines, parse_plain
+from mnlearn.data.text import (
+    TextTable,
+    check_rows,
+    columns_of,
+    decode_text,
+    has_quoted_numbers,
+    parse_lines,
+    parse_plain,
+)
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import split_lines

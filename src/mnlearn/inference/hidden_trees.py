@@ -1,12 +1,172 @@
-"""Exact inference in trees of hidden variables: log-likelihood, marginals and samples."""
+"""Exact inference in trees of hidden variables: passes of messages, for a batch of rows at once."""
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from mnlearn.inference.tree_passes import UNKNOWN, TreePasses, Visitor, batch_size, tables_of
-from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.runtime.blas import single_threaded
-from mnlearn.runtime.threads import map_ranges
+from mnlearn.models.hidden_tree import HiddenTree, children_of
+from mnlearn.runtime.files import read_only
+from mnlearn.runtime.threads import map_ranges, single_threaded
+
+# Messages are scaled after so many products, each of a factor of at most 1.
+_PRODUCTS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tables of a tree in one precision.
+
+    Attributes
+    ----------
+    order : tuple of int
+        All variables, parents before children.
+    transition : ndarray, shape (n_vars, n_states, n_states)
+        See `HiddenTree`.
+    leaf : ndarray, shape (n_vars, n_states, 2)
+        The factor of the evidence X_v = x for each value of Z_v, at [v, j, x].
+    parent : ndarray of int32, shape (n_vars,)
+    """
+
+    order: tuple[int, ...]
+    transition: NDArray
+    leaf: NDArray
+    parent: NDArray[np.int32]
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each variable."""
+        return children_of(self.parent)
+
+
+def tables_of(tree: HiddenTree, dtype: DTypeLike = np.float64) -> Tables:
+    """Return the tables of a tree, with evidence that is certain."""
+    leaf = np.stack([1.0 - tree.emission, tree.emission], axis=2).clip(0.0)
+    return Tables(
+        tree.order, tree.transition.astype(dtype), read_only(leaf.astype(dtype)), tree.parent
+    )
+
+
+class TreePasses:
+    """Messages of a batch: arrays with a row for each hidden value and a column for each example.
+
+    Columns are contiguous, so that scaling a message and multiplying two of them are loops over
+    neighbouring numbers. The product over the edges, `up`, is kept for the way down.
+
+    Parameters
+    ----------
+    tables : Tables
+        The tree.
+    size : int
+        Greatest number of rows of a batch.
+    keep_all : bool
+        Whether messages are kept for a pass down.
+    """
+
+    def __init__(self, tables: Tables, size: int, keep_all: bool = True) -> None:
+        self._tables = tables
+        n_vars, n_states, _ = tables.leaf.shape
+        dtype = tables.leaf.dtype
+        self._own = np.empty((n_vars, n_states, size), dtype)
+        self._up = np.empty((n_vars if keep_all else 1, n_states, size), dtype)
+        self._scale = np.empty((2 * n_vars, size), dtype)
+        self._evidence = np.empty((n_vars, 2, size), dtype)
+        self._value = np.empty(size, dtype)
+        self._tiny = dtype.type(1e-30 if dtype == np.float32 else 1e-290)
+        self._all = keep_all
+        self._n = 0
+
+    def rise(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the log-probability of each row of evidence, in nats; messages go to the root.
+
+        rows : uint8, shape (n_rows, n_vars), with UNKNOWN for what is not known.
+        """
+        tables, n = self._tables, len(rows)
+        self._n = n
+        self._evidence[:, 0, :n] = rows.T != 1
+        self._evidence[:, 1, :n] = rows.T != 0
+        log_scale = np.zeros(n)
+        n_scales = 0
+        for v in reversed(tables.order):
+            own = self._own[v, :, :n]
+            np.matmul(tables.leaf[v], self._evidence[v, :, :n], out=own)
+            for number, c in enumerate(tables.children[v], start=1):
+                up = self._up[c if self._all else 0, :, :n]
+                np.matmul(tables.transition[c], self._own[c, :, :n], out=up)
+                np.multiply(own, up, out=own)
+                if number % _PRODUCTS == 0 or number == len(tables.children[v]):
+                    n_scales = self._rescale(own, n_scales, log_scale)
+        root = tables.order[0]
+        np.matmul(tables.transition[root, 0], self._own[root, :, :n], out=self._value[:n])
+        log_scale += _sum_of_logs(self._scale[:n_scales, :n])
+        with np.errstate(divide="ignore"):
+            return np.asarray(log_scale + np.log(self._value[:n].astype(np.float64)))
+
+    def _rescale(self, own: NDArray, n_scales: int, log_scale: NDArray[np.float64]) -> int:
+        """Divide each column by its greatest number, and note the number."""
+        if n_scales == len(self._scale):
+            log_scale += _sum_of_logs(self._scale[:, : self._n])
+            n_scales = 0
+        scale = self._scale[n_scales, : self._n]
+        np.max(own, axis=0, out=scale)
+        # Evidence of probability 0 stays 0.
+        np.maximum(scale, self._tiny, out=scale)
+        np.divide(own, scale, out=own)
+        return n_scales + 1
+
+    def fall(self, weight: NDArray, visit: "Visitor") -> None:
+        """Visit each variable with its posterior, parents first; `rise` comes before.
+
+        weight : shape (n_rows,), by which posteriors are multiplied.
+        """
+        tables, n = self._tables, self._n
+        root = tables.order[0]
+        factor = weight / np.maximum(self._value[:n], self._tiny)
+        self._own[root, :, :n] *= tables.transition[root, 0][:, None]
+        self._own[root, :, :n] *= factor.astype(self._own.dtype)
+        down = np.empty_like(self._own[0])[:, :n]
+        for v in tables.order:
+            posterior = self._own[v, :, :n]
+            visit.at_variable(v, posterior, self._evidence[v, :, :n])
+            for c in tables.children[v]:
+                rest, own = self._up[c, :, :n], self._own[c, :, :n]
+                np.maximum(rest, self._tiny, out=rest)
+                np.divide(posterior, rest, out=rest)
+                visit.at_edge(c, rest, own)
+                np.matmul(tables.transition[c].T, rest, out=down)
+                np.multiply(own, down, out=own)
+
+
+class Visitor:
+    """What a pass down is for."""
+
+    def at_variable(self, v: int, posterior: NDArray, evidence: NDArray) -> None:
+        """Take P(Z_v = j | row) times the weight of the row at [j, row].
+
+        evidence : shape (2, n_rows), whether X_v may be 0 and 1.
+        """
+
+    def at_edge(self, c: int, rest: NDArray, own: NDArray) -> None:
+        """Take the two messages across the edge above `c`, from the parent and from the child.
+
+        Their product with P(Z_c = j | Z_parent = i) is the posterior of both values.
+        """
+
+
+def _sum_of_logs(scale: NDArray) -> NDArray[np.float64]:
+    return np.asarray(np.log(scale).sum(axis=0, dtype=np.float64))
+
+
+def batch_size(n_vars: int, n_states: int) -> int:
+    """Return the rows of a batch, which depend on the tree only and not on the threads.
+
+    Results for a row may depend on the batch in which it is, in their last bits.
+    """
+    # 64 MiB for each of the two kinds of messages in single precision.
+    fitting = (16 << 20) // (n_vars * n_states)
+    return max(32, min(512, fitting // 32 * 32))
+
 
 _DRAWN = 4096
 
@@ -155,6 +315,3 @@ def draw(tree: HiddenTree, n_rows: int, seed: int) -> NDArray[np.uint8]:
             state[v] = (limits[v][above] <= uniform[:, v, :1]).sum(axis=1)
             out[first : first + n, v] = uniform[:, v, 1] < tree.emission[v][state[v]]
     return out
-
-
-__all__ = ["UNKNOWN", "conditionals", "draw", "log_conditionals", "log_value", "marginals"]

@@ -1,12 +1,11 @@
-"""Draw examples from a model."""
+"""Draw examples from a model; Gibbs chains of a network that go on where they were left."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference import hidden_trees
 from mnlearn.inference.circuits.exact import draw
-from mnlearn.inference.enumeration import conditional_log_likelihood
-from mnlearn.inference.marginals import MAX_ENUMERATED
+from mnlearn.inference.marginals import MAX_ENUMERATED, conditional_log_likelihood
 from mnlearn.inference.terms import query_of, terms_of
 from mnlearn.kernels.sampling.gibbs import advance_states
 from mnlearn.kernels.trees import draw_ancestral
@@ -17,6 +16,43 @@ from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.threads import map_ranges
+
+
+def advance_chains(
+    network: MarkovNetwork,
+    states: NDArray[np.uint8],
+    n_sweeps: int,
+    seed: int,
+    *,
+    threads: int = 1,
+) -> NDArray[np.uint8]:
+    """Return the states of Gibbs chains after some sweeps over all variables.
+
+    Parameters
+    ----------
+    network : MarkovNetwork
+        The network that is sampled.
+    states : ndarray of uint8, shape (n_chains, n_vars)
+        Where the chains are; not changed.
+    n_sweeps : int
+        Sweeps of each chain.
+    seed : int
+        What a chain draws depends on this 64-bit seed and on its position in `states`.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_chains, n_vars)
+    """
+    asked = query_of(terms_of(network), np.arange(network.n_vars))
+    out = states.copy()
+
+    def advance(first: int, last: int) -> None:
+        advance_states(asked.terms, n_sweeps, np.uint64(seed), False, first, last, out)
+
+    map_ranges(advance, len(out), threads)
+    return out
 
 
 def sample_rows(

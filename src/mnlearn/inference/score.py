@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.hard_weight import HARD_WEIGHT
 from mnlearn.inference.settings import Inference
+from mnlearn.inference.terms import HARD_WEIGHT
 from mnlearn.models.io.native import Model
 from mnlearn.runtime.errors import DATA, InputError
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.hard_weight import HARD_WEIGHT
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms, number_kinds
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -14,6 +13,10 @@ from mnlearn.models.features import FeatureSet, concatenate, feature_set
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_models import TreeModel, network_of
+
+# In sums, infinities of both signs would give NaN. A log-probability below minus half of this
+# number is reported as minus infinity.
+HARD_WEIGHT = 1e6
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from mnlearn.inference.score import Scorer
 from mnlearn.learning.circuits.growth import CircuitLearner, EdgeBudgets
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.learner import Fitted, Stage, Task
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.prior import l1_penalty, standard_deviation
+from mnlearn.learning.weights.arrangement import l1_penalty, standard_deviation
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.io import suffixes
 from mnlearn.scoring import circuits
 

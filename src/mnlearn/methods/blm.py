@@ -7,16 +7,19 @@ from functools import partial
 from typing import Any, ClassVar
 
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up
-from mnlearn.learning.features.bottom_up_exact import search_exactly
+from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up, search_exactly
 from mnlearn.learning.features.generation import INITIAL
-from mnlearn.learning.grid_order import Path
-from mnlearn.learning.latest import Latest
+from mnlearn.learning.grid_order import Latest, Path
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
-from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.learning.weights.arrangement import (
+    ArrangedFeatures,
+    arrange_features,
+    iterations,
+    l1_penalty,
+    standard_deviation,
+)
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.io import suffixes
 from mnlearn.scoring import networks
 

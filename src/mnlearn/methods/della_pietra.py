@@ -9,16 +9,24 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.features.della_pietra import InductionSearch
-from mnlearn.learning.features.pair_candidates import PairCandidates
-from mnlearn.learning.features.pair_gains import Gains, LikelihoodGains, PseudoLikelihoodGains
+from mnlearn.learning.features.pair_gains import (
+    Gains,
+    LikelihoodGains,
+    PairCandidates,
+    PseudoLikelihoodGains,
+)
 from mnlearn.learning.features.sampled_gains import SampledGains
-from mnlearn.learning.grid_order import Path
-from mnlearn.learning.latest import Latest
+from mnlearn.learning.grid_order import Latest, Path
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
-from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.learning.weights.arrangement import (
+    ArrangedFeatures,
+    arrange_features,
+    iterations,
+    l1_penalty,
+    standard_deviation,
+)
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.io import suffixes
 from mnlearn.scoring import networks

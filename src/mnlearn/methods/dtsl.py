@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.grid_order import Path
-from mnlearn.learning.latest import Latest
+from mnlearn.learning.grid_order import Latest, Path
 from mnlearn.learning.learner import Fitted, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
-from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.learning.weights.arrangement import (
+    ArrangedFeatures,
+    arrange_features,
+    iterations,
+    l1_penalty,
+    standard_deviation,
+)
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.io import suffixes
 from mnlearn.models.tree_features import FEATURE_MODES, find_tree_features

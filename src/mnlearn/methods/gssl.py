@@ -15,15 +15,17 @@ from mnlearn.learning.features.generation import (
     generate_features,
     no_features,
 )
-from mnlearn.learning.grid_order import Path, falling, rising
-from mnlearn.learning.latest import Latest
+from mnlearn.learning.grid_order import Latest, Path, falling, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.arranged_features import ArrangedFeatures
-from mnlearn.learning.weights.arrangement import arrange
-from mnlearn.learning.weights.likelihood import Restrictable
-from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.learning.weights.arrangement import (
+    ArrangedFeatures,
+    arrange,
+    iterations,
+    l1_penalty,
+    standard_deviation,
+)
+from mnlearn.learning.weights.descent import Penalty, Restrictable
 from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.progress import LOGGER

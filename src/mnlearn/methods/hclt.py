@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.hidden_trees.em import Settings, learn_hidden_tree
-from mnlearn.learning.hidden_trees.holdout import hold_out, mean_log_likelihood
-from mnlearn.learning.hidden_trees.start import STARTS
+from mnlearn.learning.hidden_trees.em import (
+    STARTS,
+    Settings,
+    hold_out,
+    learn_hidden_tree,
+    mean_log_likelihood,
+)
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes

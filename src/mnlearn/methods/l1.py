@@ -7,14 +7,18 @@ from typing import ClassVar
 import numpy as np
 
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.grid_order import Path
-from mnlearn.learning.latest import Latest
+from mnlearn.learning.grid_order import Latest, Path
 from mnlearn.learning.learner import Fitted, Stage, Start, Task
 from mnlearn.learning.neighbourhoods import MERGES, build_pair_features, merge_pairs
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.arranged_features import ArrangedFeatures, arrange_features
-from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
+from mnlearn.learning.weights.arrangement import (
+    ArrangedFeatures,
+    arrange_features,
+    iterations,
+    l1_penalty,
+    standard_deviation,
+)
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.methods.dn_lr import LogisticLearner, PenaltyPaths, regress
 from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import MarkovNetwork

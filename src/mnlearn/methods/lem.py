@@ -6,8 +6,14 @@ from typing import ClassVar
 
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
-from mnlearn.learning.lem.growth import learn_feature_tree
-from mnlearn.learning.lem.settings import LITERALS, SEARCHES, SIDE_SCORES, SMALL_SIDES, LemSettings
+from mnlearn.learning.lem.growth import (
+    LITERALS,
+    SEARCHES,
+    SIDE_SCORES,
+    SMALL_SIDES,
+    LemSettings,
+    learn_feature_tree,
+)
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
 from mnlearn.scoring import feature_trees

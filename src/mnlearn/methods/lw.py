@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
-from mnlearn.learning.grid_order import Path, rising
-from mnlearn.learning.latest import Latest
+from mnlearn.learning.grid_order import Latest, Path, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import REFERENCE, STANDARD
+from mnlearn.learning.weights.arrangement import iterations, l1_penalty, standard_deviation
+from mnlearn.learning.weights.descent import REFERENCE, STANDARD, Penalty
 from mnlearn.learning.weights.fit import fit_weights
-from mnlearn.learning.weights.prior import iterations, l1_penalty, standard_deviation
 from mnlearn.learning.weights.stored_likelihood import StoredLikelihood, arrange_stored
 from mnlearn.models.features import FeatureSet, canonicalise, concatenate
 from mnlearn.models.io import suffixes

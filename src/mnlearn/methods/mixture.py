@@ -9,11 +9,10 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
-from mnlearn.learning.circuit_mixtures import learn_circuit_mixture
-from mnlearn.learning.latest import Latest
+from mnlearn.learning.grid_order import Latest
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
-from mnlearn.learning.lem.growth import learn_feature_tree
-from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
+from mnlearn.learning.mixtures import learn_circuit_mixture
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.tree_mixtures import MixtureSettings, TreeMixture, learn_tree_mixture
 from mnlearn.methods.acmn import ACMN

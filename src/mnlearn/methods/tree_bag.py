@@ -10,8 +10,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.junction_trees.search import SearchSettings, learn_junction_tree
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
-from mnlearn.learning.lem.growth import learn_feature_tree
-from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
 from mnlearn.models.mixture_circuit import mixture_circuit

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.feature_trees import log_likelihoods
 from mnlearn.models.grouped_variables import GroupedVariables
-from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.files import read_only
 
 ROOT = 0
 

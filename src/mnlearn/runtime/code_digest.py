@@ -88,7 +88,7 @@ def code_digest(*roots: str) -> str:
     ----------
     *roots
         Definitions, such as "mnlearn.learning.tuning.tune", or modules, such as
-        "mnlearn.learning.penalty". A module stands for all its definitions.
+        "mnlearn.learning.weights.descent". A module stands for all its definitions.
 
     Raises
     ------

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
-from mnlearn.inference.belief_propagation import bethe_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED
-from mnlearn.inference.mean_field import bound_log_partition
 from mnlearn.inference.score import Groups, Score, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import finite
+from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree

@@ -3,8 +3,7 @@
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits.exact import conditionals, log_partition, log_value
-from mnlearn.inference.circuits.flips import flip_log_odds
+from mnlearn.inference.circuits.exact import conditionals, flip_log_odds, log_partition, log_value
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.score import Groups, Score, check_variables, score_of
 from mnlearn.inference.settings import Inference

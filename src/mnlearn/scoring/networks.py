@@ -7,8 +7,12 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.inference.enumeration import conditional_log_likelihood
-from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals, conditional_marginals
+from mnlearn.inference.marginals import (
+    MAX_ENUMERATED,
+    Marginals,
+    conditional_log_likelihood,
+    conditional_marginals,
+)
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of

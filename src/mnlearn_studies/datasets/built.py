@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.adult import build_adult, build_adult_groups
 from mnlearn_studies.datasets.alarm import build_alarm, build_alarm_groups

@@ -6,9 +6,8 @@ from typing import Any
 
 from mnlearn.data.categories import find_encoding
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.own_files import DEFAULT_FRACTIONS, load_local
+from mnlearn.data.own_files import DEFAULT_FRACTIONS, SPLITS, load_local
 from mnlearn.data.reading import OPTIONS, Reading
-from mnlearn.data.splits import SPLITS
 from mnlearn.data.text import load_benchmark
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.data.dataset import load_npz
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE, Built
 from mnlearn_studies.datasets.embedded import EMBEDDED, Embedded
 from mnlearn_studies.datasets.registry import Benchmark, load_registry, registry_path

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn.methods import load_learner
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.prepare import check_dataset

@@ -7,8 +7,7 @@ import pytest
 
 from command import mean, refuse, succeed
 from made_circuits import N, grown
-from mnlearn.inference.circuits.conditioning import condition
-from mnlearn.inference.circuits.exact import UNKNOWN, log_partition, log_value, marginals
+from mnlearn.inference.circuits.exact import UNKNOWN, condition, log_partition, log_value, marginals
 from mnlearn.models.circuit import product_of_marginals, with_weight
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError

@@ -8,9 +8,8 @@ from command import mean, refuse, succeed
 from made_networks import dense_network, drawn_network, grid_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits import compilation
-from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.inference.circuits.compilation import compile_network, least_log2_nodes
 from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.inference.circuits.least_size import least_log2_nodes
 from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.l1_logistic.dense import DenseData, dense_hessian, evaluate_dense
-from mnlearn.learning.ising.paths import N_PENALTIES, prepare_items
+from mnlearn.learning.ising.estimation import N_PENALTIES, prepare_items
 
 N = 9
 

@@ -10,12 +10,11 @@ from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.kernels.circuits.candidates import extension_bounds, extension_gain
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.circuits.bayes import BayesGrowth
-from mnlearn.learning.circuits.counts import ExtensionCounts
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
-from mnlearn.learning.circuits.splitting import plan
-from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.circuits.splitting import ExtensionCounts, plan
 from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.methods import load_learner
 from mnlearn.models.io.native import write_npz
 from oracles import all_states

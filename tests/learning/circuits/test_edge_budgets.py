@@ -9,7 +9,7 @@ from mnlearn.learning.circuits import growth as growth_module
 from mnlearn.learning.circuits.growth import CircuitGrowth, EdgeBudgets, _last_budget
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.learner import Task
-from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.methods import load_learner
 
 PENALTY = Penalty(0.8, 0.5)

@@ -8,7 +8,7 @@ from mnlearn.learning.circuits import growth as growth_module
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
-from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import Penalty
 from plain_queue import PlainQueue
 
 N = 12

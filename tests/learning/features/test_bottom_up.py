@@ -15,8 +15,8 @@ from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Pric
 from mnlearn.learning.features import bottom_up
 from mnlearn.learning.features.bottom_up import search_bottom_up
 from mnlearn.learning.learner import Start, Task
-from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.methods.blm import BLM
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork

@@ -12,11 +12,15 @@ import oracles
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.features import sampled_gains
-from mnlearn.learning.features.pair_candidates import PairCandidates, mask_features
-from mnlearn.learning.features.pair_gains import LikelihoodGains, mask_network
+from mnlearn.learning.features.pair_gains import (
+    LikelihoodGains,
+    PairCandidates,
+    mask_features,
+    mask_network,
+)
 from mnlearn.learning.features.sampled_gains import SampledGains
 from mnlearn.learning.learner import Start, Task
-from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.methods.della_pietra import DellaPietra
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network

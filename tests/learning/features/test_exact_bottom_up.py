@@ -5,11 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 from made_random import random_data
-from mnlearn.learning.features.bottom_up import search_bottom_up
-from mnlearn.learning.features.bottom_up_exact import search_exactly
+from mnlearn.learning.features.bottom_up import search_bottom_up, search_exactly
 from mnlearn.learning.learner import Start, Task
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.methods.blm import BLM

@@ -11,11 +11,15 @@ from made_hidden_trees import complete_joint, random_hidden_tree
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.hidden_trees import log_value
 from mnlearn.learning.hidden_trees import em
-from mnlearn.learning.hidden_trees.counts import CountedRows, Counts
-from mnlearn.learning.hidden_trees.em import Settings, beliefs, learn_hidden_tree
-from mnlearn.learning.hidden_trees.entropy import best_rows, entropy
-from mnlearn.learning.hidden_trees.holdout import hold_out
-from mnlearn.learning.hidden_trees.maximisation import Penalty, maximise
+from mnlearn.learning.hidden_trees.em import Settings, beliefs, hold_out, learn_hidden_tree
+from mnlearn.learning.hidden_trees.steps import (
+    CountedRows,
+    Counts,
+    Penalty,
+    best_rows,
+    entropy,
+    maximise,
+)
 from mnlearn.learning.learner import Task
 from mnlearn.methods.hclt import HCLT
 from mnlearn.runtime.errors import InputError

@@ -7,14 +7,13 @@ import pytest
 
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.junction_trees.consistent import Separators
-from mnlearn.learning.junction_trees.entropies import subset_entropies
+from mnlearn.learning.junction_trees.consistent import Separators, subset_entropies
 from mnlearn.learning.junction_trees.examples import examples_of
-from mnlearn.learning.junction_trees.moves import move_variables
 from mnlearn.learning.junction_trees.search import (
     SearchSettings,
     TreeSearch,
     learn_junction_tree,
+    move_variables,
 )
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu

@@ -14,12 +14,14 @@ from mnlearn.inference.circuits.exact import (
 )
 from mnlearn.learning.latent_trees import search
 from mnlearn.learning.latent_trees.chow_liu import PairTables
-from mnlearn.learning.latent_trees.distances import Distances, information_distances
-from mnlearn.learning.latent_trees.messages import TreeMessages
-from mnlearn.learning.latent_trees.neighbour_joining import join_neighbours
-from mnlearn.learning.latent_trees.recursive_grouping import group_recursively
+from mnlearn.learning.latent_trees.grouping import (
+    Distances,
+    group_recursively,
+    information_distances,
+    join_neighbours,
+)
 from mnlearn.learning.latent_trees.search import learn_latent_tree
-from mnlearn.learning.latent_trees.tree import LatentTree, run_em
+from mnlearn.learning.latent_trees.tree import LatentTree, TreeMessages, run_em
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.methods.ltm import LTM

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mnlearn.learning.lem.draft import Draft
+from mnlearn.learning.lem.growth import Draft
 from mnlearn.models.feature_tree import ROOT
 from mnlearn.models.grouped_variables import grouped_variables
 

@@ -6,8 +6,7 @@ import pytest
 from lem_oracle import log_probability, size
 from made_feature_trees import learned_twice
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.lem.growth import learn_feature_tree
-from mnlearn.learning.lem.settings import LemSettings
+from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.feature_tree_network import leaf_features

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mnlearn.learning.lem.satisfiability import has_state
+from mnlearn.learning.lem.parts import has_state
 
 
 def random_case(rng):

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 
 from made_random import random_data, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.given_features import learn_weights
+from mnlearn.learning.weights.arrangement import learn_weights
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.markov_network import MarkovNetwork
 from oracles import pll
 

@@ -13,18 +13,15 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.arithmetic import logistic32
 from mnlearn.learning.features.generation import generate_features
 from mnlearn.learning.learner import Start, Task
-from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.weights import packed_likelihood as packed_module
-from mnlearn.learning.weights.arranged_features import ArrangedFeatures
-from mnlearn.learning.weights.arrangement import arrange
-from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.arrangement import ArrangedFeatures, arrange
+from mnlearn.learning.weights.descent import Judge, Penalty, Stopping, gap_terms
 from mnlearn.learning.weights.fit import fit_weights
-from mnlearn.learning.weights.gap import gap_terms
-from mnlearn.learning.weights.judge import Judge
-from mnlearn.learning.weights.packed_likelihood import PackedLikelihood, arrange_packed
-from mnlearn.learning.weights.rewritten_likelihood import (
+from mnlearn.learning.weights.packed_likelihood import (
     MAX_COMMON,
+    PackedLikelihood,
     RewrittenLikelihood,
+    arrange_packed,
     rewrite_features,
 )
 from mnlearn.learning.weights.stored_likelihood import arrange_stored

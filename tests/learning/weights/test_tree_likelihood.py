@@ -7,11 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracles
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights import arrangement, tree_likelihood
 from mnlearn.learning.weights.arrangement import arrange_tree_features
-from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import PackedLikelihood
 from mnlearn.learning.weights.stored_likelihood import arrange_stored

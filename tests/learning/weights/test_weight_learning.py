@@ -10,8 +10,7 @@ from scipy.optimize import approx_fprime, minimize
 import oracles
 from made_random import random_data, random_features, random_network
 from mnlearn.kernels.arithmetic import logistic
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored, find_flipped_partners
 from mnlearn.models.features import atomic_features, canonicalise, concatenate

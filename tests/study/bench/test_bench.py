@@ -8,9 +8,9 @@ from benchmarks import run as bench
 
 from command import refuse, succeed
 from mnlearn.learning.owlqn import minimise
-from mnlearn.learning.penalty import Penalty
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.arrangement import arrange
+from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.tree_features import tree_features

@@ -9,7 +9,7 @@ from made_random import random_data
 from mnlearn.inference.circuits.evaluation import Batch
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
-from mnlearn.learning.penalty import Penalty
+from mnlearn.learning.weights.descent import Penalty
 
 
 @pytest.fixture(scope="module")

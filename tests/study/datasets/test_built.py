@@ -11,7 +11,7 @@ import pytest
 
 from made_data import examples
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn.models.io.bif import parse_discrete
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets import adult, alarm, sources

@@ -23,7 +23,7 @@ from made_server import (
 )
 from mnlearn.cli.progress import show_progress
 from mnlearn.data.examples import load_dataset
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn_studies.datasets import fetch, places
 from mnlearn_studies.datasets.fetch import fetch_many, fetch_split

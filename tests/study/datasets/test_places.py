@@ -5,7 +5,7 @@ import lzma
 import pytest
 
 from made_server import make_benchmark, make_mirror, split_content, visible
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.fetch import fetch_split
 

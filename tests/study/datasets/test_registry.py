@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import (
     COLUMNS,

@@ -6,18 +6,78 @@ eliminated at the lowest level of its diagrams. See Chavira & Darwiche, "Compili
 using variable elimination", IJCAI 2007.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from mnlearn.inference.circuits.least_size import least_log2_nodes
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
+
+
+def least_log2_nodes(n_vars: int, scopes: Sequence[Sequence[int]], order: Sequence[int]) -> int:
+    """Return a lower bound of log2 of the nodes that variable elimination makes.
+
+    Parameters
+    ----------
+    n_vars : int
+        Number of variables.
+    scopes : sequence of sequence of int
+        Variables of each feature.
+    order : sequence of int
+        The order in which variables are eliminated; the first ones of it will do.
+    """
+    if not order:
+        return 0
+    rank = [len(order)] * n_vars
+    for k, v in enumerate(order):
+        rank[v] = k
+    component = _widest_component(scopes, order, rank)
+    outside = []
+    for scope in scopes:
+        left = [v for v in scope if v not in component]
+        if left and len(left) < len(scope):
+            outside.append(left)
+    taken: set[int] = set()
+    found = 0
+    for left in sorted(outside, key=len):
+        if taken.isdisjoint(left):
+            taken.update(left)
+            found += 1
+    return found
+
+
+def _widest_component(
+    scopes: Sequence[Sequence[int]], order: Sequence[int], rank: Sequence[int]
+) -> set[int]:
+    """Return the eliminated variables that have the most others beside them, at any step."""
+    # The last place stands for the variables that no step eliminates.
+    first: list[list[int]] = [[] for _ in range(len(order) + 1)]
+    for f, scope in enumerate(scopes):
+        first[min(rank[v] for v in scope)].append(f)
+    # The steps whose components a step joins, and the variables beside its own component.
+    joined: list[list[int]] = [[] for _ in range(len(order) + 1)]
+    beside: list[set[int]] = []
+    for k, v in enumerate(order):
+        near: set[int] = set()
+        near.update(*(scopes[f] for f in first[k]), *(beside[j] for j in joined[k]))
+        near.discard(v)
+        beside.append(near)
+        if near:
+            joined[min(rank[u] for u in near)].append(k)
+    component: set[int] = set()
+    steps = [max(range(len(order)), key=lambda k: len(beside[k]))]
+    while steps:
+        k = steps.pop()
+        component.add(order[k])
+        steps += joined[k]
+    return component
+
 
 MAX_EDGES = 5_000_000
 # The search for an order ends where the tables have more entries than this, to see whether that

@@ -1,4 +1,4 @@
-"""Exact inference in arithmetic circuits: values, marginals, most probable states and samples."""
+"""Exact inference in circuits: values, marginals, most probable states, samples, conditioning."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,12 @@ from mnlearn.kernels.circuits.evaluation import (
     LOG_ZERO,
     add_expected,
     draw_state,
+    log_derivatives,
     most_probable_state,
 )
+from mnlearn.kernels.circuits.structure import mark_below, rewrite, settle
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 
 _PIECES = 16
@@ -243,3 +246,100 @@ def _is_atomic(circuit: ArithmeticCircuit) -> bool:
         and np.array_equal(features.var[:n], literals // 2)
         and np.array_equal(features.value[:n], literals % 2)
     )
+
+
+def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> ArithmeticCircuit:
+    """Return the circuit that agrees with `circuit` on the evidence and is 0 in all other states.
+
+    The result has the same variables. Without further evidence its value is the unnormalised
+    probability of the evidence. Sums lose the children that the evidence rules out, nodes with one
+    child are replaced by it, and parameters without effect are dropped. The result has no features.
+
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    evidence : ndarray of uint8, shape (n_vars,)
+        0, 1, or UNKNOWN.
+
+    Raises
+    ------
+    InputError
+        The evidence has probability 0.
+    """
+    n_literals, n_leaves = 2 * circuit.n_vars, circuit.n_leaves
+    alias = np.arange(circuit.n_nodes, dtype=np.int32)
+    known = np.flatnonzero(evidence != UNKNOWN)
+    alias[2 * known + 1 - evidence[known]] = -1
+    alias[n_literals:n_leaves][np.isneginf(circuit.weight)] = -1
+    settle(circuit.is_sum, circuit.start, circuit.child, n_leaves, alias)
+    root = alias[-1]
+    if root < 0:
+        raise InputError("has probability 0.", where="evidence")
+    marked = np.zeros(circuit.n_nodes, np.uint8)
+    marked[root] = 1
+    mark_below(circuit.start, circuit.child, n_leaves, alias, marked)
+    kept = np.flatnonzero(marked[n_literals:n_leaves])
+    marked[:n_literals] = 1
+    inner = np.flatnonzero(marked[n_leaves:])
+    place = np.full(circuit.n_nodes, -1, np.int32)
+    place[marked == 1] = np.arange(n_literals + len(kept) + len(inner))
+    start = np.zeros(len(inner) + 2, np.int64)
+    child = np.empty(circuit.n_edges + 1, np.int32)
+    n_inner, n_edges = rewrite(circuit.start, circuit.child, n_leaves, alias, place, start, child)
+    is_sum = circuit.is_sum[inner]
+    if n_inner == 0:
+        # The root is a leaf; a circuit needs an inner node, here a product of this leaf.
+        is_sum, n_inner, n_edges = np.zeros(1, np.uint8), 1, 1
+        start[1], child[0] = 1, place[root]
+    return ArithmeticCircuit(
+        circuit.n_vars,
+        is_sum,
+        start[: n_inner + 1],
+        child[:n_edges],
+        circuit.weight[kept],
+        names=circuit.names,
+        states=circuit.states,
+    )
+
+
+def flip_log_odds(
+    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
+) -> NDArray[np.float64]:
+    """Return the log of (value of the row) / (value of the row with X_v flipped), for each v.
+
+    One pass up and one down the circuit yield all variables of a row: the value with X_v flipped is
+    the derivative of the circuit by the literal that the row rules out (Darwiche 2003, Section 4).
+
+    Parameters
+    ----------
+    circuit : ArithmeticCircuit
+        The circuit.
+    rows : ndarray of uint8, shape (n_rows, n_vars)
+        Examples without unknown values.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_vars)
+        NaN where both values are 0.
+    """
+    out = np.empty(rows.shape)
+    arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
+    other = 2 * np.arange(circuit.n_vars)
+
+    def fill(first: int, last: int) -> None:
+        batch, scratch = LogSpace(circuit, circuit.weight), np.empty((3, LANES))
+        derivatives = np.empty((circuit.n_nodes, LANES))
+        for begin in range(first, last, LANES):
+            some = rows[begin : min(begin + LANES, last)]
+            own = batch.values(some)
+            log_derivatives(*arrays, batch.all_values, derivatives, scratch)
+            flipped = derivatives[other + 1 - some, np.arange(len(some))[:, None]]
+            flipped = np.where(flipped < LOG_ZERO / 2, -np.inf, flipped)
+            with np.errstate(invalid="ignore"):
+                out[begin : begin + len(some)] = own[:, None] - flipped
+
+    map_ranges(fill, len(rows), threads)
+    return out

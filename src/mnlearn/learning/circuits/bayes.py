@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.circuits.candidates import log_likelihood_of_leaves
-from mnlearn.learning.circuits.counts import ExtensionCounts
 from mnlearn.learning.circuits.queue import Split
-from mnlearn.learning.circuits.splitting import SplitEdges, plan, split
+from mnlearn.learning.circuits.splitting import ExtensionCounts, SplitEdges, plan, split
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
     circuit_arrays,
@@ -19,7 +18,7 @@ from mnlearn.models.circuit import (
     with_weight,
 )
 from mnlearn.models.features import feature_set, features_of
-from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.files import read_only
 
 
 class BayesGrowth:

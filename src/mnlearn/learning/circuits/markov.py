@@ -11,12 +11,9 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN, Evaluator
 from mnlearn.kernels.circuits.candidates import extension_bounds, extension_gain, renew_bounds
 from mnlearn.kernels.circuits.evaluation import LANES
-from mnlearn.learning.circuits.counts import ExtensionCounts
 from mnlearn.learning.circuits.queue import Split
-from mnlearn.learning.circuits.rows import GrowingRows
-from mnlearn.learning.circuits.splitting import SplitEdges, plan, split
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.circuits.splitting import ExtensionCounts, SplitEdges, plan, split
+from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
@@ -26,6 +23,47 @@ from mnlearn.models.circuit import (
     with_weight,
 )
 from mnlearn.models.features import feature_set, features_of
+
+
+class GrowingRows:
+    """Rows of numbers in one array that has room for more of them.
+
+    Parameters
+    ----------
+    n_columns : int
+        Numbers in a row.
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self._rows = np.empty((16, n_columns))
+        self._n_rows = 0
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def append(self, row: NDArray[np.float64]) -> None:
+        """Append a row."""
+        self.extend(row[None])
+
+    def extend(self, rows: NDArray[np.float64]) -> None:
+        """Append rows."""
+        n_rows = self._n_rows + len(rows)
+        if n_rows > len(self._rows):
+            larger = np.empty((max(n_rows, 2 * len(self._rows)), self._rows.shape[1]))
+            larger[: self._n_rows] = self.array
+            self._rows = larger
+        self._rows[self._n_rows : n_rows] = rows
+        self._n_rows = n_rows
+
+    def clear(self) -> None:
+        """Take all rows out."""
+        self._n_rows = 0
+
+    @property
+    def array(self) -> NDArray[np.float64]:
+        """The rows, float64 of shape (n_rows, n_columns)."""
+        return self._rows[: self._n_rows]
+
 
 # After a split, weights are learned until an iteration gains less than this share of the gain of
 # the split. With less exact weights the gains of other splits would be wrong (decision 0052).

@@ -1,10 +1,13 @@
-"""Splitting parameters of a circuit on a variable: the cost in edges, and the new circuit."""
+"""Splits of parameters of a circuit: the counts they need, their cost in edges, the new circuit."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.circuits.candidates import count_ones
 from mnlearn.kernels.circuits.split_costs import (
     edges_of_copies,
     edges_of_split,
@@ -20,7 +23,31 @@ from mnlearn.kernels.circuits.splitting import (
     write_split,
 )
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.files import read_only
+
+
+class ExtensionCounts:
+    """Counts of conjunctions in one dataset."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.data = data
+        self._everything = np.full(data.columns.shape[1], ~np.uint64(0))
+        self._everything[-1] = data.last_word
+        self._start = np.concatenate([[0], np.cumsum(data.rows.sum(axis=1, dtype=np.int64))])
+        self._ones = np.nonzero(data.rows)[1].astype(np.int32)
+
+    def count(self, literals: Iterable[tuple[int, int]]) -> tuple[float, NDArray[np.float64]]:
+        """Return the weight of the examples with all literals, and of those with X_v = 1 as well.
+
+        The second value is float64 of shape (n_vars,).
+        """
+        satisfied = self._everything.copy()
+        for var, value in literals:
+            column = self.data.columns[var]
+            satisfied &= column if value else ~column
+        ones = np.empty(self.data.n_vars)
+        total = count_ones(satisfied, self._start, self._ones, self.data.weight, ones)
+        return total, ones
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

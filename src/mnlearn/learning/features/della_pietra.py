@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.learning.features.pair_candidates import PairCandidates, mask_features
-from mnlearn.learning.features.pair_gains import Gains
+from mnlearn.learning.features.pair_gains import Gains, PairCandidates, mask_features
 from mnlearn.models.features import FeatureSet, canonicalise
 from mnlearn.runtime.progress import say
 

@@ -6,12 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.persistent_chains import advance_chains
+from mnlearn.inference.sampling import advance_chains
 from mnlearn.kernels.search.gains import GainPrices
-from mnlearn.learning.features.pair_candidates import PairCandidates, rows_of
-from mnlearn.learning.features.pair_gains import likelihood_gains, mask_network, pack_columns
-from mnlearn.learning.penalty import Penalty
-from mnlearn.learning.weights.descent import Stopping
+from mnlearn.learning.features.pair_gains import (
+    PairCandidates,
+    likelihood_gains,
+    mask_network,
+    pack_columns,
+    rows_of,
+)
+from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.state_likelihood import StateLikelihood, weigh
 from mnlearn.runtime.random_streams import stream, stream_seed

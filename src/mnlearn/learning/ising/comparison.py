@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.learning.ising.estimation import (
+    FEWEST,
     GAMMA,
     check_settings,
     estimate,
@@ -27,10 +28,20 @@ from mnlearn.learning.ising.estimation import (
 from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.resampling import count_rows, draw_rows, map_resamples, select_rows
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.holm import holm
 from mnlearn.runtime.names import labels_of
-from mnlearn.runtime.random_streams import stream
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED, stream
+
+
+def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
+    """Return p-values adjusted for their number by Holm's step-down rule, in the given order."""
+    p = np.asarray(p_values, float)
+    order = np.argsort(p, kind="stable")
+    factor = len(p) - np.arange(len(p))
+    adjusted = np.minimum(np.maximum.accumulate(p[order] * factor), 1.0)
+    out = np.empty_like(p)
+    out[order] = adjusted
+    return out
+
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,3 +236,61 @@ def _edges_frame(
     columns |= {"difference": difference, "p": p, "p_holm": holm(p.tolist())}
     frame = pd.DataFrame(columns)
     return frame.iloc[np.lexsort((-difference, p))]
+
+
+# A value that occurs less often says little about the other variables.
+_RARE = 10
+
+
+def cautions(data: Dataset, network: IsingNetwork) -> list[str]:
+    """Return sentences on examples and items that make an estimate unreliable.
+
+    Parameters
+    ----------
+    data : Dataset
+        The examples that the network was learned from.
+    network : IsingNetwork
+        The estimate.
+    """
+    ones = data.ones
+    rare = np.flatnonzero(np.minimum(ones, data.n_examples - ones) < _RARE)
+    rare = rare[~network.dropped[rare]]
+    lines = []
+    if data.n_vars > data.n_examples:
+        lines.append(
+            f"{data.n_vars} items and {data.n_examples:g} rows: expected a row for each person."
+        )
+    if network.dropped.any():
+        listed = ", ".join(network.dropped_labels)
+        lines.append(f"no edges for what has a value fewer than {FEWEST} times: {listed}.")
+    if len(rare):
+        listed = ", ".join(network.labels[v] for v in rare)
+        lines.append(
+            f"a value occurs fewer than {_RARE} times in {listed}: their estimates are unreliable."
+        )
+    if network.at_end.any():
+        listed = ", ".join(network.labels[v] for v in np.flatnonzero(network.at_end))
+        lines.append(f"the smallest penalty of the path was chosen for {listed}.")
+    if alike := _alike(data, network.labels):
+        listed = ", ".join(alike)
+        lines.append(f"the same or opposite answers in all rows: {listed}; leave one out.")
+    return lines
+
+
+def describe_dropped(comparison: IsingComparison) -> list[str]:
+    """Return a sentence on the items that were not compared, if there are any."""
+    if not comparison.dropped:
+        return []
+    return [f"not compared, rare in a group: {', '.join(comparison.dropped)}."]
+
+
+def _alike(data: Dataset, labels: Sequence[str]) -> list[str]:
+    """Return the pairs of items whose answers are the same, or opposite, in all rows."""
+    # Once the first answer to each is 0, such items are equal, and constant ones are 0.
+    turned = data.rows ^ data.rows[:1]
+    _, first, kind = np.unique(turned, axis=1, return_index=True, return_inverse=True)
+    return [
+        f"{labels[first[k]]} – {labels[v]}"
+        for v, k in enumerate(kind.ravel())
+        if v != first[k] and turned[:, v].any()
+    ]

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.ising import resampling
-from mnlearn.learning.ising.cautions import cautions, describe_dropped
-from mnlearn.learning.ising.comparison import IsingComparison, compare
+from mnlearn.learning.ising.comparison import IsingComparison, cautions, compare, describe_dropped
 from mnlearn.learning.ising.estimation import learn_ising
-from mnlearn.learning.ising.measures import centrality_frame, predictability_frame
 from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.stability import CaseDropping, EdgeStability
+from mnlearn.learning.ising.tables import centrality_frame, predictability_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,8 +19,7 @@ from mnlearn.learning.ising.stability import (
 )
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import begin_work
-from mnlearn.runtime.random_streams import stream
-from mnlearn.runtime.seed import SEED
+from mnlearn.runtime.random_streams import SEED, stream
 
 T = TypeVar("T")
 

@@ -1,14 +1,187 @@
-"""Learning junction trees: the choice of the search, and what grid points share."""
+"""Learning junction trees: the greedy k-tree, local search, and what grid points share.
 
+In the greedy k-tree each variable joins the clique that tells most about it. In local search single
+variables move to other cliques while the likelihood rises.
+"""
+
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.junction_trees.consistent import Found, Separators
-from mnlearn.learning.junction_trees.examples import Cliques, examples_of
-from mnlearn.learning.junction_trees.greedy import grow_greedily
-from mnlearn.learning.junction_trees.moves import move_variables
+from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples, examples_of
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
+
+# A later clique has to tell more than this above an earlier one, in nats.
+_MORE_INFORMATION = 1e-12
+
+
+def grow_greedily(examples: Examples, treewidth: int) -> Cliques:
+    """Return the cliques of the greedy tree.
+
+    It starts with the two variables that share most information. Then the variable and the clique
+    of `treewidth` variables that share most are joined, until all variables are in. With treewidth
+    1 this is the tree of the highest likelihood (Chow & Liu 1968).
+
+    Parameters
+    ----------
+    examples : Examples
+        The training data.
+    treewidth : int
+        Cliques have at most one variable more.
+    """
+    if len(examples) == 1:
+        return Cliques(((0,),), (NO_PARENT,))
+    return _Growth(examples, treewidth).grow()
+
+
+class _Growth:
+    """Keeps for each variable outside the clique that tells most about it."""
+
+    def __init__(self, examples: Examples, treewidth: int) -> None:
+        n = len(examples)
+        self._examples, self._treewidth = examples, treewidth
+        self._own = examples.entropies_with((), np.arange(n))
+        self._outside = np.ones(n, bool)
+        self._told = np.full(n, -np.inf)
+        # For each variable: a set of variables inside, and a clique that has them all.
+        self._face: list[tuple[Clique, int]] = [((), NO_PARENT)] * n
+        self._members: list[Clique] = []
+        self._parent: list[int] = []
+
+    def grow(self) -> Cliques:
+        """Return the cliques of the tree."""
+        self._add(self._strongest_pair(), NO_PARENT)
+        while self._outside.any():
+            v = int(np.argmax(np.where(self._outside, self._told, -np.inf)))
+            face, above = self._face[v]
+            self._add(tuple(sorted((*face, v))), above)
+        return Cliques(tuple(self._members), tuple(self._parent))
+
+    def _strongest_pair(self) -> Clique:
+        """Return the first of the pairs that share most."""
+        best, pair = -np.inf, (0, 1)
+        for a in range(len(self._own) - 1):
+            others = np.arange(a + 1, len(self._own))
+            told = self._own[a] + self._own[others] - self._examples.entropies_with((a,), others)
+            k = int(np.argmax(told))
+            if told[k] > best:
+                best, pair = told[k], (a, int(others[k]))
+        return pair
+
+    def _add(self, clique: Clique, above: int) -> None:
+        """Add a clique, and look at what the new sets of variables in it tell."""
+        new = [v for v in clique if self._outside[v]]
+        self._outside[new] = False
+        self._members.append(clique)
+        self._parent.append(above)
+        if len(clique) <= self._treewidth:
+            # The clique may still grow; no variable joins a part of it.
+            self._told[:] = -np.inf
+            self._look(clique)
+            return
+        for dropped in reversed(clique):
+            face = tuple(v for v in clique if v != dropped)
+            if any(v in face for v in new):
+                self._look(face)
+
+    def _look(self, face: Clique) -> None:
+        """Keep a set of variables for those outside about which it tells more than others."""
+        others = np.flatnonzero(self._outside)
+        if not len(others):
+            return
+        told = self._own[others] + self._examples.entropy(face)
+        told -= self._examples.entropies_with(face, others)
+        better = told > self._told[others] + _MORE_INFORMATION
+        self._told[others[better]] = told[better]
+        for v in others[better].tolist():
+            self._face[v] = (face, len(self._members) - 1)
+
+
+# A move has to raise the mean log-likelihood by more than this, in nats.
+_MORE_LIKELIHOOD = 1e-9
+
+
+def move_variables(examples: Examples, cliques: Cliques) -> Cliques:
+    """Return a tree that no move of a variable improves, with cliques of the same size.
+
+    A variable that is in one clique only can leave it and join any set of as many variables that
+    are together in another clique. Each variable in turn makes its best move, until none is left.
+
+    Parameters
+    ----------
+    examples : Examples
+        The training data.
+    cliques : Cliques
+        The tree to start from. All its cliques have the same number of variables, but for those
+        inside others.
+    """
+    treewidth = max(map(len, cliques.members)) - 1
+    if len(examples) < treewidth + 2:
+        return cliques
+    moves = _Moves(examples, treewidth, [c for c in cliques.members if len(c) == treewidth + 1])
+    while sum(moves.improve(v) for v in range(len(examples))):
+        pass
+    return rooted(moves.cliques, len(examples))
+
+
+class _Moves:
+    """The cliques, and what each set of `treewidth` variables in them tells about the others."""
+
+    def __init__(self, examples: Examples, treewidth: int, cliques: list[Clique]) -> None:
+        self.cliques = cliques
+        self._examples, self._treewidth = examples, treewidth
+        self._every = np.arange(len(examples))
+        self._own = examples.entropies_with((), self._every)
+        self._known: dict[Clique, NDArray[np.float64]] = {}
+
+    def improve(self, v: int) -> bool:
+        """Make the best move of a variable; tell whether there is one."""
+        own = [c for c in self.cliques if v in c]
+        if len(own) > 1:
+            return False
+        others = [c for c in self.cliques if v not in c]
+        faces = {f for c in others for f in itertools.combinations(c, self._treewidth)}
+        now = self._told(tuple(u for u in own[0] if u != v))[v]
+        best, face = max((self._told(f)[v], f) for f in sorted(faces))
+        if best <= now + _MORE_LIKELIHOOD:
+            return False
+        self.cliques = [*others, tuple(sorted((*face, v)))]
+        return True
+
+    def _told(self, face: Clique) -> NDArray[np.float64]:
+        """Return what a set of variables tells about each variable, in nats."""
+        if face not in self._known:
+            told = self._own + self._examples.entropy(face)
+            told -= self._examples.entropies_with(face, self._every)
+            self._known[face] = told
+        return self._known[face]
+
+
+def rooted(cliques: list[Clique], n_variables: int) -> Cliques:
+    """Return the tree of the cliques of a k-tree, each clique with one new variable.
+
+    cliques : sets of k + 1 variables, ascending.
+    """
+    left = sorted(cliques)
+    taken: list[tuple[Clique, int]] = []
+    while len(left) > 1:
+        times = np.bincount(list(itertools.chain(*left)), minlength=n_variables)
+        # A leaf: it has a variable that no other clique has.
+        leaf = next(c for c in reversed(left) if any(times[v] == 1 for v in c))
+        left.remove(leaf)
+        taken.append((leaf, next(v for v in leaf if times[v] == 1)))
+    members, parent = left, [NO_PARENT]
+    for clique, new in reversed(taken):
+        common = set(clique) - {new}
+        parent.append(next(k for k, c in enumerate(members) if common <= set(c)))
+        members.append(clique)
+    return Cliques(tuple(members), tuple(parent))
+
 
 SEARCHES = ("lpac", "greedy")
 

@@ -69,7 +69,7 @@ class PairTables:
     def tree(self) -> NDArray[np.int64]:
         """Return the parent of each variable in the tree of most information."""
         everyone = np.arange(self.n_vars)
-        weight = np.array([self.information(u, everyone) for u in everyone])
+        weight = np.array([self.information(u, everyone) for u in range(self.n_vars)])
         parent, joined = np.empty(self.n_vars, np.int64), np.empty(self.n_vars, np.int64)
         fill_spanning_tree(weight, parent, joined)
         return parent

@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import expected_counts_given
 from mnlearn.learning.latent_trees.chow_liu import PairTables
-from mnlearn.learning.latent_trees.distances import Distances, information_distances
-from mnlearn.learning.latent_trees.messages import TreeMessages
-from mnlearn.learning.latent_trees.neighbour_joining import join_neighbours
-from mnlearn.learning.latent_trees.recursive_grouping import group_recursively
+from mnlearn.learning.latent_trees.grouping import (
+    Distances,
+    group_recursively,
+    information_distances,
+    join_neighbours,
+)
 from mnlearn.learning.latent_trees.tree import (
     Edge,
     LatentTree,
+    TreeMessages,
     root_tree,
     run_em,
     smooth_tables,

@@ -2,13 +2,14 @@
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.lem.division import count_cells, divide_node
-from mnlearn.learning.lem.draft import Draft
+from mnlearn.kernels.lem.node import INADMISSIBLE, ONE_BLOCK, SINGLETONS, Settings
 from mnlearn.learning.lem.parts import (
     Literal,
     Part,
@@ -19,10 +20,153 @@ from mnlearn.learning.lem.parts import (
     fixed_literals,
     tied_by_clauses,
 )
-from mnlearn.learning.lem.settings import LemSettings
-from mnlearn.models.feature_tree import ROOT, FeatureTree
-from mnlearn.models.grouped_variables import NO_VALUE, grouped_variables
+from mnlearn.models.feature_tree import ROOT, FeatureTree, feature_tree
+from mnlearn.models.grouped_variables import NO_VALUE, GroupedVariables, grouped_variables
 from mnlearn.runtime.errors import DATA, InputError
+
+SEARCHES = ("greedy", "exhaustive")
+SIDE_SCORES = ("joint", "sum")
+SMALL_SIDES = {"one-block": ONE_BLOCK, "singletons": SINGLETONS, "inadmissible": INADMISSIBLE}
+LITERALS = ("positive", "both")
+
+
+@dataclass(frozen=True)
+class LemSettings:
+    """What the paper leaves open is named in its own parameter.
+
+    delta : variables with more mutual information (nats) stay in one block.
+    subset_size : largest set of variables that is looked at for it, 2 or 3 (q in the paper).
+    max_feature_length : most literals of a feature (k).
+    search : "greedy" (Section 4) or "exhaustive" (Algorithm 2).
+    side_score : "sum", 1/d1 + 1/d0, the paper's; "joint", 1/(d1 + d0). d is the sum of the numbers
+        of states of the blocks of a side.
+    small_side : what a side with too few examples counts as: "one-block", "singletons" (the paper's
+        Algorithm 1), or "inadmissible".
+    min_rows : fewer examples are too few to look for blocks.
+    pseudocount : added to every count.
+    bias_correction : subtract the expected bias of the plug-in estimate from mutual information.
+    table_below : fewer variables than this get a full table where no partition is found.
+    similar : share by which scores may differ and be called similar.
+    balance : of the features with similar scores take the one with the most balanced sides.
+    literals : "positive": features ask binary variables for 1 only; "both": for 0 as well, where
+        they have several literals.
+    """
+
+    delta: float = 0.05
+    subset_size: int = 3
+    max_feature_length: int = 3
+    search: str = "greedy"
+    side_score: str = "joint"
+    small_side: str = "one-block"
+    min_rows: int = 10
+    pseudocount: float = 1.0
+    bias_correction: bool = False
+    table_below: int = 5
+    similar: float = 0.0
+    balance: bool = True
+    literals: str = "positive"
+
+    def for_kernels(self) -> Settings:
+        """Return the settings as the kernels take them."""
+        return Settings(
+            float(self.delta),
+            self.subset_size,
+            self.max_feature_length,
+            self.search == "exhaustive",
+            self.side_score == "joint",
+            SMALL_SIDES[self.small_side],
+            self.min_rows,
+            self.bias_correction,
+            float(self.similar),
+            self.balance,
+            self.literals == "both",
+        )
+
+
+class Draft:
+    """Takes F-nodes and tables in the order in which they are found."""
+
+    def __init__(self) -> None:
+        self._literal_length: list[int] = []
+        self._literals: list[Literal] = []
+        self._n_branches: list[int] = []
+        self._log_prob: list[float] = [0.0]
+        self._fixed_length: list[int] = [0]
+        self._fixed: list[Literal] = []
+        # The A-node above each F-node.
+        self._above: list[int] = []
+        # What is fixed at A-nodes after they were added.
+        self._fixed_later: list[tuple[int, Literal]] = []
+
+    def add_feature(
+        self,
+        above: int,
+        literals: Sequence[Literal],
+        log_prob: Sequence[float],
+        fixed: Sequence[Sequence[Literal]],
+    ) -> int:
+        """Add an F-node below an A-node; return its first A-node, that of 0."""
+        first = len(self._log_prob)
+        self._above.append(above)
+        self._literal_length.append(len(literals))
+        self._literals += literals
+        self._n_branches.append(len(log_prob))
+        self._log_prob += log_prob
+        self._fixed_length += map(len, fixed)
+        for own in fixed:
+            self._fixed += own
+        return first
+
+    def add_table(
+        self, above: int, variables: NDArray, cells: NDArray, log_prob: NDArray[np.float64]
+    ) -> None:
+        """Add a table below an A-node.
+
+        cells : values, shape (n_cells, n_variables), in lexicographic order.
+        """
+        self._above.append(above)
+        self._literal_length.append(0)
+        self._n_branches.append(len(cells))
+        self._log_prob += log_prob.tolist()
+        self._fixed_length += [len(variables)] * len(cells)
+        names = variables.tolist()
+        for cell in cells.tolist():
+            self._fixed += zip(names, cell, strict=True)
+
+    def fix(self, above: int, literals: Sequence[Literal]) -> None:
+        """Fix more variables at an A-node."""
+        self._fixed_later += ((above, literal) for literal in literals)
+
+    def tree(self, variables: GroupedVariables, names: tuple[str, ...] | None) -> FeatureTree:
+        """Return the tree."""
+        literals = np.array(self._literals, np.int64).reshape(-1, 2)
+        n_fixed = np.array(self._fixed_length)
+        fixed = np.array(self._fixed, np.int64).reshape(-1, 2)
+        if self._fixed_later:
+            # Those of an A-node without others share their place with those of the next A-node.
+            in_order = sorted(self._fixed_later, key=lambda entry: entry[0])
+            later = np.array([a for a, _ in in_order])
+            fixed = np.insert(
+                fixed, np.cumsum(n_fixed)[later], [pair for _, pair in in_order], axis=0
+            )
+            n_fixed = n_fixed + np.bincount(later, minlength=len(n_fixed))
+        above = np.array(self._above)
+        n_a_nodes = len(self._log_prob)
+        arrays = {
+            "literal_start": np.cumsum([0, *self._literal_length]),
+            "literal_var": literals[:, 0],
+            "literal_value": literals[:, 1],
+            "branch_start": np.cumsum([ROOT + 1, *self._n_branches]),
+            "log_prob": np.array(self._log_prob),
+            "fixed_start": np.concatenate([[0], np.cumsum(n_fixed)]),
+            "fixed_var": fixed[:, 0],
+            "fixed_value": fixed[:, 1],
+            "child_start": np.concatenate(
+                [[0], np.cumsum(np.bincount(above, minlength=n_a_nodes))]
+            ),
+            "child": np.argsort(above, kind="stable"),
+        }
+        return feature_tree(variables, arrays, names)
 
 
 def learn_feature_tree(

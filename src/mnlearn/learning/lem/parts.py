@@ -1,7 +1,13 @@
-"""Parts of a feature tree that are still to be learned, and how a feature divides them."""
+"""Parts of a feature tree that are still to be learned, and how a feature divides them.
+
+Some parts are reached by no example. Whether clauses leave any state there, unit propagation alone
+does not find out: three clauses over two variables can rule out all states though each of them
+leaves several literals open.
+"""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +15,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.lem.node import Clauses, propagate
-from mnlearn.learning.lem.satisfiability import Literal, has_state
+
+Literal = tuple[int, int]
+Values = Mapping[int, AbstractSet[int]]
+
+
+def has_state(allowed: Values, clauses: Sequence[Sequence[Literal]]) -> bool:
+    """Return whether variables have values with which no clause holds (Davis, Logemann & Loveland).
+
+    Parameters
+    ----------
+    allowed : mapping of int to set of int
+        The values that each variable can have, at least one.
+    clauses : sequence of sequences of (variable, value)
+        Conjunctions that must not hold.
+    """
+    open_clauses = _undecided(allowed, clauses)
+    if not open_clauses:
+        return True
+    shortest = min(open_clauses, key=len)
+    if not shortest:
+        return False
+    v, value = shortest[0]
+    if has_state({**allowed, v: allowed[v] - {value}}, open_clauses):
+        return True
+    return len(shortest) > 1 and has_state({**allowed, v: {value}}, open_clauses)
+
+
+def _undecided(allowed: Values, clauses: Sequence[Sequence[Literal]]) -> list[list[Literal]]:
+    """Return the clauses that can hold, without the literals that hold anyway.
+
+    A variable with a value that is in no clause can be given this value, so that none of its
+    clauses holds; these are left out.
+    """
+    found = [
+        [(v, value) for v, value in clause if len(allowed[v]) > 1]
+        for clause in clauses
+        if all(value in allowed[v] for v, value in clause)
+    ]
+    while True:
+        named: dict[int, set[int]] = {}
+        for clause in found:
+            for v, value in clause:
+                named.setdefault(v, set()).add(value)
+        free = {v for v, values in named.items() if allowed[v] - values}
+        if not free:
+            return found
+        found = [clause for clause in found if not any(v in free for v, _ in clause)]
+
 
 Conjunction = tuple[Literal, ...]
 

@@ -1,12 +1,35 @@
-"""The way to arrange a feature set for weight learning that is quickest to evaluate."""
+"""Weights of one feature set: the quickest way to evaluate it, and the points of a grid.
+
+The points of a grid that differ in their penalty only share the arranged features.
+"""
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.weights.likelihood import Restrictable
-from mnlearn.learning.weights.packed_likelihood import FEW, PackedLikelihood, arrange_packed
-from mnlearn.learning.weights.rewritten_likelihood import arrange_rewritten
+from mnlearn.data.domains import domains_of
+from mnlearn.learning.learner import Fitted, Start, Task
+from mnlearn.learning.parameters import parameter
+from mnlearn.learning.weights.descent import Judge, Penalty, Restrictable
+from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_weights
+from mnlearn.learning.weights.packed_likelihood import (
+    FEW,
+    PackedLikelihood,
+    arrange_packed,
+    arrange_rewritten,
+)
 from mnlearn.learning.weights.tree_likelihood import arrange_trees, count_touches
+from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.features import FeatureSet
+from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import TreeFeatures
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import labels_of
 
 # Rewriting has to save at least this share of the estimated work.
 MIN_SAVED = 0.25
@@ -52,3 +75,165 @@ def _work(likelihood: PackedLikelihood, data: Dataset) -> float:
     """Return the work of an evaluation, in rows of lists."""
     columns = len(likelihood.many) + len(likelihood.few)
     return likelihood.n_listed + FEW * data.n_rows * len(likelihood.many) + columns
+
+
+def standard_deviation(default: float) -> Any:
+    """Declare the standard deviation of the Gaussian prior on the weights."""
+    help_text = "standard deviation of the Gaussian weight prior, or none"
+    return parameter(default, help_text, above=0)
+
+
+def l1_penalty(default: float) -> Any:
+    """Declare the L1 penalty on the weights."""
+    return parameter(default, "L1 penalty on the weights", low=0, high=1e15)
+
+
+def iterations() -> Any:
+    """Declare the greatest number of iterations of weight learning."""
+    return parameter(MAX_ITERATIONS, "iterations of weight learning", low=1, high=1e9)
+
+
+@dataclass(frozen=True, eq=False)
+class ArrangedFeatures:
+    """A feature set arranged for weight learning.
+
+    seconds : what the arrangement took.
+    """
+
+    task: Task
+    features: FeatureSet
+    likelihood: Restrictable
+    seconds: float
+
+    def fit(
+        self,
+        penalty: Penalty,
+        max_iterations: int,
+        start: Start,
+        *,
+        seconds_structure: float,
+        initial: NDArray[np.float64] | None = None,
+    ) -> Fitted:
+        """Learn the weights at one grid point; return the network and its record.
+
+        Parameters
+        ----------
+        penalty : Penalty
+            Of the grid point.
+        max_iterations : int
+            Iterations of all searches together.
+        start : Start
+            Learning starts at its weights if they are of the same features. The criterion of the
+            task then ends learning early if the weights cannot win: if they get worse than those
+            at the start, or would not become as good as the best of these features so far. Other
+            grid points start from the first one of these features, so that one is never stopped
+            early.
+        seconds_structure : float
+            Seconds that finding the features took, for the record.
+        initial : float64 array of shape (n_features,), optional
+            Weights at which the first point of these features starts; zeros by default.
+        """
+        judge = None
+        if start.same_features and start.fitted is not None:
+            assert isinstance(start.fitted.model, MarkovNetwork)
+            initial = start.fitted.model.weight
+            if self.task.criterion is not None:
+                judge = Judge(self._score, start.best_score, start.score)
+        learned = fit_weights(
+            self.likelihood,
+            penalty,
+            start=initial,
+            max_iterations=max_iterations,
+            screen=True,
+            judge=judge,
+        )
+        seconds = {
+            "structure": seconds_structure,
+            "features": self.seconds,
+            "weights": learned.seconds,
+        }
+        details = {"n_candidates": len(self.features), **learned.summary()}
+        return Fitted(self._network(learned.weight), seconds, details)
+
+    def _network(self, weight: NDArray[np.float64]) -> MarkovNetwork:
+        train = self.task.train
+        return MarkovNetwork(train.n_vars, self.features, weight, train.names)
+
+    def _score(self, weight: NDArray[np.float64]) -> float:
+        assert self.task.criterion is not None
+        return self.task.criterion(self._network(weight))
+
+
+def arrange_features(
+    task: Task, features: FeatureSet | TreeFeatures, began: float
+) -> ArrangedFeatures:
+    """Arrange features for weight learning.
+
+    began : when the conversion to these features began, as from `time.process_time`.
+    """
+    likelihood: Restrictable
+    if isinstance(features, TreeFeatures):
+        likelihood = arrange_tree_features(features, task.train, task.threads)
+        features = features.features
+    else:
+        likelihood = arrange(features, task.train, task.threads)
+    return ArrangedFeatures(task, features, likelihood, time.process_time() - began)
+
+
+def learn_weights(
+    network: MarkovNetwork,
+    data: Dataset,
+    penalty: Penalty,
+    *,
+    max_iterations: int = MAX_ITERATIONS,
+    threads: int = 1,
+) -> tuple[MarkovNetwork, WeightFit]:
+    """Learn new weights for the features of a network by pseudo-likelihood.
+
+    Parameters
+    ----------
+    network : MarkovNetwork
+        Has the features; its weights are not read.
+    data : Dataset
+        The training data, with the variables of the network.
+    penalty : Penalty
+        The prior on the weights; an infinite `sd` is none.
+    max_iterations : int
+        Iterations of weight learning, which start at weights of 0.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    MarkovNetwork, WeightFit
+        The network of the same features, and how learning ended.
+
+    Raises
+    ------
+    InputError
+        The network has variables of several columns, which exclude each other. Each of the columns
+        follows from the others, so that pseudo-likelihood learns nothing else.
+    """
+    named = [domain.columns for domain in domains_of(network).values()]
+    several = [
+        columns
+        for columns in exclusive_columns(network, least=2)
+        if len(columns) > 2 or columns in named
+    ]
+    if several:
+        names = labels_of(network.names, network.n_vars)
+        listed = ", ".join(names[v] for v in several[0])
+        raise InputError(
+            f"network: the columns {listed} are states of one variable; pseudo-likelihood, which "
+            "predicts each column from the others, cannot learn weights of such a network."
+        )
+    if penalty.sd == math.inf:
+        # Its precision is 0, and the gap would be infinite.
+        penalty = replace(penalty, sd=None)
+    found = fit_weights(
+        arrange(network.features, data, threads),
+        penalty,
+        max_iterations=max_iterations,
+        screen=True,
+    )
+    return MarkovNetwork(network.n_vars, network.features, found.weight, network.names), found

@@ -19,18 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.inference.belief_propagation import infer_beliefs
 from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_value, row_evaluator
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
+from mnlearn.inference.variational import infer_beliefs
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.native import Model, read_npz
 from mnlearn.models.tree_models import TreeModel, circuit_of
-from mnlearn.runtime.arrays import read_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import write_json
+from mnlearn.runtime.files import read_arrays, write_json
 from mnlearn.runtime.progress import track
 from mnlearn.runtime.provenance import provenance
 from mnlearn.runtime.random_streams import stream_seed

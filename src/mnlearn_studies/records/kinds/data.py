@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from mnlearn.data.splits import SPLITS
+from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.files import file_digest
 from mnlearn_studies.datasets.built import BUILT

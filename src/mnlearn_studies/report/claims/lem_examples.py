@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import networkx as nx
 
-from mnlearn.learning.lem.draft import Draft
+from mnlearn.learning.lem.growth import Draft
 from mnlearn.models.feature_tree import ROOT, FeatureTree
 from mnlearn.models.feature_tree_network import leaf_features
 from mnlearn.models.grouped_variables import grouped_variables

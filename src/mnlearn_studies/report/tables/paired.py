@@ -2,7 +2,7 @@
 
 from scipy import stats
 
-from mnlearn.runtime.holm import holm
+from mnlearn.learning.ising.comparison import holm
 from mnlearn_studies.report.options import DECIMALS, LEVEL, NAMES, TEXT, Kind, Options, needed
 from mnlearn_studies.report.tables.table import Cell, Material, Row, Table
 from mnlearn_studies.study.published import Source

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from mnlearn.runtime.holm import holm
+from mnlearn.learning.ising.comparison import holm
 from mnlearn_studies.report.column_options import RANKED
 from mnlearn_studies.report.options import LEVEL, Kind, Options, listed, needed
 from mnlearn_studies.report.statistics import friedman, wilcoxon
