@@ -2,58 +2,32 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 from mnlearn.inference.score import Scorer
 from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up, search_exactly
 from mnlearn.learning.features.generation import INITIAL
-from mnlearn.learning.grid_order import Latest, Path
-from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
+from mnlearn.learning.learner import Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
-    ArrangedFeatures,
-    arrange_features,
+    Searches,
+    WeightedFeatures,
     iterations,
     l1_penalty,
     standard_deviation,
 )
 from mnlearn.learning.weights.descent import Penalty
+from mnlearn.models.features import FeatureSet
 from mnlearn.models.io import suffixes
 from mnlearn.scoring import networks
 
 RELEARN = ("pass", "candidate")
 
 
-class Workspace:
-    """The searches made so far, and the features that were arranged most recently."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self._searches: dict[tuple[Any, ...], tuple[BottomUpSearch, float]] = {}
-        self._arranged: Latest[ArrangedFeatures] = Latest()
-
-    def search(self, learner: "BLM") -> tuple[BottomUpSearch, float]:
-        """Return the outcome of a search, and its seconds."""
-        key = learner.values_but("sd", "l1")
-        if key not in self._searches:
-            began = time.process_time()
-            found = learner.search(self.task)
-            self._searches[key] = found, time.process_time() - began
-        return self._searches[key]
-
-    def arranged(self, learner: "BLM") -> ArrangedFeatures:
-        """Return the features of one search."""
-        features = self.search(learner)[0].features
-        key = learner.values_but("sd", "l1")
-        return self._arranged.get(
-            key, lambda: arrange_features(self.task, features, time.process_time())
-        )
-
-
 @dataclass(eq=False, kw_only=True)
-class BLM(Learner):
+class BLM(WeightedFeatures):
     """Markov network of features found bottom-up (Davis & Domingos 2010)."""
 
     initial: str = parameter("positive", "what examples become at first", choices=INITIAL)
@@ -78,13 +52,16 @@ class BLM(Learner):
         20, "seed of the order in which the search takes features", low=0, high=2**63
     )
 
-    def search(self, task: Task) -> BottomUpSearch:
-        """Search features."""
+    share = Searches
+
+    def search(self, task: Task) -> tuple[BottomUpSearch, float]:
+        """Return the outcome of a search, and its seconds."""
+        began = time.process_time()
         penalty = Penalty(self.search_sd, self.search_l1)
         search: Callable[..., BottomUpSearch] = search_exactly
         if self.relearn == "pass":
             search = partial(search_bottom_up, threads=task.threads)
-        return search(
+        outcome = search(
             task.train,
             penalty,
             self.initial,
@@ -93,20 +70,20 @@ class BLM(Learner):
             max_passes=self.max_passes,
             seed=self.search_seed,
         )
+        return outcome, time.process_time() - began
 
-    def learn(self, workspace: Workspace, start: Start) -> Fitted:
-        """Return the network of one search and weight prior."""
-        search, seconds = workspace.search(self)
-        penalty = Penalty(self.sd, self.l1)
-        arranged = workspace.arranged(self)
-        fitted = arranged.fit(penalty, self.max_iterations, start, seconds_structure=seconds)
-        details = {"n_passes": len(search.replaced), "n_replaced": sum(search.replaced)}
-        return replace(fitted, details={**details, **fitted.details})
+    def features(self, shared: Searches) -> FeatureSet:
+        """Return the features of one search."""
+        return shared.get(self, self.search)[0].features
 
-    prepare = staticmethod(Workspace)
+    def record(self, shared: Searches) -> tuple[float, dict[str, Any]]:
+        """Return the seconds of a search, and its passes."""
+        search, seconds = shared.get(self, self.search)
+        return seconds, {"n_passes": len(search.replaced), "n_replaced": sum(search.replaced)}
+
     title = "BLM"
     citation = "Davis & Domingos 2010"
-    stages = (Stage(("initial", "price", "l1", "sd"), learn, Path(), split=("initial", "price")),)
+    stages = (WeightedFeatures.stage("initial", "price"),)
     scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK
     variant = ("initial",)

@@ -1,7 +1,7 @@
 """Della Pietra: the best conjunction of two features is added until none gains enough."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,12 +16,11 @@ from mnlearn.learning.features.pair_gains import (
     PseudoLikelihoodGains,
 )
 from mnlearn.learning.features.sampled_gains import SampledGains
-from mnlearn.learning.grid_order import Latest, Path
-from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
+from mnlearn.learning.learner import Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
-    ArrangedFeatures,
-    arrange_features,
+    Searches,
+    WeightedFeatures,
     iterations,
     l1_penalty,
     standard_deviation,
@@ -34,7 +33,6 @@ from mnlearn.scoring import networks
 OBJECTIVES = ("pseudo_likelihood", "likelihood")
 EXPECTATIONS = ("gibbs", "exact")
 SEARCHES = ("quick", "exact")
-_NOT_SEARCHED = ("sd", "l1", "max_iterations")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,32 +44,8 @@ class Induced:
     details: dict[str, Any]
 
 
-class Workspace:
-    """The searches made so far, and the features of the last one used."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self._searches: dict[tuple[Any, ...], Induced] = {}
-        self._arranged: Latest[ArrangedFeatures] = Latest()
-
-    def search(self, learner: "DellaPietra") -> Induced:
-        """Return the outcome of a search."""
-        key = learner.values_but(*_NOT_SEARCHED)
-        if key not in self._searches:
-            self._searches[key] = learner.search_features(self.task)
-        return self._searches[key]
-
-    def arranged(self, learner: "DellaPietra") -> ArrangedFeatures:
-        """Return the features of one search."""
-        features = self.search(learner).features
-        key = learner.values_but(*_NOT_SEARCHED)
-        return self._arranged.get(
-            key, lambda: arrange_features(self.task, features, time.process_time())
-        )
-
-
 @dataclass(eq=False, kw_only=True)
-class DellaPietra(Learner):
+class DellaPietra(WeightedFeatures):
     """Markov network of induced features (Della Pietra, Della Pietra & Lafferty 1997)."""
 
     objective: str = parameter(
@@ -109,10 +83,12 @@ class DellaPietra(Learner):
     max_iterations: int = iterations()
     search_seed: int = parameter(20, "seed of the Gibbs chains of the search", low=0, high=2**63)
 
+    share = Searches
+
     def search_features(self, task: Task) -> Induced:
         """Search features; a search that was killed goes on from the state that was kept."""
         began = time.process_time()
-        name = {"search": [str(value) for value in self.values_but(*_NOT_SEARCHED)]}
+        name = {"search": [str(value) for value in self.structure()]}
         kept = None if task.store is None else task.store.load(name)
         before = 0.0 if kept is None else float(kept["seconds"])
         search = self.new_search(task)
@@ -152,23 +128,18 @@ class DellaPietra(Learner):
         pool = PairCandidates(data, self.min_support, threads)
         return InductionSearch(pool, gains, self.min_gain, self.search == "quick", most)
 
-    def learn(self, workspace: Workspace, start: Start) -> Fitted:
-        """Return the network of one search and weight prior."""
-        found = workspace.search(self)
-        arranged = workspace.arranged(self)
-        fitted = arranged.fit(
-            Penalty(self.sd, self.l1), self.max_iterations, start, seconds_structure=found.seconds
-        )
-        return replace(fitted, details={**found.details, **fitted.details})
+    def features(self, shared: Searches) -> FeatureSet:
+        """Return the features of one search."""
+        return shared.get(self, self.search_features).features
 
-    prepare = staticmethod(Workspace)
+    def record(self, shared: Searches) -> tuple[float, dict[str, Any]]:
+        """Return the seconds of a search, and what its record says."""
+        induced = shared.get(self, self.search_features)
+        return induced.seconds, induced.details
+
     title = "Della Pietra"
     citation = "Della Pietra, Della Pietra & Lafferty 1997"
-    stages = (
-        Stage(
-            ("objective", "min_gain", "l1", "sd"), learn, Path(), split=("objective", "min_gain")
-        ),
-    )
+    stages = (WeightedFeatures.stage("objective", "min_gain"),)
     scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK
     variant = ("objective",)

@@ -5,15 +5,17 @@ The points of a grid that differ in their penalty only share the arranged featur
 
 import math
 import time
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.domains import domains_of
-from mnlearn.learning.learner import Fitted, Start, Task
+from mnlearn.learning.grid_order import Latest, Path
+from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.descent import Judge, Penalty, Restrictable
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_weights
@@ -178,6 +180,92 @@ def arrange_features(
     else:
         likelihood = arrange(features, task.train, task.threads)
     return ArrangedFeatures(task, features, likelihood, time.process_time() - began)
+
+
+@dataclass(eq=False)
+class FeatureWorkspace:
+    """What the grid points of a learner of features have in common.
+
+    shared : what `WeightedFeatures.share` returned.
+    """
+
+    task: Task
+    shared: Any
+    _arranged: Latest[ArrangedFeatures] = field(default_factory=Latest)
+
+    def arranged(self, learner: "WeightedFeatures") -> ArrangedFeatures:
+        """Return the features of a grid point, which are kept for the next one."""
+
+        def arrange_anew() -> ArrangedFeatures:
+            began = time.process_time()
+            return arrange_features(self.task, learner.features(self.shared), began)
+
+        return self._arranged.get(learner.structure(), arrange_anew)
+
+
+class WeightedFeatures(Learner):
+    """A learner that finds features, and learns their weights at every point of the grid.
+
+    A subclass declares the three hyperparameters of the weights, and writes `features`. Its last
+    stage is made by `stage`.
+    """
+
+    sd: float | None
+    l1: float
+    max_iterations: int
+
+    @classmethod
+    def stage(cls, *structure: str) -> Stage:
+        """Return the stage that chooses the prior, and hyperparameters of the features with it."""
+        return Stage((*structure, "l1", "sd"), cls.learn, Path(), split=structure)
+
+    @classmethod
+    def prepare(cls, task: Task) -> FeatureWorkspace:
+        """Return the workspace of the grid."""
+        return FeatureWorkspace(task, cls.share(task))
+
+    @staticmethod
+    def share(task: Task) -> Any:
+        """Return what the structures of the whole grid have in common; by default the task."""
+        return task
+
+    def features(self, shared: Any) -> FeatureSet | TreeFeatures:
+        """Return the features of one structure."""
+        raise NotImplementedError
+
+    def record(self, shared: Any) -> tuple[float, dict[str, Any]]:
+        """Return the seconds that the structure took, and what the record says of it."""
+        return 0.0, {}
+
+    def structure(self) -> tuple[Any, ...]:
+        """Return the values of the hyperparameters that the features depend on, as a key."""
+        return self.values_but("sd", "l1", "max_iterations")
+
+    def learn(self, workspace: FeatureWorkspace, start: Start) -> Fitted:
+        """Return the network of one structure and weight prior."""
+        seconds, details = self.record(workspace.shared)
+        penalty = Penalty(self.sd, self.l1)
+        arranged = workspace.arranged(self)
+        fitted = arranged.fit(penalty, self.max_iterations, start, seconds_structure=seconds)
+        return replace(fitted, details={**details, **fitted.details})
+
+
+T = TypeVar("T")
+
+
+class Searches(Generic[T]):
+    """The searches of a grid that were made so far, by the structure that they found."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._results: dict[Hashable, T] = {}
+
+    def get(self, learner: WeightedFeatures, search: Callable[[Task], T]) -> T:
+        """Return the result of a search, which is made once."""
+        key = learner.structure()
+        if key not in self._results:
+            self._results[key] = search(self.task)
+        return self._results[key]
 
 
 def learn_weights(
