@@ -12,7 +12,7 @@ from mnlearn.api.models import public
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference import hidden_trees
 from mnlearn.inference.circuits import exact
-from mnlearn.inference.hidden_trees import UNKNOWN
+from mnlearn.inference.circuits.evaluation import UNKNOWN
 from mnlearn.inference.queries import answer
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
