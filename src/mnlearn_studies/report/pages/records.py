@@ -134,9 +134,7 @@ def _digests(records: _Records) -> str:
     """Return the most frequent digests of each step, and how many more there are."""
     counts: dict[str, Counter[str]] = {}
     for step, made in _steps(records):
-        # Older records call it `source`.
-        digest = str(made.get("code_digest") or made.get("source"))
-        counts.setdefault(step, Counter())[digest] += 1
+        counts.setdefault(step, Counter())[str(made.get("code_digest"))] += 1
     texts = []
     for step, of_step in counts.items():
         frequent = sorted(of_step, key=lambda digest: (-of_step[digest], digest))

@@ -250,7 +250,6 @@ def _provenance(material: Material) -> Iterator[str]:
     study = material.study
     yield heading(2, _PROVENANCE)
     yield from describe_provenance(material.records)
-    yield bullets((_commit(material.commit), *_commands(study)))
     paths = [material.folder / "tables" / f"{t['name']}.md" for t in study.content["tables"]]
     n_marked = sum(path.exists() and DAGGER in read_text(path) for path in paths)
     listing = f"`mnlearn study {study.name} --stale`"
@@ -262,6 +261,7 @@ def _provenance(material: Material) -> Iterator[str]:
         )
     else:
         yield f"No table had a number of earlier code. {listing} checks it again."
+    yield bullets((_commit(material.commit), *_commands(study)))
     yield heading(2, "Files")
     yield bullets(_files(study))
 
