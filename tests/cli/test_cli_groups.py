@@ -8,10 +8,11 @@ import pytest
 
 import mnlearn as mn
 from command import mean, numbers, refuse, succeed
-from made_data import examples
+from made_data import assert_same, examples
 from mnlearn.data.examples import load_dataset
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.io.formats import load_model
+from mnlearn_studies.datasets.prepare import load_own
 
 COLOURS, SIZES = ("red", "green", "blue"), ("S", "M", "L", "XL")
 
@@ -114,17 +115,11 @@ def test_groups_that_cannot_be_declared():
 
 
 def test_own_data_with_categories_or_groups():
-    succeed('prepare mine --folder here --local \'{"train": "c.csv", "categories": true}\'')
-    succeed('prepare other --folder here --local \'{"train": "hot.csv", "groups": "names"}\'')
-    for split in ("train", "valid", "test"):
-        one, other = (Path("here", name, f"{split}.npz") for name in ("mine", "other"))
-        assert one.read_bytes() == other.read_bytes()
-        assert load_dataset(one).groups == ((0, 1, 2), (3, 4, 5, 6))
-    for entry, message in (
-        ('{"train": "a.csv", "groups": 3}', "--local: expected a text as groups, got 3"),
-        ('{"train": "a.csv", "categories": 1}', "--local: expected true or false as categories"),
-    ):
-        refuse(f"prepare mine --folder here --local '{entry}'", message)
+    own = load_own({"train": "c.csv", "categories": True}, seed=0)
+    others = load_own({"train": "hot.csv", "groups": "names"}, seed=0)
+    for one, other in zip(own, others, strict=True):
+        assert_same(one, other)
+        assert one.groups == ((0, 1, 2), (3, 4, 5, 6))
 
 
 def test_learners_that_read_no_groups_say_so(tmp_path):

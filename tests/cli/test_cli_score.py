@@ -244,11 +244,6 @@ WIDTHS = [
     ("fit dtsl --train d.npz --valid d5.npz --out o.npz", "d5.npz: expected 6 variables"),
     ("fit lw --train d5.npz --network dn.npz --out o.npz", "dn.npz: expected 5 variables"),
     ("query m.npz --evidence evidence5", "evidence5, line 1: expected 6 values"),
-    (
-        "tune atomic --study s --label a --dataset d --train d.npz --valid d5.npz --models m "
-        "--grid {}",
-        "d5.npz: expected 6 variables as in d.npz, got 5",
-    ),
     ("score named.npz other.csv", "other.csv: there is no column 'b'; the columns are 'a', 'x'"),
     ("score named.npz other.npz", "other.npz: expected 'b' as column 2 as in the model, got 'x'"),
     ("score named.npz other.npz --metric ll", "other.npz: expected 'b' as column 2"),

@@ -11,6 +11,7 @@ import click
 import pytest
 
 import mnlearn.cli
+import mnlearn_studies.cli
 from command import refuse, run, succeed
 from mnlearn.cli import main
 from mnlearn.cli.compile import _QUICK
@@ -41,11 +42,9 @@ NAMES = main.list_commands(click.Context(main))
         ("sample m.npz --rows 0 --out s.data", "--rows"),
         ("convert m.npz folder", "folder"),
         ("datasets --folder file", "file"),
-        ("prepare triples --folder file", "file"),
-        ("partition d.npz --dataset x --groups 0 --number 1 --out p.json", "--groups"),
-        ("gather --out s.csv", "CELLS"),
-        ("appendix gssl nope", "method nope: expected one of atomic, gssl"),
-        ("write dtsl poems", "poems"),
+        ("step record", "JOB"),
+        ("step products dtsl", "--out"),
+        ("step write dtsl poems", "poems"),
         ("study dtsl --cores abc", "--cores: expected a number from 1, or all, got 'abc'"),
         ("study dtsl --cores 0", "--cores"),
     ],
@@ -74,9 +73,12 @@ def test_every_command_has_help(command):
 def test_no_command_is_left_out():
     """The names are written down, so that the help loads no module that it does not need."""
     defined = set()
-    for module in pkgutil.iter_modules(mnlearn.cli.__path__, "mnlearn.cli."):
-        content = vars(importlib.import_module(module.name)).values()
-        defined |= {x.name for x in content if isinstance(x, click.Command) and x is not main}
+    for package in (mnlearn.cli, mnlearn_studies.cli):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            content = vars(importlib.import_module(module.name)).values()
+            defined |= {x.name for x in content if isinstance(x, click.Command) and x is not main}
+    # Those of the group `step`.
+    defined -= {"record", "products", "write"}
     assert defined == set(NAMES)
 
 

@@ -1,6 +1,5 @@
-"""Options that several commands share, and the values of options that are given as JSON."""
+"""Options that several commands share."""
 
-import json
 import math
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
@@ -11,8 +10,7 @@ import click
 from click.core import ParameterSource
 
 from mnlearn.cli.examples import Reader
-from mnlearn.cli.values import parse_object
-from mnlearn.inference.settings import METHODS, SCHEDULES, Inference
+from mnlearn.inference.settings import METHODS, SCHEDULES
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import SEED
@@ -23,7 +21,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 # The largest limit of expanded data: an exabyte.
-MOST_GIGABYTES = 1e9
+_MOST_GIGABYTES = 1e9
 
 seed_option = click.option(
     "--seed",
@@ -65,7 +63,7 @@ def reading_options(command: F) -> F:
     def run(*, limit: ExpansionLimit, **given: Any) -> Any:
         from mnlearn.data.reading import Reading
 
-        said = {name: given.pop(name) for name in READING}
+        said = {name: given.pop(name) for name in _READING}
         return command(reader=Reader(Reading.said(said, "--{}"), limit), **given)
 
     return cast(F, _with_options(run, _READING_OPTIONS))
@@ -110,9 +108,9 @@ def refuse_given(names: Collection[str], reason: str) -> None:
             raise InputError(f"{option.opts[0]}: is not read {reason}.")
 
 
-READING = ("ones", "leave_out", "keep", "na")
+_READING = ("ones", "leave_out", "keep", "na")
 # The options of `reading_options` and `missing_option`, as parameters.
-READING_NAMES = (*READING, "missing")
+READING_NAMES = (*_READING, "missing")
 _READING_OPTIONS = (
     click.option(
         "--ones",
@@ -139,7 +137,7 @@ _READING_OPTIONS = (
     click.option(
         "--max-expanded",
         "limit",
-        type=click.FloatRange(min=0, min_open=True, max=MOST_GIGABYTES),
+        type=click.FloatRange(min=0, min_open=True, max=_MOST_GIGABYTES),
         callback=_make_limit,
         metavar="GB",
         help="Largest size that compressed data may expand to, in gigabytes. Default: 4.3, and at "
@@ -223,45 +221,3 @@ _INFERENCE_OPTIONS = (
         "[default: sequential]",
     ),
 )
-
-
-def parse_inference(text: str, option: str, *more: str) -> dict[str, Any]:
-    """Return the inference settings that an option gives as a JSON object.
-
-    Parameters
-    ----------
-    text
-        Value of the option.
-    option
-        Name of the option, for messages.
-    *more
-        Names of further items, whole numbers of at least 1. The object has all of them unless it
-        is empty.
-    """
-    value = parse_object(text, option)
-    text_kind, whole = ((str,), "a text"), ((int,), "a whole number")
-    kinds: dict[str, tuple[tuple[type, ...], str]] = {"method": text_kind, "schedule": text_kind}
-    kinds |= dict.fromkeys(("tolerance", "damping"), ((int, float), "a number"))
-    kinds |= dict.fromkeys(("burn_in", "samples", "iterations", *more), whole)
-    check_names(value, tuple(kinds), option)
-    for name, item in value.items():
-        accepted, expected = kinds[name]
-        # A bool is an int for Python, and no number for a person.
-        if type(item) not in accepted:
-            raise InputError(f"{option}, {name}: expected {expected}, got {json.dumps(item)}.")
-    for name in more:
-        if value and value.get(name, 0) < 1:
-            raise InputError(f"{option}: expected {name}, a whole number of at least 1.")
-    try:
-        Inference(**{name: item for name, item in value.items() if name not in more})
-    except InputError as error:
-        error.where = option
-        raise
-    return value
-
-
-def check_names(value: dict[str, Any], known: tuple[str, ...], option: str) -> None:
-    """Refuse a JSON object that has an item of another name."""
-    for name in value:
-        if name not in known:
-            raise InputError(f"{option}: expected some of {', '.join(known)}, got {name}.")

@@ -25,17 +25,12 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
     return out
 
 
-def parse_json(text: str, option: str) -> Any:
-    """Return the JSON value of an option."""
-    try:
-        return decode_json(text, option)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{option}: is not JSON: {error.msg}.") from error
-
-
 def parse_object(text: str, option: str) -> dict[str, Any]:
     """Return the JSON object of an option."""
-    value = parse_json(text, option)
+    try:
+        value = decode_json(text, option)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{option}: is not JSON: {error.msg}.") from error
     if not isinstance(value, dict):
         raise InputError(f"{option}: expected a JSON object, got {text}.")
     return value
