@@ -26,8 +26,8 @@ def packaged(tmp_path, monkeypatch):
     # No checkout is above this file.
     code = tmp_path / "a/b/c/d/registry.py"
     monkeypatch.setattr("mnlearn_studies.datasets.registry.__file__", str(code))
-    for module in ("study.datasets.registry", "study.folders"):
-        monkeypatch.setattr(f"mnlearn.{module}.PACKAGED", packaged)
+    for module in ("datasets.registry", "study.folders"):
+        monkeypatch.setattr(f"mnlearn_studies.{module}.PACKAGED", packaged)
     (tmp_path / "here/workflow/studies").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
     return packaged
@@ -43,7 +43,6 @@ def test_a_configuration_may_have_some_of_the_keys(packaged):
         "datasets": [],
         "seed": 20,
         "mirror": "",
-        "again": False,
         "recorded": False,
         "parts": 1,
         "local": {},
