@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import mnlearn.api
+from printed import same_print
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "python.md"
@@ -34,7 +35,7 @@ def test_the_tutorial_prints_what_it_says(tmp_path, monkeypatch):
             printed = io.StringIO()
             with redirect_stdout(printed):
                 exec(code, names)
-            assert printed.getvalue() == expected, code
+            assert same_print(expected, printed.getvalue()), (code, printed.getvalue())
 
 
 @pytest.mark.parametrize("name", MODULES)

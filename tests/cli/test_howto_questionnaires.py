@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from command import succeed
+from printed import same_print
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "howto" / "questionnaires.md"
 # A block of Python, or a command, and the text that it is said to print.
@@ -29,5 +30,5 @@ def test_the_page_prints_what_it_says(tmp_path, monkeypatch, capsys):
             else:
                 exec(code, names)
                 printed = capsys.readouterr().out
-            assert printed == expected, code or command
+            assert same_print(expected, printed), (code or command, printed)
     assert n_commands == 2

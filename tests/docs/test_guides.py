@@ -17,6 +17,7 @@ from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.inference.queries import _ENUMERATED
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.io.formats import FORMS, load_model
+from printed import same_print
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -51,9 +52,8 @@ def run_commands(text):
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, f"{command}: {result.output}"
         if "".join(shown).strip():
-            lines = [line for line in shown if line]
-            pattern = "".join(r"(?:.*\n)*" if x == "..." else re.escape(x) + r"\n" for x in lines)
-            assert re.fullmatch(pattern, result.stdout), f"{command}: prints {result.stdout}"
+            said = "\n".join(line for line in shown if line)
+            assert same_print(said, result.stdout, "..."), f"{command}: prints {result.stdout}"
 
 
 def run_page(page, folder):
@@ -70,7 +70,7 @@ def run_page(page, folder):
         elif "*" in text:
             (folder / "questions.csv").write_text(text)
         else:
-            assert text == printed, page
+            assert same_print(text, printed), (page, printed)
             printed = None
 
 
