@@ -11,7 +11,7 @@ from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.report.pages.overview import count_groups, read_claims
 from mnlearn_studies.report.pages.study import Material, build_study_page, sections_of, title_of
-from mnlearn_studies.report.pages.texts import metrics_of, summarise
+from mnlearn_studies.report.pages.texts import describe_metrics, summarise
 from mnlearn_studies.report.study_pages import common_commit, overview_pages, result_pages
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study, load_study
@@ -48,7 +48,7 @@ def test_titles():
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_has_metrics_and_sections(name):
     study = load_study(ROOT / "workflow/studies" / f"{name}.yaml")
-    assert metrics_of(study, ())
+    assert describe_metrics(study, ())
     n_products = len(study.content["figures"]) + len(study.content["tables"])
     assert sum(len(section.products) for section in sections_of(study)) == n_products
 

@@ -21,7 +21,7 @@ from mnlearn_studies.report.markdown import (
     pipe_table,
 )
 from mnlearn_studies.report.pages.records import describe_provenance
-from mnlearn_studies.report.pages.texts import metrics_of
+from mnlearn_studies.report.pages.texts import describe_metrics
 from mnlearn_studies.report.products import Options
 from mnlearn_studies.report.tables.table import DAGGER
 from mnlearn_studies.study.definition import Study
@@ -77,7 +77,8 @@ def build_study_page(material: Material) -> str:
     study = material.study
     title = heading(1, study.content["title"])
     counts = count_verdicts(material.claims).split("\n\n")[0]
-    body = [*_question(material), *_measures(material), *_learners(material)]
+    body = [*_question(material), heading(2, "How it is measured")]
+    body += [*describe_metrics(study, material.quantities), *_learners(material)]
     for section in sections_of(study):
         body += _section(section, material)
     body += [*_claims(material.claims), *_provenance(material)]
@@ -118,13 +119,6 @@ def _methods(study: Study) -> str:
         ))  # fmt: skip
     header = ("method", "learner", *(["built on"] if any_network else []), "values tried")
     return pipe_table(header, rows, "l" * len(header))
-
-
-def _measures(material: Material) -> Iterator[str]:
-    """Yield a paragraph on each metric."""
-    yield heading(2, "How it is measured")
-    for metric in metrics_of(material.study, material.quantities):
-        yield f"**{metric.name}.** {metric.text}"
 
 
 def _learners(material: Material) -> Iterator[str]:

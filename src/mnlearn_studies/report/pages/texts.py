@@ -1,14 +1,14 @@
 """What pages say of scores and of learners, a paragraph on each."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mnlearn.methods import load_learner
 from mnlearn.runtime.files import read_text
 from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.reading import walk
 
 # A link to a neighbour of a page.
 _LINK = re.compile(r"\[([^\[\]]*)\]\((?![a-z]+:|/)([^()]+)\)")
@@ -100,8 +100,8 @@ METRICS = (
 )
 
 
-def metrics_of(study: Study, quantities: Iterable[str]) -> list[Metric]:
-    """Return the metrics of a study, with its settings in their texts.
+def describe_metrics(study: Study, quantities: Iterable[str]) -> list[str]:
+    """Return a paragraph of Markdown on each metric of a study.
 
     Parameters
     ----------
@@ -110,35 +110,19 @@ def metrics_of(study: Study, quantities: Iterable[str]) -> list[Metric]:
     quantities : iterable of str
         All quantities of its scores, among which seconds and sizes are looked up.
     """
-    named = {q for kind in ("tables", "figures") for q in _named(study.content[kind])}
-    found = named | {q for q in quantities if q.startswith(("seconds", "n_features", "n_edges"))}
+    shown = {q for q in quantities if q.startswith(("seconds", "n_features", "n_edges"))}
+    for product in (*study.content["tables"], *study.content["figures"]):
+        shown |= {str(options["quantity"]) for _, options in walk(product) if "quantity" in options}
     cmll = study.content["cmll"]
     settings = {
         "groups": cmll["groups"],
         "inference": _INFERENCE[cmll["inference"].get("method", "gibbs")],
     }
     return [
-        Metric(metric.name, metric.quantities, metric.text.format(**settings))
+        f"**{metric.name}.** {metric.text.format(**settings)}"
         for metric in METRICS
-        if any(_begins(q, start) for q in found for start in metric.quantities)
+        if any(f"{q}_".startswith(f"{start}_") for q in shown for start in metric.quantities)
     ]
-
-
-def _begins(quantity: str, start: str) -> bool:
-    return quantity == start or quantity.startswith(f"{start}_")
-
-
-def _named(value: Any) -> Iterator[str]:
-    """Yield every quantity that options name, at any depth."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            if key == "quantity" and isinstance(inner, str):
-                yield inner
-            else:
-                yield from _named(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _named(inner)
 
 
 def summarise(learner: str, docs: Path, linked: bool = True) -> str:
