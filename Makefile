@@ -10,7 +10,7 @@ SECONDS = 1500
 NIGHTLY = nightly
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden nightly lint faults mutants bench record check-record archive readme docs clean
+.PHONY: help demo test golden nightly lint faults mutants bench record check-record archive readme pages docs clean
 
 help:            ## Show the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 15
@@ -49,8 +49,11 @@ check-record: $(READY) ## Is the record complete and current, and do its pages f
 archive: $(READY) ## The checkout and its record as an RO-Crate, in build/
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/archive.py
 
-readme: $(READY) ## Write the generated tables and the pages of results/
+readme: $(READY) ## Write the generated tables and the overviews of results/
 	@$(BIN)/python workflow/readme.py
+
+pages: $(READY) ## Write what `make readme` writes and the pages of all studies
+	@$(BIN)/python workflow/readme.py --pages
 
 docs: $(SITE)/ready ## The documentation site, in build/docs/html
 	@$(SITE)/bin/python -m sphinx -W --keep-going -q -c docs -d build/docs/doctrees . build/docs/html

@@ -46,7 +46,7 @@ def test_the_commit_is_noted_after_all_studies(record):
         ("mnlearn", "study", "dtsl", "--no-report"),
         ("python", "-m", "benchmarks", "--out", "results/bench.csv"),
         (sys.executable, "workflow/costs.py"),
-        (sys.executable, "workflow/readme.py"),
+        (sys.executable, "workflow/readme.py", "--pages"),
     ]
 
 

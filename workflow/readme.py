@@ -1,4 +1,7 @@
-"""Write the generated tables of README.md and docs/, and the pages of results/: `make readme`.
+"""Write the generated tables of README.md and docs/, and the overviews of results/: `make readme`.
+
+With `--pages` (`make pages`) also the pages of all studies and of the record, which ask of each
+record whether it is current.
 
 A generated part of README.md or of a page in docs/ begins with `<!-- NAME -->` and ends with
 `<!-- /NAME -->`. It comes from the record in results/, from the published numbers, from the
@@ -9,6 +12,7 @@ types of the Python learners.
 import json
 import re
 import runpy
+import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -22,7 +26,7 @@ from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report.markdown import pipe_table
 from mnlearn_studies.report.pages.numbers import PublishedNumber, published_numbers
 from mnlearn_studies.report.pages.overview import GROUPS, count_groups, read_claims
-from mnlearn_studies.report.study_pages import result_pages
+from mnlearn_studies.report.study_pages import overview_pages, result_pages
 from mnlearn_studies.study.published import load_published
 from mnlearn_studies.study.samples import list_means
 from mnlearn_studies.study.shipped import paper_title, studies_of_papers
@@ -75,7 +79,7 @@ def recorded() -> dict[str, tuple[str, pd.DataFrame, pd.DataFrame]]:
     return {
         name: (paper_title(study), read_claims(folder), read_scores(folder / "scores.csv"))
         for name, study in studies_of_papers().items()
-        if (folder := RESULTS / name).exists()
+        if ((folder := RESULTS / name) / "claims.csv").exists()
     }
 
 
@@ -257,8 +261,10 @@ def refreshed(path: Path, parts: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] not in ([], ["--pages"]):
+        sys.exit("usage: python workflow/readme.py [--pages]")
     runpy.run_path(str(Path(__file__).with_name("stubs.py")), run_name="__main__")
     for page, tables in generated().items():
         page.write_text(refreshed(page, tables), encoding="utf-8")
-    for page, text in result_pages().items():
+    for page, text in (result_pages() if sys.argv[1:] else overview_pages()).items():
         page.write_text(text, encoding="utf-8")

@@ -63,7 +63,7 @@ def make() -> None:
     said = {"commit": commit, "hours_of_last_run": hours}
     write_json(RESULTS / "record.json", said)
     run(sys.executable, "workflow/costs.py")
-    run(sys.executable, "workflow/readme.py")
+    run(sys.executable, "workflow/readme.py", "--pages")
 
 
 def lacking(study: str) -> tuple[list[str], list[str]]:
@@ -104,7 +104,7 @@ def check() -> int:
             arguments = ("study", study, "--recorded", "--no-report")
             environment = ("env", f"PYTHONPATH={copy / 'src'}")
             run(*environment, sys.executable, "-c", remake, *arguments, folder=copy)
-        run(*environment, sys.executable, "workflow/readme.py", folder=copy)
+        run(*environment, sys.executable, "workflow/readme.py", "--pages", folder=copy)
         command = ["git", "-C", str(copy), "status", "--porcelain"]
         changed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     print(changed or "tables, figures and pages are those that the records give", flush=True)

@@ -102,7 +102,7 @@ def test_the_commit_of_a_record(tmp_path):
 
 def compare(pages):
     differing = [str(path) for path, text in pages.items() if path.read_text("utf-8") != text]
-    assert differing == [], "run `make readme`"
+    assert differing == [], "run `make pages`"
 
 
 def test_the_recorded_overviews_follow_from_the_record():
